@@ -1,0 +1,1 @@
+"""The command line and the web app. In: flags, a configuration file, clicks. Out: tables, pages, exit codes."""

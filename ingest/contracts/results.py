@@ -1,0 +1,164 @@
+"""What is computed: signals (one subscription partition in one minute) and verdicts (in one window)."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from throttlescope.ingest.contracts.keys import DATE, SUBSCRIPTION_KEY, SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.contracts.table import Column, Table
+from throttlescope.ingest.contracts.words import CAUSES, LEVELS, LIMITERS, SET_BY, SIDES, UNITS
+
+_F = pa.float64()
+
+
+def _opt(name: str, doc: str, type_: pa.DataType = _F, words: tuple[str, ...] | None = None) -> Column:
+    return Column(name, type_, doc, True, words)
+
+
+# Values of the recording rules at the minute's end. The rule throttlescope:<name> gives column <name>.
+_FROM_RULES = (
+    _opt("backlog_entries", "undelivered plus unacked entries"),
+    _opt("backlog_ready_entries", "backlog without delayed entries"),
+    _opt("delayed_entries", "entries in the delayed tracker"),
+    _opt("replay_entries", "entries in the redelivery queue"),
+    _opt("unacked_msg", "unacked messages; only measured for Shared and Key_Shared"),
+    _opt("blocked_on_unacked", "1 while the subscription's unacked limit blocks it"),
+    _opt("consumers", "connected consumers"),
+    _opt("permits_min", "fewest permits of a consumer at the minute's end"),
+    _opt("permits_max", "most permits of a consumer at the minute's end"),
+    _opt("in_msg_rate_5m", "messages/s published to the topic partition"),
+    _opt("in_bytes_rate_5m", "bytes/s published to the topic partition"),
+    _opt("out_msg_rate_5m", "messages/s dispatched to the subscription"),
+    _opt("out_bytes_rate_5m", "bytes/s dispatched to the subscription"),
+    _opt("ack_msg_rate", "messages/s acknowledged (the broker's 60 s gauge)"),
+    _opt("redeliver_msg_rate", "messages/s redelivered (60 s gauge)"),
+    _opt("expired_msg_rate", "messages/s expired (60 s gauge)"),
+    _opt("write_entry_rate", "entries/s written to the topic partition (60 s gauge)"),
+    _opt("read_cache_miss_entry_rate", "entries/s read past the cache (60 s gauge)"),
+    _opt("storage_backlog_bytes", "bytes from the slowest subscription's position to the end"),
+    _opt("backlog_age_s", "age of the topic partition's oldest backlog; NULL: unknown"),
+    _opt("last_flow_age_s", "time since a consumer last asked for messages"),
+    _opt("last_ack_age_s", "time since the last ack"),
+    _opt("mark_delete_age_s", "time since the mark-delete position moved"),
+    _opt("broker_out_msg_rate", "messages/s that the whole broker dispatched (60 s gauge)"),
+)
+
+# Exact, reset-corrected counter differences: they add up over minutes.
+_DELTAS = (
+    _opt("in_msg_delta", "messages published", _F),
+    _opt("in_bytes_delta", "bytes published", _F),
+    _opt("out_msg_delta", "messages dispatched", _F),
+    _opt("out_bytes_delta", "bytes dispatched", _F),
+    _opt("expired_msg_delta", "messages expired by TTL", _F),
+    *(
+        _opt(f"throttled_{unit}_events_{level}_delta", f"read plans that the {level} {unit} limit trimmed")
+        for unit in UNITS
+        for level in LEVELS
+    ),
+)
+
+_DUTIES = tuple(
+    _opt(f"throttled_{unit}_duty_{level}_share", f"share of scrape intervals with a {level} {unit} event")
+    for unit in UNITS
+    for level in LEVELS
+)
+
+_SCRAPES = (
+    _opt("permits_exhausted_share", "share of consumer samples in the minute with permits <= 0"),
+    Column("coverage_share", _F, "samples of the backlog seen / expected in the minute"),
+    _opt("scrape_interval_ms", "median distance of the backlog's samples", pa.int64()),
+    _opt("delta_span_ms", "time between the samples that bound out_msg_delta", pa.int64()),
+    Column("counter_resets", pa.int32(), "counters that restarted in the minute (unload, restart, new dispatcher)"),
+    _opt("broker", "instance that served the topic partition at the minute's end", pa.string()),
+    Column("broker_changed", pa.bool_(), "another instance than in the minute before"),
+)
+
+_LIMITS = tuple(
+    column
+    for level in LEVELS
+    for column in (
+        _opt(f"limit_{level}_msg", f"{level} limit, messages (or entries) per period; NULL: none or unknown", pa.int64()),
+        _opt(f"limit_{level}_bytes", f"{level} limit, bytes per period; NULL: none or unknown", pa.int64()),
+        _opt(f"limit_{level}_period_s", f"period of the {level} limit", pa.int32()),
+        _opt(f"limit_{level}_set_by", f"which record set the {level} limit; NULL: not observed", pa.string(), SET_BY),
+        _opt(f"rho_{level}_msg", f"use / ({level} msg limit / period), use summed over all that share it"),
+        _opt(f"rho_{level}_bytes", f"use / ({level} bytes limit / period), use summed over all that share it"),
+    )
+)
+
+_LIMIT_FACTS = (
+    Column("limits_observed", pa.bool_(), "the limits were read from the admin API"),
+    _opt("limits_observed_ms", "when they were read", pa.int64()),
+    Column("limit_observed_later", pa.bool_(), "the first snapshot is younger than this minute"),
+    Column("limits_changed", pa.bool_(), "a limit differs from the minute before"),
+    _opt("limit_counts", "what message limits count", pa.string(), ("messages", "entries")),
+    _opt("exempt_caught_up", "caught-up subscriptions are not throttled", pa.bool_()),
+    _opt("relative_to_publish", "a limit moves with the publish rate", pa.bool_()),
+    _opt("read_batch_entries", "entries that one read plans for", pa.int32()),
+    _opt("read_size_bytes", "bytes that one read plans for", pa.int64()),
+    _opt("subscription_type", "from the admin API's stats", pa.string()),
+    _opt("messages_per_entry", "from the admin API's stats, else published messages / written entries"),
+)
+
+SIGNALS = Table(
+    "signals",
+    "One subscription of one topic partition in one minute [minute_ms, minute_ms + 60 000).",
+    (
+        *SUBSCRIPTION_KEY,
+        Column("minute_ms", pa.int64(), "start of the minute"),
+        *_FROM_RULES,
+        *_DELTAS,
+        *_DUTIES,
+        *_SCRAPES,
+        *_LIMITS,
+        *_LIMIT_FACTS,
+        DATE,
+    ),
+    key=(*SUBSCRIPTION_KEY_NAMES, "minute_ms"),
+    partition_by=("cluster", "date"),
+)
+
+RULE_COLUMNS = tuple(column.name for column in _FROM_RULES)
+
+EVIDENCE = pa.struct(
+    [
+        pa.field("symptom", pa.string(), False),  # name of the measurable symptom
+        pa.field("weight", pa.string(), False),  # for | against | neutral
+        pa.field("text", pa.string(), False),  # one sentence in words
+        pa.field("value", pa.float64()),
+        pa.field("threshold", pa.float64()),
+        pa.field("unit", pa.string()),
+        pa.field("at_ms", pa.int64()),  # when it was strongest
+        pa.field("promql", pa.string()),  # shows it in Prometheus; NULL where no query can
+    ]
+)
+
+MISSING_EVIDENCE = pa.struct(
+    [
+        pa.field("what", pa.string(), False),
+        pa.field("fix", pa.string(), False),  # the switch or flag that would supply it
+    ]
+)
+
+VERDICTS = Table(
+    "verdicts",
+    "One subscription partition in one window.",
+    (
+        *SUBSCRIPTION_KEY,
+        Column("window_start_ms", pa.int64(), "start of the window"),
+        Column("window_end_ms", pa.int64(), "its end, exclusive"),
+        Column("side", pa.string(), "what holds the backlog", words=SIDES),
+        Column("cause", pa.string(), "why", words=CAUSES),
+        _opt("limiter", "the limiter that binds; NULL: none", pa.string(), LIMITERS),
+        Column("confidence", _F, "0 to 1: the probability that cause is right"),
+        Column("evidence", pa.list_(EVIDENCE), "for and against, strongest first"),
+        Column("missing_evidence", pa.list_(MISSING_EVIDENCE), "what would make it surer"),
+        Column("naive_side", pa.string(), "what backlog > 1000 with any throttle event would say", words=SIDES),
+        Column("rules_version", pa.string(), "version of the rules"),
+        _opt("backlog_entries", "ready backlog at the window's end"),
+        _opt("backlog_growth_entries", "its change over the window"),
+        DATE,
+    ),
+    key=(*SUBSCRIPTION_KEY_NAMES, "window_start_ms", "window_end_ms"),
+    partition_by=("cluster", "date"),
+)

@@ -1,0 +1,77 @@
+"""What a run did: its manifest, its quality rows, and what it refused."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from throttlescope.ingest.contracts.keys import DATE
+from throttlescope.ingest.contracts.table import Column, Table
+
+_RUN_ID = Column("run_id", pa.string(), "name of the run")
+_CLUSTER = Column("cluster", pa.string(), "cluster concerned; NULL: several", True)
+
+INGEST_RUNS = Table(
+    "ingest_runs",
+    "The manifest: one run.",
+    (
+        _RUN_ID,
+        _CLUSTER,
+        Column("command", pa.string(), "ingest, run or demo"),
+        Column("source", pa.string(), "prometheus_remote_read, prometheus_api or recording, with its address"),
+        Column("start_ms", pa.int64(), "start of the range asked for"),
+        Column("end_ms", pa.int64(), "its end, exclusive"),
+        Column("started_ms", pa.int64(), "when the run began"),
+        Column("finished_ms", pa.int64(), "when it ended"),
+        Column("status", pa.string(), "how it ended", words=("done", "failed", "gated")),
+        Column("source_requests", pa.int64(), "requests that the source had to serve"),
+        Column("admin_requests", pa.int64(), "admin API calls that the brokers had to serve"),
+        Column("source_bytes", pa.int64(), "bytes received from the source"),
+        Column("series", pa.int64(), "series seen"),
+        Column("samples", pa.int64(), "samples received"),
+        Column("samples_written", pa.int64(), "samples committed"),
+        Column("rows_quarantined", pa.int64(), "rows refused"),
+        Column("details", pa.string(), "JSON: repairs, versions, blocks kept, settings without secrets"),
+        DATE,
+    ),
+    key=("run_id",),
+    partition_by=("date",),
+)
+
+QUALITY = Table(
+    "quality",
+    "One finding of a check. An error stops the run at its gate, a warning does not.",
+    (
+        _RUN_ID,
+        _CLUSTER,
+        Column("gate", pa.string(), "where it was checked: door, samples, signals, verdicts"),
+        Column("check", pa.string(), "name of the expectation"),
+        Column("table", pa.string(), "table checked"),
+        Column("severity", pa.string(), "error or warning", words=("error", "warning")),
+        Column("success", pa.bool_(), "the expectation held"),
+        Column("observed", pa.string(), "what was seen", True),
+        Column("expected", pa.string(), "what would have been right", True),
+        Column("rows", pa.int64(), "rows concerned"),
+        Column("example", pa.string(), "one of them, as JSON", True),
+        Column("observed_ms", pa.int64(), "when it was checked"),
+        DATE,
+    ),
+    key=("run_id", "gate", "check", "table", "cluster"),
+    partition_by=("date",),
+)
+
+QUARANTINE = Table(
+    "quarantine",
+    "Rows refused at the door, whole, with the reason.",
+    (
+        _RUN_ID,
+        _CLUSTER,
+        Column("table", pa.string(), "table that the row was meant for"),
+        Column("reason", pa.string(), "reason code"),
+        Column("row", pa.string(), "the row as JSON"),
+        Column("rows", pa.int64(), "samples or rows that this stands for"),
+        Column("observed_ms", pa.int64(), "when it was refused"),
+        DATE,
+    ),
+    key=("run_id", "table", "reason", "row"),
+    partition_by=("date",),
+)

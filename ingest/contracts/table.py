@@ -1,0 +1,96 @@
+"""What a table contract is: columns with their types, units and meaning, declared once.
+
+In: nothing. Out: the Arrow, Spark and Delta schema of a table, and a check that a batch keeps it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from throttlescope.ingest.errors import InputError
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name (a unit ends it), Arrow type, whether NULL is allowed, and its meaning."""
+
+    name: str
+    type: pa.DataType
+    doc: str
+    nullable: bool = False
+    words: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the lake.
+
+    Attributes
+    ----------
+    key : tuple of str
+        Columns that together name a row; a repeated key is a fault.
+    partition_by : tuple of str
+        Delta's partition columns. They live in the log, not in the files.
+    format_version : int
+        Raised when a column changes its meaning; readers refuse a version that they do not know.
+    """
+
+    name: str
+    doc: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    partition_by: tuple[str, ...] = ()
+    format_version: int = 1
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([pa.field(c.name, c.type, c.nullable) for c in self.columns])
+
+    @property
+    def file_schema(self) -> pa.Schema:
+        """What a data file holds: every column but the partition columns."""
+        return pa.schema([field for field in self.schema if field.name not in self.partition_by])
+
+    def column(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def conform(self, rows: pa.Table) -> pa.Table:
+        """Select and cast ``rows`` to exactly this table's columns, in this order.
+
+        Raises
+        ------
+        InputError
+            A column is missing, surplus, of another type, NULL where it may not be, or outside
+            its closed list of words.
+        """
+        names = set(rows.column_names)
+        wanted = {c.name for c in self.columns}
+        if names != wanted:
+            raise InputError(
+                f"Columns of {self.name} do not keep its contract",
+                got=f"missing {sorted(wanted - names)}, surplus {sorted(names - wanted)}",
+                expected=f"{len(wanted)} columns of format {self.format_version}",
+            )
+        # The cast is made without the NOT NULL flags so that the checks below can name the column.
+        loose = pa.schema([pa.field(c.name, c.type) for c in self.columns])
+        try:
+            rows = rows.select([c.name for c in self.columns]).cast(loose)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise InputError(f"Types of {self.name} do not keep its contract", got=str(error)) from error
+        for column in self.columns:
+            values = rows.column(column.name)
+            if not column.nullable and values.null_count:
+                raise InputError(
+                    f"{self.name}.{column.name} may not be NULL", got=f"{values.null_count} NULL rows"
+                )
+            if column.words is not None:
+                strange = set(values.unique().to_pylist()) - set(column.words) - {None}
+                if strange:
+                    raise InputError(
+                        f"{self.name}.{column.name} is a closed list",
+                        got=sorted(strange),
+                        expected=", ".join(column.words),
+                    )
+        return rows.cast(self.schema)

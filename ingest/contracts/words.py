@@ -1,0 +1,41 @@
+"""Closed lists of words. Nobody renames them; later rules fill them."""
+
+from __future__ import annotations
+
+SIDES = ("throttle", "consumer_capacity", "both", "neither", "unknown")
+
+CAUSES = (
+    "healthy",
+    "throttled",
+    "micro_burst_throttled",
+    "slow_consumers",
+    "both",
+    "no_consumers",
+    "blocked_on_unacked",
+    "redelivery",
+    "key_shared_blocked",
+    "delayed_delivery",
+    "hung_consumers",
+    "publish_burst",
+    "cold_reads",
+    "topic_moved",
+    "healed_by_loss",
+    "phantom_backlog",
+    "filter_rejects",
+    "read_limit",
+    "unknown",
+)
+
+LEVELS = ("broker", "topic", "subscription")
+UNITS = ("msg", "bytes")
+LIMITERS = tuple(f"{level}.{unit}" for level in LEVELS for unit in UNITS)
+
+SET_BY = (
+    "subscription_policy",
+    "topic_policy",
+    "global_topic_policy",
+    "namespace_policy",
+    "broker_dynamic",
+    "broker_file",
+    "none",
+)

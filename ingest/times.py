@@ -1,0 +1,86 @@
+"""Times: UTC epoch milliseconds everywhere, ranges are [start, end).
+
+In: RFC 3339 text, epoch seconds or a relative time such as ``-6h``. Out: integer milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from throttlescope.ingest.errors import InputError
+
+SECOND_MS = 1_000
+MINUTE_MS = 60 * SECOND_MS
+BLOCK_MS = 60 * MINUTE_MS
+DAY_MS = 24 * BLOCK_MS
+
+_UNITS_MS = {
+    "ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": BLOCK_MS, "d": DAY_MS, "w": 7 * DAY_MS,
+}  # fmt: skip
+_DURATION = re.compile(r"(\d+)(ms|s|m|h|d|w)")
+
+
+def parse_duration(text: str) -> int:
+    """Milliseconds of a duration such as ``90s``, ``5m`` or ``1h30m``."""
+    if not text or not re.fullmatch(r"(?:\d+(?:ms|s|m|h|d|w))+", text):
+        raise InputError("A duration cannot be read", got=repr(text), expected="such as 90s, 5m or 1h30m")
+    return sum(int(count) * _UNITS_MS[unit] for count, unit in _DURATION.findall(text))
+
+
+def parse_time(text: str, *, now_ms: int) -> int:
+    """Epoch milliseconds of a time that a user typed.
+
+    Parameters
+    ----------
+    text : str
+        RFC 3339 (a missing zone means UTC), epoch seconds, ``now``, or relative (``-6h``).
+    now_ms : int
+        The moment that relative times count from.
+    """
+    text = text.strip()
+    if text == "now":
+        return now_ms
+    if text.startswith("-") and not re.fullmatch(r"-\d+(\.\d+)?", text):
+        return now_ms - parse_duration(text[1:])
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return round(float(text) * SECOND_MS)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(
+            "A time cannot be read",
+            got=repr(text),
+            expected="RFC 3339 (2026-11-20T10:00:00Z), epoch seconds, now, or relative such as -6h",
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * SECOND_MS)
+
+
+def check_range(start_ms: int, end_ms: int) -> None:
+    """Refuse a range that is empty or runs backwards."""
+    if start_ms >= end_ms:
+        raise InputError(
+            "The start is not before the end",
+            got=f"start {format_time(start_ms)}, end {format_time(end_ms)}",
+            expected="start < end",
+            fix="swap --start and --end, or widen the range",
+        )
+
+
+def format_time(time_ms: int) -> str:
+    """RFC 3339 in UTC, milliseconds only where there are any."""
+    moment = datetime.fromtimestamp(time_ms / SECOND_MS, UTC)
+    spec = "milliseconds" if time_ms % SECOND_MS else "seconds"
+    return moment.isoformat(timespec=spec).replace("+00:00", "Z")
+
+
+def block_start(time_ms: int) -> int:
+    """Start of the UTC hour that holds ``time_ms``."""
+    return time_ms - time_ms % BLOCK_MS
+
+
+def date_of(time_ms: int) -> str:
+    """UTC date, ``YYYY-MM-DD``: the partition that a time belongs to."""
+    return datetime.fromtimestamp(time_ms / SECOND_MS, UTC).date().isoformat()
