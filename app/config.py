@@ -1,0 +1,382 @@
+"""The one configuration file, ``throttlescope.toml``.
+
+In: a path (``--config``, then ``$THROTTLESCOPE_CONFIG``, then ``./throttlescope.toml``) and the flags
+that override it. Out: a checked `Settings`; an unknown key is refused with the nearest known one.
+Secrets are never written into the file: it names a file or an environment variable that holds them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import parse_duration
+
+FILE_NAME = "throttlescope.toml"
+ENVIRONMENT_VARIABLE = "THROTTLESCOPE_CONFIG"
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("expected http://HOST[:PORT] or https://HOST[:PORT]")
+    if parts.username or parts.password:
+        raise ValueError("a URL must not carry a password; use username with password_file or password_env")
+    if parts.query or parts.fragment:
+        raise ValueError("a URL must end before ? and #")
+    return text.rstrip("/")
+
+
+def _duration_ms(value: object) -> int:
+    if not isinstance(value, str):
+        raise ValueError("expected a duration such as 90s, 5m or 1h")
+    try:
+        return parse_duration(value)
+    except InputError as error:
+        raise ValueError(str(error.what) + "; expected a duration such as 90s, 5m or 1h") from None
+
+
+Url = Annotated[str, AfterValidator(_url)]
+DurationMs = Annotated[int, BeforeValidator(_duration_ms), Field(gt=0)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+class Access(_Section):
+    """How a server is entered: none, basic or bearer authentication, TLS and more headers."""
+
+    username: str | None = Field(None, description="name for basic authentication")
+    password_file: Path | None = Field(None, description="file that holds the password")
+    password_env: str | None = Field(None, description="environment variable that holds the password")
+    token_file: Path | None = Field(None, description="file that holds the bearer token")
+    token_env: str | None = Field(None, description="environment variable that holds the bearer token")
+    ca_file: Path | None = Field(
+        None, description="PEM file with the authorities to trust instead of the system's"
+    )
+    cert_file: Path | None = Field(None, description="PEM file with our client certificate")
+    key_file: Path | None = Field(None, description="PEM file with its key, when not in cert_file")
+    verify: bool = Field(True, description="false: the server's certificate is not checked")
+    headers: dict[str, SecretStr] = Field({}, description="more headers, such as X-Scope-OrgID; never shown")
+    headers_env: dict[str, str] = Field(
+        {}, description="header name to the environment variable with its value"
+    )
+    timeout: DurationMs = Field(60_000, validate_default=False, description="longest wait for an answer")
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Access:
+        passwords = sum(x is not None for x in (self.password_file, self.password_env))
+        tokens = sum(x is not None for x in (self.token_file, self.token_env))
+        if passwords > 1 or tokens > 1:
+            raise ValueError("name a file or an environment variable, not both")
+        if (self.username is None) != (passwords == 0):
+            raise ValueError("basic authentication needs username and one of password_file, password_env")
+        if passwords and tokens:
+            raise ValueError("basic and bearer authentication exclude each other")
+        if self.key_file and not self.cert_file:
+            raise ValueError("key_file needs cert_file")
+        if not self.verify and self.ca_file:
+            raise ValueError("ca_file has no effect with verify = false; remove one of them")
+        return self
+
+    def password(self) -> SecretStr | None:
+        return _secret(self.password_file, self.password_env, "password")
+
+    def token(self) -> SecretStr | None:
+        return _secret(self.token_file, self.token_env, "token")
+
+    def all_headers(self) -> dict[str, SecretStr]:
+        """Headers with their values, the ones from the environment last."""
+        found = dict(self.headers)
+        for name, variable in self.headers_env.items():
+            value = _secret(None, variable, f"value of the header {name}")
+            if value is not None:
+                found[name] = value
+        return found
+
+
+class PrometheusSource(Access):
+    """A Prometheus, or anything that answers its HTTP API."""
+
+    url: Url = Field(description="address without /api/v1, such as http://prometheus:9090")
+    reader: Literal["auto", "remote_read", "api"] = Field(
+        "auto",
+        description="how samples are read; auto takes remote read where it is offered, else the JSON API",
+    )
+
+
+class PulsarAdminSource(Access):
+    """The admin API of a cluster: one address for all brokers, or one per broker."""
+
+    urls: list[Url] = Field(
+        min_length=1, description="addresses without /admin/v2, such as http://broker:8080"
+    )
+
+
+class Labels(_Section):
+    """Names under which the labels arrive where Prometheus' ``honor_labels`` is off or a relabelling changed them."""
+
+    cluster: str = Field("cluster", description="label that holds the cluster")
+    namespace: str = Field(
+        "namespace", description="label that holds tenant/namespace, such as exported_namespace"
+    )
+    topic: str = Field("topic", description="label that holds the topic")
+    partition: str = Field("partition", description="label that holds the partition, in the split shape")
+    subscription: str = Field("subscription", description="label that holds the subscription")
+
+    def renames(self) -> dict[str, str]:
+        """Source label to our label, only where they differ."""
+        return {value: name for name, value in self.model_dump().items() if value != name}
+
+
+class Specification(_Section):
+    """What a cluster is sized or sold for; ``doctor`` warns from 80 % of it on."""
+
+    dispatch_msg_rate: float | None = Field(
+        None, gt=0, description="messages/s that all brokers may dispatch"
+    )
+    dispatch_bytes_rate: float | None = Field(None, gt=0, description="bytes/s that all brokers may dispatch")
+
+
+class Cluster(_Section):
+    """One Pulsar cluster and where its facts come from. Its name fills a missing ``cluster`` label."""
+
+    prometheus: PrometheusSource | None = None
+    pulsar_admin: PulsarAdminSource | None = None
+    match: list[str] = Field(
+        [], description='selectors that narrow what is read, such as {namespace="acme/shop"}'
+    )
+    labels: Labels = Labels()
+    specification: Specification = Specification()
+
+
+class Gentleness(_Section):
+    """The most that a source is asked at once."""
+
+    max_concurrent_reads: int = Field(2, ge=1, le=64, description="reads of one Prometheus under way at once")
+    admin_calls_per_s: float = Field(10.0, gt=0, le=10_000, description="calls of the admin API per second")
+
+
+class Objectives(_Section):
+    """What the operator promises; ``verdicts`` marks the subscriptions that break it."""
+
+    backlog_entries: int | None = Field(
+        None, ge=0, description="largest ready backlog of a subscription partition"
+    )
+    backlog_age_s: float | None = Field(
+        None, gt=0, description="greatest age of a topic partition's oldest backlog"
+    )
+
+
+class Settings(BaseSettings):
+    """The whole file, after the flags were laid over it."""
+
+    model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    lake: Path = Field(Path("lake"), description="folder of the lake")
+    window: DurationMs = Field(300_000, validate_default=False, description="length of a verdict's window")
+    every: DurationMs = Field(300_000, validate_default=False, description="distance of two windows' starts")
+    ingest: Gentleness = Gentleness()
+    objectives: Objectives = Objectives()
+    clusters: dict[str, Cluster] = Field({}, description="one table per cluster, named as its cluster label")
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, **_: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        # Flags, then the file. The environment names the file and holds secrets; it sets nothing else.
+        return (init_settings, InitSettingsSource(settings_cls, getattr(settings_cls, "_file_values", {})))
+
+
+def find_config(given: Path | None, environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The file to read: the flag's, then the environment's, then the working folder's if it is there."""
+    for path, origin in (
+        (given, "--config"),
+        (environment.get(ENVIRONMENT_VARIABLE), f"${ENVIRONMENT_VARIABLE}"),
+    ):
+        if path:
+            if not Path(path).is_file():
+                raise InputError(
+                    "The configuration file is not there", got=f"{path} (from {origin})", expected="a file"
+                )
+            return Path(path)
+    return Path(FILE_NAME) if Path(FILE_NAME).is_file() else None
+
+
+def load_settings(path: Path | None, flags: Mapping[str, Any] | None = None) -> Settings:
+    """Read and check the file at ``path`` with ``flags`` laid over it.
+
+    Parameters
+    ----------
+    path : Path or None
+        None: only defaults and flags.
+    flags : mapping, optional
+        Nested like the file; None means "not given". A flag replaces the file's value, tables are merged.
+
+    Raises
+    ------
+    InputError
+        Not TOML, an unknown key, a wrong value: one line with the place and the nearest known key.
+    """
+    where = str(path) if path else "flags"
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8")) if path else {}
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where} is not TOML", got=str(error), fix="correct that line") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{where} cannot be read", got=str(error)) from None
+
+    class FromFile(Settings):
+        _file_values: ClassVar[dict[str, Any]] = _anchored(values, path.absolute().parent) if path else {}
+
+    try:
+        return FromFile(**_without_none(flags or {}))
+    except ValidationError as error:
+        raise _explained(error, where) from None
+
+
+def describe() -> list[tuple[str, str, str, str]]:
+    """Every key of the file as (key, type, default, meaning), for the reference page."""
+    return _describe_model(Settings, "")
+
+
+def _describe_model(model: type[BaseModel], prefix: str) -> list[tuple[str, str, str, str]]:
+    rows = []
+    for name, field in model.model_fields.items():
+        inner = _inner_model(field.annotation)
+        if inner is not None:
+            rows += _describe_model(
+                inner, f"{prefix}{name}." + ("NAME." if _is_table_of(field.annotation) else "")
+            )
+            continue
+        default = "required" if field.is_required() else _shown(name, field.default)
+        rows.append((prefix + name, _type_name(field), default, field.description or ""))
+    return rows
+
+
+def _type_name(field: Any) -> str:
+    if any(isinstance(m, BeforeValidator) and m.func is _duration_ms for m in field.metadata):
+        return "duration"
+    text = str(field.annotation)
+    for name, word in (
+        ("Literal", " or ".join(f'"{x}"' for x in getattr(field.annotation, "__args__", ()))),
+        ("dict", "table of text"), ("list", "list of text"), ("Path", "path"), ("bool", "true or false"),
+        ("float", "number"), ("int", "integer"), ("str", "text"),
+    ):  # fmt: skip
+        if name in text:
+            return word
+    raise TypeError(f"no word for {text}")
+
+
+def _shown(name: str, value: object) -> str:
+    if name in ("window", "every", "timeout"):
+        return f'"{int(value) // 1000}s"' if int(value) < 60_000 else f'"{int(value) // 60_000}m"'
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, (str, Path)) else str(value)
+
+
+def _inner_model(annotation: Any) -> type[BaseModel] | None:
+    for candidate in (annotation, *getattr(annotation, "__args__", ())):
+        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+            return candidate
+    return None
+
+
+def _is_table_of(annotation: Any) -> bool:
+    return getattr(annotation, "__origin__", None) is dict
+
+
+def _secret(path: Path | None, variable: str | None, what: str) -> SecretStr | None:
+    if path is not None:
+        try:
+            text = path.expanduser().read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"The file with the {what} cannot be read", got=str(error)) from None
+        origin = str(path)
+    elif variable is not None:
+        text, origin = os.environ.get(variable, "").strip(), f"${variable}"
+    else:
+        return None
+    if not text:
+        raise InputError(f"The {what} is empty", got=origin, fix=f"put the {what} there")
+    # Header injection: a secret of several lines would start a header of its own.
+    if any(character in text for character in "\r\n\0"):
+        raise InputError(f"The {what} has more than one line", got=origin, expected="one line")
+    return SecretStr(text)
+
+
+def _anchored(values: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Paths of the file count from its folder, so that a run does not depend on where it is started."""
+    anchored = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            value = _anchored(value, folder)
+        elif isinstance(value, str) and (name == "lake" or name.endswith("_file")):
+            value = str(folder / Path(value).expanduser())
+        anchored[name] = value
+    return anchored
+
+
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            value = _without_none(value)
+            if not value:
+                continue
+        if value is not None:
+            kept[name] = value
+    return kept
+
+
+def _explained(error: ValidationError, where: str) -> InputError:
+    faults = error.errors(include_url=False, include_input=False)
+    first = faults[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the file"
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    if first["type"] == "extra_forbidden":
+        known = _keys_at(first["loc"][:-1])
+        near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1, cutoff=0.5)
+        return InputError(
+            f"{where}: unknown key {place}{more}",
+            expected="one of " + ", ".join(sorted(known)),
+            fix=f"did you mean {near[0]}?" if near else "remove it",
+        )
+    message = str(first["msg"]).removeprefix("Value error, ")
+    return InputError(
+        f"{where}: {place} is not right{more}: {message}", fix="see docs/reference/configuration.md"
+    )
+
+
+def _keys_at(place: tuple[Any, ...]) -> list[str]:
+    model: type[BaseModel] = Settings
+    skip = False
+    for part in place:
+        if skip:  # the name of a cluster
+            skip = False
+            continue
+        annotation = model.model_fields[str(part)].annotation
+        model, skip = _inner_model(annotation) or model, _is_table_of(annotation)
+    return list(model.model_fields)
