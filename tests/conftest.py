@@ -1,0 +1,80 @@
+"""What all tests share: the one Spark session, and the rule that what can be installed may not be skipped."""
+
+from __future__ import annotations
+
+import os
+
+import hypothesis
+import pytest
+
+# Numba compiles inside the first example, and two cores are shared with servers: a deadline would only find that.
+hypothesis.settings.register_profile("throttlescope", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("throttlescope")
+
+# A configuration of the person who runs the tests must not change what they see.
+os.environ.pop("THROTTLESCOPE_CONFIG", None)
+
+#: Markers whose tests may not be skipped, from $THROTTLESCOPE_REQUIRE: ``broker,prometheus,browser,airflow``.
+REQUIRED = frozenset(filter(None, os.environ.get("THROTTLESCOPE_REQUIRE", "").split(",")))
+
+
+@pytest.fixture(scope="session")
+def _spark_session():
+    # Imported here: a run without Spark tests does not pay for it.
+    from throttlescope.ingest.session import spark_session
+
+    session = spark_session(
+        "throttlescope-tests",
+        # Two tasks at once are enough to find what breaks side by side, and leave a core to servers under test.
+        cores=2,
+        # The largest table of a test is a few MB; a test that needs more has a fault of its own.
+        driver_memory="1g",
+        # A test's queries are short: the JIT's second stage and a parallel collector cost more than they give.
+        java_options=("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+        conf={
+            # One partition more than one, so that a test which forgets to sort can fail.
+            "spark.sql.shuffle.partitions": "2",
+            # The plan a test reads is the plan that runs.
+            "spark.sql.adaptive.enabled": "false",
+        },
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def spark(_spark_session):
+    """The session of the whole run, made when first asked for and left clean after each test."""
+    yield _spark_session
+    for table in _spark_session.catalog.listTables():
+        _spark_session.catalog.dropTempView(table.name)
+    _spark_session.catalog.clearCache()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    required = sorted(REQUIRED & {marker.name for marker in item.iter_markers()})
+    if report.skipped and required and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+        report.outcome = "failed"
+        report.longrepr = (
+            f"{', '.join(required)} is required here (THROTTLESCOPE_REQUIRE) and was skipped: {reason}"
+        )
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    if report.skipped and REQUIRED:
+        report.outcome = "failed"
+        report.longrepr = f"a whole file was skipped although THROTTLESCOPE_REQUIRE is set: {report.longrepr}"
+    return report
