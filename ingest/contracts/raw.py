@@ -25,7 +25,9 @@ SERIES = Table(
         _SERIES_ID,
         _METRIC,
         CLUSTER,
-        Column("labels", pa.map_(pa.string(), pa.string()), "all labels but __name__, as normalised at the door"),
+        Column(
+            "labels", pa.map_(pa.string(), pa.string()), "all labels but __name__, as normalised at the door"
+        ),
         _SHARD,
         Column("first_ms", pa.int64(), "time of the oldest sample seen"),
         Column("last_ms", pa.int64(), "time of the newest sample seen"),
@@ -99,7 +101,9 @@ LIMITS = Table(
         Column("counts", pa.string(), "what the message limit counts", words=("messages", "entries")),
         Column("relative_to_publish", pa.bool_(), "the publish rate is added to the rates"),
         Column("exempt_caught_up", pa.bool_(), "dispatchThrottlingOnNonBacklogConsumerEnabled is false"),
-        Column("read_batch_entries", pa.int32(), "dispatcherMaxReadBatchSize: entries that one read plans for"),
+        Column(
+            "read_batch_entries", pa.int32(), "dispatcherMaxReadBatchSize: entries that one read plans for"
+        ),
         Column("read_size_bytes", pa.int64(), "dispatcherMaxReadSizeBytes: bytes that one read plans for"),
         Column("broker", pa.string(), "owner broker, as the scrape's instance label names it", True),
         Column("set_by", pa.string(), "which record won; it wins whole", words=SET_BY),
@@ -111,7 +115,9 @@ LIMITS = Table(
 )
 
 _COUNTS = tuple(
-    Column(f"throttled_{unit}_events_{level}", pa.int64(), f"read plans that the {level} {unit} limit trimmed")
+    Column(
+        f"throttled_{unit}_events_{level}", pa.int64(), f"read plans that the {level} {unit} limit trimmed"
+    )
     for unit in ("msg", "bytes")
     for level in LEVELS
 )
@@ -122,7 +128,12 @@ TOPIC_STATS = Table(
     (
         *SUBSCRIPTION_KEY,
         _OBSERVED_MS,
-        Column("subscription_type", pa.string(), "Exclusive, Failover, Shared, Key_Shared; NULL: no dispatcher yet", True),
+        Column(
+            "subscription_type",
+            pa.string(),
+            "Exclusive, Failover, Shared, Key_Shared; NULL: no dispatcher yet",
+            True,
+        ),
         *_COUNTS,
         Column("backlog_entries", pa.int64(), "msgBacklog: entries, precise"),
         Column("delayed_entries", pa.int64(), "msgDelayed"),
@@ -131,7 +142,12 @@ TOPIC_STATS = Table(
         Column("consumers", pa.int32(), "connected consumers"),
         Column("permits_min", pa.int64(), "fewest permits of a consumer; NULL: no consumer", True),
         Column("permits_max", pa.int64(), "most permits of a consumer; NULL: no consumer", True),
-        Column("messages_per_entry", pa.float64(), "mean of the consumers' avgMessagesPerEntry; NULL: unknown", True),
+        Column(
+            "messages_per_entry",
+            pa.float64(),
+            "mean of the consumers' avgMessagesPerEntry; NULL: unknown",
+            True,
+        ),
         Column("draining_hashes", pa.int64(), "drainingHashesCount of Key_Shared"),
         Column("out_msg_total", pa.int64(), "msgOutCounter"),
         Column("out_bytes_total", pa.int64(), "bytesOutCounter"),

@@ -68,7 +68,11 @@ _SCRAPES = (
     Column("coverage_share", _F, "samples of the backlog seen / expected in the minute"),
     _opt("scrape_interval_ms", "median distance of the backlog's samples", pa.int64()),
     _opt("delta_span_ms", "time between the samples that bound out_msg_delta", pa.int64()),
-    Column("counter_resets", pa.int32(), "counters that restarted in the minute (unload, restart, new dispatcher)"),
+    Column(
+        "counter_resets",
+        pa.int32(),
+        "counters that restarted in the minute (unload, restart, new dispatcher)",
+    ),
     _opt("broker", "instance that served the topic partition at the minute's end", pa.string()),
     Column("broker_changed", pa.bool_(), "another instance than in the minute before"),
 )
@@ -77,12 +81,23 @@ _LIMITS = tuple(
     column
     for level in LEVELS
     for column in (
-        _opt(f"limit_{level}_msg", f"{level} limit, messages (or entries) per period; NULL: none or unknown", pa.int64()),
+        _opt(
+            f"limit_{level}_msg",
+            f"{level} limit, messages (or entries) per period; NULL: none or unknown",
+            pa.int64(),
+        ),
         _opt(f"limit_{level}_bytes", f"{level} limit, bytes per period; NULL: none or unknown", pa.int64()),
         _opt(f"limit_{level}_period_s", f"period of the {level} limit", pa.int32()),
-        _opt(f"limit_{level}_set_by", f"which record set the {level} limit; NULL: not observed", pa.string(), SET_BY),
+        _opt(
+            f"limit_{level}_set_by",
+            f"which record set the {level} limit; NULL: not observed",
+            pa.string(),
+            SET_BY,
+        ),
         _opt(f"rho_{level}_msg", f"use / ({level} msg limit / period), use summed over all that share it"),
-        _opt(f"rho_{level}_bytes", f"use / ({level} bytes limit / period), use summed over all that share it"),
+        _opt(
+            f"rho_{level}_bytes", f"use / ({level} bytes limit / period), use summed over all that share it"
+        ),
     )
 )
 
@@ -153,7 +168,9 @@ VERDICTS = Table(
         Column("confidence", _F, "0 to 1: the probability that cause is right"),
         Column("evidence", pa.list_(EVIDENCE), "for and against, strongest first"),
         Column("missing_evidence", pa.list_(MISSING_EVIDENCE), "what would make it surer"),
-        Column("naive_side", pa.string(), "what backlog > 1000 with any throttle event would say", words=SIDES),
+        Column(
+            "naive_side", pa.string(), "what backlog > 1000 with any throttle event would say", words=SIDES
+        ),
         Column("rules_version", pa.string(), "version of the rules"),
         _opt("backlog_entries", "ready backlog at the window's end"),
         _opt("backlog_growth_entries", "its change over the window"),

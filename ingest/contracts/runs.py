@@ -17,7 +17,9 @@ INGEST_RUNS = Table(
         _RUN_ID,
         _CLUSTER,
         Column("command", pa.string(), "ingest, run or demo"),
-        Column("source", pa.string(), "prometheus_remote_read, prometheus_api or recording, with its address"),
+        Column(
+            "source", pa.string(), "prometheus_remote_read, prometheus_api or recording, with its address"
+        ),
         Column("start_ms", pa.int64(), "start of the range asked for"),
         Column("end_ms", pa.int64(), "its end, exclusive"),
         Column("started_ms", pa.int64(), "when the run began"),

@@ -32,7 +32,8 @@ class Table:
     key : tuple of str
         Columns that together name a row; a repeated key is a fault.
     partition_by : tuple of str
-        Delta's partition columns. They live in the log, not in the files.
+        Delta's partition columns. The log has their values and so have the files, so that a list of
+        files can be read by anything that reads Parquet.
     format_version : int
         Raised when a column changes its meaning; readers refuse a version that they do not know.
     """
@@ -49,9 +50,9 @@ class Table:
         return pa.schema([pa.field(c.name, c.type, c.nullable) for c in self.columns])
 
     @property
-    def file_schema(self) -> pa.Schema:
-        """What a data file holds: every column but the partition columns."""
-        return pa.schema([field for field in self.schema if field.name not in self.partition_by])
+    def loose_schema(self) -> pa.Schema:
+        """The same columns without the NOT NULL flags, as Spark writes them."""
+        return pa.schema([pa.field(c.name, c.type) for c in self.columns])
 
     def column(self, name: str) -> Column:
         return next(column for column in self.columns if column.name == name)
@@ -74,9 +75,8 @@ class Table:
                 expected=f"{len(wanted)} columns of format {self.format_version}",
             )
         # The cast is made without the NOT NULL flags so that the checks below can name the column.
-        loose = pa.schema([pa.field(c.name, c.type) for c in self.columns])
         try:
-            rows = rows.select([c.name for c in self.columns]).cast(loose)
+            rows = rows.select([c.name for c in self.columns]).cast(self.loose_schema)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise InputError(f"Types of {self.name} do not keep its contract", got=str(error)) from error
         for column in self.columns:

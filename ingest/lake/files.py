@@ -1,0 +1,161 @@
+"""Data files. In: rows of one partition of one table. Out: a Parquet file that no reader sees before a commit.
+
+A file is named by the hash of its own bytes. The same rows therefore give the same file: a run
+that is repeated adds nothing, and a killed run leaves files that its repetition finds again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import xxhash
+
+from throttlescope.ingest.contracts import TABLES, Table
+from throttlescope.ingest.errors import InputError
+
+# Samples are long lists of numbers: packed differences and split bytes beat dictionaries there.
+_LIST_ENCODINGS = {
+    "timestamps_ms.list.element": "DELTA_BINARY_PACKED",
+    "stale_ms.list.element": "DELTA_BINARY_PACKED",
+    "values.list.element": "BYTE_STREAM_SPLIT",
+}
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """A file that was written and is not committed yet.
+
+    Attributes
+    ----------
+    relative_path : str
+        Path below the table's folder.
+    partition : dict
+        Values of the partition columns, as text.
+    minimum, maximum : dict
+        Of the whole-number and text columns of the key; they prune and they find conflicts.
+    """
+
+    table: str
+    relative_path: str
+    partition: dict[str, str]
+    rows: int
+    size_bytes: int
+    minimum: dict[str, int | str] = field(default_factory=dict)
+    maximum: dict[str, int | str] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> NewFile:
+        return cls(**json.loads(text))
+
+    def overlaps(self, other: NewFile | DataFile) -> bool:
+        """Whether the two may hold rows of the same key."""
+        return self.partition == other.partition and all(
+            self.minimum[name] <= other.maximum[name] and other.minimum[name] <= self.maximum[name]
+            for name in self.minimum.keys() & other.minimum.keys()
+        )
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A committed file of a snapshot. Fields as in :class:`NewFile`; ``path`` is absolute."""
+
+    path: str
+    relative_path: str
+    partition: dict[str, str]
+    rows: int
+    size_bytes: int
+    minimum: dict[str, int | str]
+    maximum: dict[str, int | str]
+
+
+def stats_columns(table: Table) -> list[str]:
+    """Columns that get a minimum and a maximum: those of the key, and what files are cut by."""
+    cut_by = {"cluster", "shard", "block_start_ms"}
+    return [
+        column.name
+        for column in table.columns
+        if (column.name in table.key or column.name in cut_by)
+        and (pa.types.is_integer(column.type) or pa.types.is_string(column.type))
+        and not column.nullable
+    ]
+
+
+def write_data_file(root: str, table_name: str, rows: pa.Table) -> NewFile:
+    """Write one file below the table's folder and describe it.
+
+    Parameters
+    ----------
+    root : str
+        The lake's folder.
+    rows : pyarrow.Table
+        All columns of the contract; at least one row; one partition only.
+
+    Raises
+    ------
+    InputError
+        The rows do not keep the table's contract, are none, or belong to several partitions.
+    """
+    table = TABLES[table_name]
+    rows = table.conform(rows)
+    if rows.num_rows == 0:
+        raise InputError(f"A file of {table_name} without rows is not written")
+    partition = {}
+    for name in table.partition_by:
+        values = rows.column(name).unique().to_pylist()
+        if len(values) != 1:
+            raise InputError(
+                f"A file of {table_name} holds one {name}", got=f"{len(values)} values, such as {values[:3]}"
+            )
+        partition[name] = str(values[0])
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, **_parquet_options(table))
+    content = sink.getvalue()
+    digest = xxhash.xxh3_128_hexdigest(content)
+    relative_path = f"data/{digest[:2]}/{digest}.parquet"
+    _write_whole(Path(root) / table_name / relative_path, content)
+    minimum, maximum = {}, {}
+    for name in stats_columns(table):
+        bounds = pc.min_max(rows.column(name)).as_py()
+        minimum[name], maximum[name] = bounds["min"], bounds["max"]
+    return NewFile(table_name, relative_path, partition, rows.num_rows, content.size, minimum, maximum)
+
+
+def _parquet_options(table: Table) -> dict:
+    lists = {
+        f"{column.name}.list.element"
+        for column in table.columns
+        if pa.types.is_list(column.type) and not pa.types.is_struct(column.type.value_type)
+    }
+    encodings = {path: _LIST_ENCODINGS[path] for path in sorted(lists & _LIST_ENCODINGS.keys())}
+    options = {"compression": "zstd", "compression_level": 1}
+    if encodings:
+        # pyarrow takes dictionaries by name; a column with an encoding of its own may not have one.
+        options |= {
+            "use_dictionary": [c.name for c in table.columns if pa.types.is_string(c.type)],
+            "column_encoding": encodings,
+            "write_statistics": [c.name for c in table.columns if not pa.types.is_nested(c.type)],
+        }
+    return options
+
+
+def _write_whole(path: Path, content: pa.Buffer) -> None:
+    """Write under another name and rename: a file with its final name is always complete."""
+    if path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(scratch, "wb") as file:
+            file.write(content)
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
