@@ -33,6 +33,7 @@ def running_process(
     stop_timeout_s: float = 20.0,
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
+    pipes: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command for the length of the context.
 
@@ -46,6 +47,8 @@ def running_process(
         Change of niceness; a negative one is ignored when we may not ask for it.
     stop_timeout_s
         Time between SIGTERM and SIGKILL when the context closes.
+    pipes
+        Whether standard input and output are pipes for the caller; the log then takes standard error only.
     """
 
     def in_child() -> None:
@@ -58,7 +61,13 @@ def running_process(
     log_file.parent.mkdir(parents=True, exist_ok=True)
     with log_file.open("ab") as log:
         process = subprocess.Popen(
-            command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, preexec_fn=in_child, env=env, cwd=cwd
+            command,
+            stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if pipes else log,
+            stderr=log,
+            preexec_fn=in_child,
+            env=env,
+            cwd=cwd,
         )
     watchdog = threading.Timer(max_lifetime_s, process.kill)
     watchdog.daemon = True

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import struct
 import tempfile
 import time
@@ -21,6 +22,7 @@ import yaml
 
 from tests.lab.parts import prometheus_binary
 from tests.lab.processes import free_port, log_tail, running_process
+from tests.lab.wire import length_delimited, varint
 
 STALE_BITS = 0x7FF0000000000002
 NAN_BITS = 0x7FF8000000000001
@@ -190,7 +192,7 @@ def _as_arrays(labels: Mapping[str, str], samples: Samples) -> tuple[Mapping[str
 def _bits(value: Value) -> int:
     if isinstance(value, Stale):
         return STALE_BITS
-    if value != value:
+    if math.isnan(value):
         return NAN_BITS
     return int.from_bytes(struct.pack("<d", value), "little")
 
@@ -198,10 +200,10 @@ def _bits(value: Value) -> int:
 def _time_series(labels: Mapping[str, str], timestamps_ms: np.ndarray, values: np.ndarray) -> bytes:
     out = bytearray()
     for name in sorted(labels):
-        label = _field(1, name.encode()) + _field(2, labels[name].encode())
-        out += _field(1, label)
+        label = length_delimited(1, name.encode()) + length_delimited(2, labels[name].encode())
+        out += length_delimited(1, label)
     out += _samples(np.asarray(timestamps_ms, np.int64), np.ascontiguousarray(values).view(np.uint64))
-    return _field(1, bytes(out))
+    return length_delimited(1, bytes(out))
 
 
 def _samples(timestamps_ms: np.ndarray, bits: np.ndarray) -> bytes:
@@ -217,20 +219,7 @@ def _samples(timestamps_ms: np.ndarray, bits: np.ndarray) -> bytes:
         return records.tobytes()
     out = bytearray()
     for time_ms, value in zip(timestamps_ms.tolist(), bits.tolist(), strict=True):
-        out += _field(2, b"\x09" + value.to_bytes(8, "little") + b"\x10" + _varint(time_ms & (1 << 64) - 1))
-    return bytes(out)
-
-
-def _field(number: int, payload: bytes) -> bytes:
-    return bytes([number << 3 | 2]) + _varint(len(payload)) + payload
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
+        out += length_delimited(2, b"\x09" + value.to_bytes(8, "little") + b"\x10" + varint(time_ms & (1 << 64) - 1))
     return bytes(out)
 
 

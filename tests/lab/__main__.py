@@ -1,0 +1,239 @@
+"""The lab's command line: in, scenario files; out, recordings and a table of what became of every scenario.
+
+``python -m tests.lab record`` resumes: a scenario whose recording exists is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from tests.lab.group import Group, Outcome, run_group
+from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
+from tests.lab.scenario import Scenario, ScenarioError, load_scenarios
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCENARIOS = Path(__file__).with_name("scenarios")
+SMOKE_SCENARIOS = Path(__file__).with_name("smoke")
+RECORDINGS = REPOSITORY / "ingest" / "recordings"
+DROPPED_FILE = REPOSITORY / "tests" / "recordings" / "dropped.json"
+#: More than this many published messages per second at once would make the CPU a limiter of its own.
+BATCH_RATE_MSG = 4500
+BATCH_GROUPS = 3
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="Records scenarios on a real broker.")
+console = Console(width=None if os.isatty(1) else 140)
+
+
+@app.command()
+def record(
+    only: Annotated[list[str] | None, typer.Option(help="Scenario names; all by default.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the recordings; nothing is committed then.")] = None,
+    scratch: Annotated[Path | None, typer.Option(help="Folder for servers' files and logs.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Run only this batch, counted from 1.")] = None,
+    hold: Annotated[float, typer.Option(help="Keep the servers of the last batch alive this many seconds.")] = 0,
+    commit: Annotated[bool, typer.Option(help="Commit each finished recording.")] = True,
+) -> None:
+    """Record every scenario that has no recording yet."""
+    scenarios = _pick(load_scenarios(SCENARIOS), only)
+    target = out or RECORDINGS
+    batches = plan([s for s in scenarios if not _finished(target, s.name)])
+    if batch is not None:
+        batches = batches[batch - 1 : batch]
+    outcomes = _run(batches, SCENARIOS, target, scratch, hold, commit=commit and out is None)
+    if out is None:
+        _note_dropped(outcomes, commit)
+    _print_table(scenarios, outcomes, target)
+    if any(outcome.status != "kept" for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+@app.command()
+def smoke(out: Annotated[Path, typer.Option(help="Folder of the recordings.")]) -> None:
+    """Record two short scenarios: the quick proof that broker, Prometheus and recorder work."""
+    scenarios = load_scenarios(SMOKE_SCENARIOS)
+    outcomes = _run([[Group("smoke", tuple(scenarios))]], SMOKE_SCENARIOS, out, None, 0, commit=False)
+    _print_table(scenarios, outcomes, out)
+    if any(outcome.status != "kept" for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+@app.command("plan")
+def show_plan(only: Annotated[list[str] | None, typer.Option(help="Scenario names; all by default.")] = None) -> None:
+    """Print which scenarios would run side by side."""
+    for number, groups in enumerate(plan(_pick(load_scenarios(SCENARIOS), only)), 1):
+        for group in groups:
+            names = " ".join(scenario.name for scenario in group.scenarios)
+            console.print(
+                f"batch {number} {group.name}: {group.duration_s / 60:.1f} min, {group.rate_msg:.0f} msg/s: {names}"
+            )
+
+
+def plan(scenarios: list[Scenario]) -> list[list[Group]]:
+    """Put scenarios into groups that share a broker, and groups into batches that run side by side."""
+    shared: dict[tuple[str, int], list[Scenario]] = {}
+    groups = []
+    for scenario in scenarios:
+        if scenario.disturbs_others:
+            groups.append(Group(scenario.name, (scenario,)))
+        else:
+            shared.setdefault((scenario.profile, scenario.scrape_interval_s), []).append(scenario)
+    groups += [Group(f"{profile}-{interval}s", tuple(part)) for (profile, interval), part in shared.items()]
+    batches: list[list[Group]] = []
+    for group in sorted(groups, key=lambda item: -item.rate_msg):
+        for candidate in batches:
+            fits = sum(item.rate_msg for item in candidate) + group.rate_msg <= BATCH_RATE_MSG
+            # A group of many scenarios has the machine for itself.
+            alone = any(len(item.scenarios) > 8 for item in (*candidate, group))
+            if fits and not alone and len(candidate) < BATCH_GROUPS:
+                candidate.append(group)
+                break
+        else:
+            batches.append([group])
+    return batches
+
+
+def _pick(scenarios: list[Scenario], only: list[str] | None) -> list[Scenario]:
+    if not only:
+        return scenarios
+    known = {scenario.name: scenario for scenario in scenarios}
+    for name in only:
+        if name not in known:
+            raise typer.BadParameter(f"no scenario {name!r}; there are {', '.join(known)}")
+    return [known[name] for name in only]
+
+
+def _finished(out_dir: Path, name: str) -> bool:
+    return (out_dir / name / "recording.json").exists()
+
+
+def _run(
+    batches: list[list[Group]], folder: Path, out_dir: Path, scratch: Path | None, hold_s: float, *, commit: bool
+) -> list[Outcome]:
+    files = {path.stem: path for path in folder.glob("*.yaml")}
+    outcomes: list[Outcome] = []
+    lock = threading.Lock()
+    scratch_root = scratch or Path(tempfile.mkdtemp(prefix="throttlescope-lab-"))
+
+    def done(outcome: Outcome) -> None:
+        with lock:
+            outcomes.append(outcome)
+            console.log(f"{outcome.scenario.name}: {outcome.status} {'; '.join(outcome.reasons)}")
+            if commit and outcome.folder is not None:
+                _commit([outcome.folder], f"Record {outcome.scenario.name} on a real broker")
+
+    if batches:
+        # Fetched before anything is timed.
+        java_binary(), broker_jars(), prometheus_binary()
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        for number, groups in enumerate(batches, 1):
+            last = number == len(batches)
+            with ThreadPoolExecutor(len(groups)) as pool:
+                futures = []
+                for group in groups:
+                    bar = progress.add_task(group.name, total=group.duration_s)
+                    tick = lambda at_s, bar=bar: progress.update(bar, completed=max(0, at_s))  # noqa: E731
+                    futures.append(
+                        pool.submit(
+                            run_group, group, files, out_dir, scratch_root / group.name,
+                            say=console.log, tick=tick, done=done, hold_s=hold_s if last else 0,
+                        )
+                    )  # fmt: skip
+                for future, group in zip(futures, groups, strict=True):
+                    error = future.exception()
+                    if error is not None:
+                        console.log(f"{group.name}: {type(error).__name__}: {error}")
+                        seen = {outcome.scenario.name for outcome in outcomes}
+                        for scenario in group.scenarios:
+                            if scenario.name not in seen:
+                                done(Outcome(scenario, "voided", [str(error).splitlines()[0]]))
+    return outcomes
+
+
+def _commit(paths: list[Path], message: str) -> None:
+    names = [str(path.relative_to(REPOSITORY)) for path in paths]
+    for _ in range(20):
+        added = subprocess.run(["git", "add", "--", *names], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+        if not added.returncode:
+            made = subprocess.run(
+                ["git", "commit", "-q", "-m", message, "--", *names],
+                cwd=REPOSITORY, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            if not made.returncode:
+                return
+        # Another git command may hold the index.
+        time.sleep(0.5)
+    console.log(f"not committed: {' '.join(names)}")
+
+
+def _note_dropped(outcomes: list[Outcome], commit: bool) -> None:
+    rows: list[dict[str, Any]] = []
+    if DROPPED_FILE.exists():
+        rows = json.loads(DROPPED_FILE.read_text())["rows"]
+    fresh = [
+        {
+            "scenario": outcome.scenario.name,
+            "family": outcome.scenario.family,
+            "status": outcome.status,
+            "reasons": outcome.reasons,
+            "checks": outcome.checks,
+            "at_ms": round(time.time() * 1000),
+        }
+        for outcome in outcomes
+        if outcome.status != "kept"
+    ]
+    if fresh or not DROPPED_FILE.exists():
+        DROPPED_FILE.parent.mkdir(parents=True, exist_ok=True)
+        DROPPED_FILE.write_text(json.dumps({"format": 1, "rows": rows + fresh}, indent=1) + "\n")
+        if commit:
+            _commit([DROPPED_FILE], "Note the scenarios that do not count, and why")
+
+
+def _print_table(scenarios: list[Scenario], outcomes: list[Outcome], out_dir: Path) -> None:
+    """Print every scenario: those of this run, and those whose recording was there before."""
+    table = Table("scenario", "family", "size", "outcome", "effect seen", "drained after", "why")
+    by_name = {outcome.scenario.name: outcome for outcome in outcomes}
+    for scenario in scenarios:
+        outcome = by_name.get(scenario.name)
+        if outcome is not None:
+            status, checks, why = outcome.status, outcome.checks, "; ".join(outcome.reasons)
+        elif _finished(out_dir, scenario.name):
+            checks = json.loads((out_dir / scenario.name / "recording.json").read_text())["confirmed"]
+            status, why = "recorded before", ""
+        else:
+            status, checks, why = "not run", [], ""
+        effects = [f"{c['state']}/{c['subscription']} {c['check']} {_short(c)}" for c in checks if c["check"] != "drains"]
+        drains = [f"{c['seen'].get('drained_s')} s" for c in checks if c["check"] == "drains"]
+        table.add_row(scenario.name, scenario.family, scenario.size, status, "\n".join(effects), "\n".join(drains), why)
+    console.print(table)
+
+
+def _short(check: dict[str, Any]) -> str:
+    key, value = next(iter(check["seen"].items()), ("", ""))
+    return f"{value} {key.removesuffix('_entries')}"
+
+
+def main() -> None:
+    """Run the command line; what can go wrong outside is one line."""
+    try:
+        app()
+    except (PartMissing, ScenarioError) as error:
+        console.print(f"lab: {error}", style="red", soft_wrap=True)
+        raise SystemExit(1) from error
+
+
+if __name__ == "__main__":
+    main()

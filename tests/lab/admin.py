@@ -1,0 +1,94 @@
+"""The lab's hands on Pulsar's admin API: in, limits and topics of a scenario; out, HTTP calls that must succeed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import requests
+
+from tests.lab.scenario import Limit, LimitPlace, Scenario
+
+_NOT_SET = (204, 404)
+
+
+class Admin:
+    """A small admin client; every refused call raises with the broker's own words."""
+
+    def __init__(self, admin_url: str, cluster: str) -> None:
+        self.admin_url, self.cluster = admin_url, cluster
+        self._session = requests.Session()
+
+    def get_text(self, path: str, **params: str) -> str | None:
+        """Return the raw answer, None where nothing is set."""
+        answer = self._session.get(f"{self.admin_url}{path}", params=params, timeout=30)
+        if answer.status_code in _NOT_SET:
+            return None
+        answer.raise_for_status()
+        return answer.text or None
+
+    def call(self, method: str, path: str, body: Any = None) -> None:
+        """Send a changing call."""
+        answer = self._session.request(method, f"{self.admin_url}/admin/v2{path}", json=body, timeout=30)
+        if answer.status_code >= 300:
+            raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text.strip()[:300]}")
+
+    def create_tenant(self) -> None:
+        """Create the tenant ``lab``."""
+        self.call("PUT", "/tenants/lab", {"allowedClusters": [self.cluster], "adminRoles": []})
+
+    def create_topics(self, scenario: Scenario) -> None:
+        """Create namespace, topics and subscriptions of a scenario."""
+        self.call("PUT", f"/namespaces/{scenario.namespace}", {"bundles": {"numBundles": 1}})
+        for topic in scenario.topics:
+            path = f"/persistent/{scenario.namespace}/{topic.name}"
+            if topic.partitions:
+                self.call("PUT", f"{path}/partitions", topic.partitions)
+            else:
+                self.call("PUT", path)
+        earliest = {"ledgerId": -1, "entryId": -1}
+        for item in scenario.subscriptions:
+            self.call("PUT", f"/persistent/{scenario.namespace}/{item.topic}/subscription/{item.name}", earliest)
+
+    def set_limit(self, scenario: Scenario, limit: Limit) -> None:
+        """Write a limit into the policy that it names."""
+        if limit.level == "broker":
+            for name, value in (("Msg", limit.msg), ("Byte", limit.bytes)):
+                if value is not None:
+                    self.call("POST", f"/brokers/configuration/dispatchThrottlingRateIn{name}/{value}")
+            return
+        self.call(
+            "POST",
+            _policy_path(scenario, limit),
+            {
+                "dispatchThrottlingRateInMsg": limit.msg or -1,
+                "dispatchThrottlingRateInByte": limit.bytes or -1,
+                "ratePeriodInSecond": limit.period_s,
+                "relativeToPublishRate": False,
+            },
+        )
+
+    def lift_limit(self, scenario: Scenario, place: LimitPlace) -> None:
+        """Remove a limit from the policy that it names."""
+        if place.level == "broker":
+            values = json.loads(self.get_text("/admin/v2/brokers/configuration/values") or "{}")
+            for name in ("dispatchThrottlingRateInMsg", "dispatchThrottlingRateInByte"):
+                if name in values:
+                    # 0 is the broker's own default and means no limit; the override stays visible in the snapshot.
+                    self.call("POST", f"/brokers/configuration/{name}/0")
+            return
+        self.call("DELETE", _policy_path(scenario, place))
+
+    def unload(self, scenario: Scenario, topic: str) -> None:
+        """Unload a topic with all its partitions; clients bring it back."""
+        self.call("PUT", f"/persistent/{scenario.namespace}/{topic}/unload")
+
+
+def _policy_path(scenario: Scenario, place: LimitPlace) -> str:
+    name = "dispatchRate" if place.level == "topic" else "subscriptionDispatchRate"
+    if place.set_at == "namespace":
+        return f"/namespaces/{scenario.namespace}/{name}"
+    topic = f"/persistent/{scenario.namespace}/{place.topic}"
+    if place.set_at == "subscription":
+        return f"{topic}/{place.subscription}/dispatchRate"
+    return f"{topic}/{name}"

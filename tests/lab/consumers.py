@@ -1,0 +1,118 @@
+"""Consumers of one subscription: in, a :class:`~tests.lab.scenario.Subscription`; out, acknowledged messages.
+
+A consumer takes ``processing_ms`` for every message: it is a thread that sleeps until the message's time is over and
+then acknowledges it, so its capacity is ``1000 / processing_ms`` messages per second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from typing import Any
+
+import pulsar
+
+from tests.lab.scenario import Subscription
+
+_TYPES = {
+    "Exclusive": pulsar.ConsumerType.Exclusive,
+    "Failover": pulsar.ConsumerType.Failover,
+    "Shared": pulsar.ConsumerType.Shared,
+    "Key_Shared": pulsar.ConsumerType.KeyShared,
+}
+_RECEIVE_TIMEOUT_MS = 250
+
+
+class SubscriptionLoad:
+    """The consumers of a subscription, whose number and speed can change while they run."""
+
+    def __init__(self, spec: Subscription, topic: str, service_url: str, logger: Any) -> None:
+        self.spec = spec
+        self.processing_s = spec.processing_ms / 1000
+        self._topic, self._service_url, self._logger = topic, service_url, logger
+        self._client: pulsar.Client | None = None
+        self._workers: list[_Worker] = []
+        self._departed = {"acked": 0, "late_s": 0.0}
+        self._lock = threading.Lock()
+
+    def resize(self, consumers: int) -> None:
+        """Connect or disconnect consumers until there are that many."""
+        with self._lock:
+            if self._client is None:
+                self._client = pulsar.Client(
+                    self._service_url, logger=self._logger, io_threads=1, message_listener_threads=1
+                )
+            while len(self._workers) < consumers:
+                worker = _Worker(self, self._subscribe())
+                worker.start()
+                self._workers.append(worker)
+            leaving = self._workers[consumers:]
+            del self._workers[consumers:]
+            for worker in leaving:
+                worker.leave()
+            for worker in leaving:
+                worker.join(10)
+                self._departed["acked"] += worker.acked
+                self._departed["late_s"] += worker.late_s
+
+    def set_processing(self, processing_ms: float) -> None:
+        """Change the time that every message takes."""
+        self.processing_s = processing_ms / 1000
+
+    def report(self) -> dict[str, Any]:
+        """Return how many messages were acknowledged, and how much later than planned in sum."""
+        workers = list(self._workers)
+        return {
+            "consumers": len(workers),
+            "acked": self._departed["acked"] + sum(worker.acked for worker in workers),
+            "late_s": round(self._departed["late_s"] + sum(worker.late_s for worker in workers), 3),
+        }
+
+    def _subscribe(self) -> pulsar.Consumer:
+        assert self._client is not None
+        return self._client.subscribe(
+            self._topic,
+            self.spec.name,
+            consumer_type=_TYPES[self.spec.type],
+            receiver_queue_size=self.spec.receiver_queue,
+        )
+
+
+class _Worker(threading.Thread):
+    def __init__(self, load: SubscriptionLoad, consumer: pulsar.Consumer) -> None:
+        super().__init__(daemon=True)
+        self.acked = 0
+        self.late_s = 0.0
+        self._load, self._consumer = load, consumer
+        self._leaving = threading.Event()
+
+    def leave(self) -> None:
+        self._leaving.set()
+
+    def run(self) -> None:
+        consumer = self._consumer
+        cumulative = self._load.spec.ack == "cumulative"
+        acknowledge = consumer.acknowledge_cumulative if cumulative else consumer.acknowledge
+        free_at = time.monotonic()
+        while not self._leaving.is_set():
+            try:
+                message = consumer.receive(timeout_millis=_RECEIVE_TIMEOUT_MS)
+            except pulsar.Timeout:
+                continue
+            except pulsar.PulsarException:
+                if self._leaving.wait(0.5):
+                    break
+                continue
+            if self._load.processing_s:
+                now = time.monotonic()
+                # Counted from the end of the previous message: the oversleeping of one is taken off the next one.
+                free_at = max(free_at, now - 0.05) + self._load.processing_s
+                if free_at > now:
+                    time.sleep(free_at - now)
+                self.late_s += max(0.0, time.monotonic() - free_at)
+            with contextlib.suppress(pulsar.PulsarException):
+                acknowledge(message)
+            self.acked += 1
+        with contextlib.suppress(pulsar.PulsarException):
+            consumer.close()

@@ -1,0 +1,120 @@
+"""A load process: in, a plan file and commands on standard input; out, one answer per command and a report file.
+
+The plan is JSON: ``{"service_url", "report_file", "log_file", "scenarios": [scenario, ...]}`` with scenarios as in the
+schema. Commands are JSON lines ``{"id", "scenario", "action", ...}``: ``connect``, ``start``, ``set_consumers``, ``set_rate``,
+``stop``. The report file gets a JSON line every 10 s with the counts of every producer and consumer.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pulsar
+
+from tests.lab.consumers import SubscriptionLoad
+from tests.lab.producers import ProducerLoad
+from tests.lab.scenario import Scenario
+
+REPORT_EVERY_S = 10
+
+
+class ScenarioLoad:
+    """Producers and consumers of one scenario."""
+
+    def __init__(self, scenario: Scenario, service_url: str, logger: Any) -> None:
+        self.scenario = scenario
+        prefix = f"persistent://{scenario.namespace}"
+        self.subscriptions = {
+            item.name: SubscriptionLoad(item, f"{prefix}/{item.topic}", service_url, logger)
+            for item in scenario.subscriptions
+        }
+        self.producers = {
+            item.topic: ProducerLoad(item, f"{prefix}/{item.topic}", service_url, logger)
+            for item in scenario.producers
+        }
+
+    def command(self, command: dict[str, Any]) -> None:
+        """Do one command; returns when it has taken effect."""
+        action = command["action"]
+        if action == "connect":
+            for subscription in self.subscriptions.values():
+                subscription.resize(subscription.spec.consumers)
+            for producer in self.producers.values():
+                producer.connect()
+        elif action == "start":
+            for producer in self.producers.values():
+                producer.start(command["at_s"])
+        elif action == "set_consumers":
+            subscription = self.subscriptions[command["subscription"]]
+            if command.get("processing_ms") is not None:
+                subscription.set_processing(command["processing_ms"])
+            if command.get("consumers") is not None:
+                subscription.resize(command["consumers"])
+        elif action == "set_rate":
+            self.producers[command["topic"]].set_rate(command["rate_msg"])
+        elif action == "stop":
+            for producer in self.producers.values():
+                producer.stop()
+            for subscription in self.subscriptions.values():
+                subscription.resize(0)
+        else:
+            raise ValueError(f"unknown action {action!r}")
+
+    def report(self) -> dict[str, Any]:
+        """Return the counts so far."""
+        return {
+            "producers": {name: item.report() for name, item in self.producers.items()},
+            "subscriptions": {name: item.report() for name, item in self.subscriptions.items()},
+        }
+
+
+def main(plan_file: str) -> None:
+    """Run the load of a plan until standard input closes."""
+    plan = json.loads(Path(plan_file).read_text())
+    logger = pulsar.FileLogger(pulsar.LoggerLevel.Warn, plan["log_file"])
+    loads = {}
+    for body in plan["scenarios"]:
+        scenario = Scenario.model_validate(body)
+        loads[scenario.name] = ScenarioLoad(scenario, plan["service_url"], logger)
+    closing = threading.Event()
+    reporter = threading.Thread(target=_report, args=(loads, Path(plan["report_file"]), closing), daemon=True)
+    reporter.start()
+    for line in sys.stdin:
+        command = json.loads(line)
+        # A thread each: a slow subscribe of one scenario must not delay another one's intervention.
+        threading.Thread(target=_answer, args=(loads[command["scenario"]], command), daemon=True).start()
+    closing.set()
+    reporter.join(5)
+
+
+def _answer(load: ScenarioLoad, command: dict[str, Any]) -> None:
+    try:
+        load.command(command)
+        answer = {"id": command["id"], "error": None, "report": load.report()}
+    except Exception as error:  # noqa: BLE001 - the driver decides what a failed command means
+        answer = {"id": command["id"], "error": f"{type(error).__name__}: {error}"}
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def _report(loads: dict[str, ScenarioLoad], file: Path, closing: threading.Event) -> None:
+    with file.open("a") as out:
+        while True:
+            last = closing.wait(REPORT_EVERY_S)
+            row = {
+                "at_ms": round(time.time() * 1000),
+                "scenarios": {name: load.report() for name, load in loads.items()},
+            }
+            out.write(json.dumps(row) + "\n")
+            out.flush()
+            if last:
+                return
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

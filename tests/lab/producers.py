@@ -1,0 +1,116 @@
+"""A producer of one topic: in, a :class:`~tests.lab.scenario.Producer`; out, messages on an absolute schedule.
+
+Message ``k`` has a due time; nothing is skipped when the producer falls behind, and how late it was is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import Any
+
+import pulsar
+
+from tests.lab.scenario import Producer
+
+#: Messages due within one tick are sent together.
+_TICK_S = 0.005
+_MAX_PENDING = 20_000
+
+
+class ProducerLoad:
+    """A paced producer whose rate can change while it runs."""
+
+    def __init__(self, spec: Producer, topic: str, service_url: str, logger: Any) -> None:
+        self.spec = spec
+        self._topic, self._service_url, self._logger = topic, service_url, logger
+        self._rate_msg = spec.rate_msg
+        self._stopping = threading.Event()
+        self._changed = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._producer: pulsar.Producer | None = None
+        self.scheduled = self.sent = self.persisted = self.failed = 0
+        self.late_s = self.worst_late_s = 0.0
+
+    def connect(self) -> None:
+        """Open the connection, so that the start is not delayed by it."""
+        self._client = pulsar.Client(self._service_url, logger=self._logger, io_threads=1, message_listener_threads=1)
+        batching = self.spec.batching
+        options: dict[str, Any] = {"batching_enabled": batching is not None}
+        if batching is not None:
+            options["batching_max_messages"] = batching.max_messages
+            options["batching_max_publish_delay_ms"] = batching.max_delay_ms
+        self._producer = self._client.create_producer(
+            self._topic,
+            block_if_queue_full=True,
+            max_pending_messages=_MAX_PENDING,
+            max_pending_messages_across_partitions=4 * _MAX_PENDING,
+            message_routing_mode=pulsar.PartitionsRoutingMode.RoundRobinDistribution,
+            **options,
+        )
+
+    def start(self, at_s: float) -> None:
+        """Begin at an epoch time."""
+        self._thread = threading.Thread(target=self._run, args=(at_s,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Send no more."""
+        self._stopping.set()
+        self._changed.set()
+
+    def set_rate(self, rate_msg: float) -> None:
+        """Change the base rate; the shape's factor stays."""
+        self._rate_msg = rate_msg
+        self._changed.set()
+
+    def report(self) -> dict[str, Any]:
+        """Return scheduled, sent, persisted and failed messages and the lateness."""
+        return {
+            "scheduled": self.scheduled,
+            "sent": self.sent,
+            "persisted": self.persisted,
+            "failed": self.failed,
+            "mean_late_ms": round(1000 * self.late_s / max(1, self.sent), 3),
+            "worst_late_ms": round(1000 * self.worst_late_s, 1),
+        }
+
+    def _rate_at(self, since_start_s: float) -> float:
+        factor = 1.0
+        for from_s, value in self.spec.steps or ():
+            if since_start_s >= from_s:
+                factor = value
+        return self._rate_msg * factor
+
+    def _run(self, at_s: float) -> None:
+        assert self._producer is not None
+        payload = os.urandom(self.spec.size_bytes)
+        # The schedule runs on the monotonic clock from the common start.
+        start = time.monotonic() + at_s - time.time()
+        due = start
+        while not self._stopping.is_set():
+            now = time.monotonic()
+            rate = self._rate_at(now - start)
+            if rate <= 0:
+                self._changed.wait(0.25)
+                self._changed.clear()
+                due = time.monotonic()
+                continue
+            if due > now:
+                time.sleep(min(max(due - now, _TICK_S), 0.25))
+                continue
+            while due <= now:
+                self.scheduled += 1
+                self._producer.send_async(payload, self._persisted)
+                self.sent += 1
+                late = time.monotonic() - due
+                self.late_s += late
+                self.worst_late_s = max(self.worst_late_s, late)
+                due += 1 / rate
+
+    def _persisted(self, result: pulsar.Result, _message_id: Any) -> None:
+        if result == pulsar.Result.Ok:
+            self.persisted += 1
+        else:
+            self.failed += 1

@@ -1,0 +1,66 @@
+"""Raw admin answers for a recording: in, a scenario on a running broker; out, rows of policies and topic stats.
+
+A row of policies is ``{"scope", "key", "body", "broker", "observed_ms"}``, one of topic stats ``{"topic", "partition",
+"observed_ms", "body"}``; ``body`` is the answer's JSON text as received, null where nothing is set.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from tests.lab.admin import Admin
+from tests.lab.scenario import Scenario
+
+
+def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict[str, Any]]:
+    """Ask everything that decides the limits of a scenario's subscriptions."""
+    rows: list[dict[str, Any]] = []
+
+    def ask(scope: str, key: str, path: str, **params: str) -> None:
+        body = admin.get_text(path, **params)
+        rows.append(
+            {"scope": scope, "key": key, "body": body, "broker": web_address, "observed_ms": round(time.time() * 1000)}
+        )
+
+    ask("broker_configuration_runtime", web_address, "/admin/v2/brokers/configuration/runtime")
+    ask("broker_dynamic_configuration", web_address, "/admin/v2/brokers/configuration/values")
+    ask("broker_version", web_address, "/admin/v2/brokers/version")
+    ask("namespace", scenario.namespace, f"/admin/v2/namespaces/{scenario.namespace}")
+    for topic in scenario.topics:
+        key = f"persistent://{scenario.namespace}/{topic.name}"
+        path = f"/admin/v2/persistent/{scenario.namespace}/{topic.name}"
+        ask("topic_dispatch_rate", key, f"{path}/dispatchRate")
+        ask("topic_subscription_dispatch_rate", key, f"{path}/subscriptionDispatchRate")
+        ask("global_topic_dispatch_rate", key, f"{path}/dispatchRate", isGlobal="true")
+        ask("global_topic_subscription_dispatch_rate", key, f"{path}/subscriptionDispatchRate", isGlobal="true")
+        ask("partition_count", key, f"{path}/partitions")
+        ask("topic_subscriptions", key, f"{path}/subscriptions")
+        for name, _ in _physical_topics(scenario, topic.name):
+            owner_path = f"/lookup/v2/topic/persistent/{scenario.namespace}/{name}"
+            ask("topic_owner", f"persistent://{scenario.namespace}/{name}", owner_path)
+    for item in scenario.subscriptions:
+        key = f"persistent://{scenario.namespace}/{item.topic}#{item.name}"
+        path = f"/admin/v2/persistent/{scenario.namespace}/{item.topic}/{item.name}/dispatchRate"
+        ask("subscription_dispatch_rate", key, path)
+    return rows
+
+
+def stats_rows(admin: Admin, scenario: Scenario) -> list[dict[str, Any]]:
+    """Ask the stats of every topic partition."""
+    rows = []
+    for topic in scenario.topics:
+        for name, partition in _physical_topics(scenario, topic.name):
+            observed_ms = round(time.time() * 1000)
+            path = f"/admin/v2/persistent/{scenario.namespace}/{name}/stats"
+            body = admin.get_text(path, getPreciseBacklog="true")
+            full_name = f"persistent://{scenario.namespace}/{topic.name}"
+            rows.append({"topic": full_name, "partition": partition, "observed_ms": observed_ms, "body": body})
+    return rows
+
+
+def _physical_topics(scenario: Scenario, topic: str) -> list[tuple[str, int]]:
+    return [
+        (topic if partition < 0 else f"{topic}-partition-{partition}", partition)
+        for partition in scenario.partitions_of(topic)
+    ]

@@ -1,0 +1,117 @@
+"""May a recording count? In, what was measured about the machinery; out, the reasons to void it (none is sound)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.lab.confirm import Span
+from tests.lab.readback import Series
+from tests.lab.scenario import Scenario, SetRate
+
+WAIT_SHARE_MAX = 0.10
+WAIT_ROWS_SUSTAINED = 3
+PRODUCER_SHORT_MAX = 0.05
+
+
+def void_reasons(
+    scenario: Scenario,
+    spans: list[Span],
+    series: list[Series],
+    pressure: list[dict[str, Any]],
+    report: dict[str, Any],
+) -> tuple[list[str], dict[str, Any]]:
+    """Return why a recording is void, and what was measured."""
+    reasons: list[str] = []
+    scrapes = _scrapes(scenario, series)
+    interval_s = scenario.scrape_interval_s
+    if scrapes["worst_gap_s"] > 1.5 * interval_s:
+        reasons.append(f"a scrape came late: gap of {scrapes['worst_gap_s']} s at an interval of {interval_s} s")
+    if scrapes["worst_duration_s"] > 0.5 * interval_s:
+        reasons.append(f"a scrape took {scrapes['worst_duration_s']} s at an interval of {interval_s} s")
+    if scrapes["failed"]:
+        reasons.append(f"{scrapes['failed']} scrapes failed")
+    waits = _waits(pressure)
+    for process, wait in waits.items():
+        if wait["mean_wait_share"] > WAIT_SHARE_MAX or wait["longest_above"] >= WAIT_ROWS_SUSTAINED:
+            reasons.append(
+                f"{process} waited for a CPU: mean {wait['mean_wait_share']:.0%}, "
+                f"{wait['longest_above']} minutes in a row above {WAIT_SHARE_MAX:.0%}"
+            )
+    producers = _producers(scenario, spans, report)
+    for topic, row in producers.items():
+        if row["short_share"] > PRODUCER_SHORT_MAX:
+            reasons.append(f"the producer of {topic} was {row['short_share']:.1%} below its schedule")
+    consumers = {
+        name: {**row, "mean_late_ms": round(1000 * row["late_s"] / max(1, row["acked"]), 3)}
+        for name, row in report["subscriptions"].items()
+    }
+    return reasons, {"scrapes": scrapes, "cpu": waits, "producers": producers, "consumers": consumers}
+
+
+def _scrapes(scenario: Scenario, series: list[Series]) -> dict[str, Any]:
+    times: list[int] = []
+    failed, duration_s = 0, 0.0
+    for item in series:
+        name = item.labels.get("__name__")
+        if name == "up":
+            times.extend(item.timestamps_ms)
+            failed += sum(1 for value in item.values if value != 1)
+        elif name == "scrape_duration_seconds":
+            duration_s = max(duration_s, max(item.values, default=0.0))
+    times.sort()
+    gaps = [(after - before) / 1000 for before, after in zip(times, times[1:], strict=False)]
+    expected = scenario.duration_s / scenario.scrape_interval_s
+    return {
+        "count": len(times),
+        "expected": round(expected, 1),
+        "failed": failed,
+        "worst_gap_s": max(gaps, default=float("inf")),
+        "worst_duration_s": round(duration_s, 3),
+    }
+
+
+def _waits(pressure: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    result: dict[str, dict[str, float]] = {}
+    for process in dict.fromkeys(row["process"] for row in pressure):
+        rows = [row for row in pressure if row["process"] == process]
+        longest = current = 0
+        for row in rows:
+            current = current + 1 if row["wait_share"] > WAIT_SHARE_MAX else 0
+            longest = max(longest, current)
+        result[process] = {
+            "mean_run_share": round(sum(row["run_share"] for row in rows) / len(rows), 4),
+            "mean_wait_share": round(sum(row["wait_share"] for row in rows) / len(rows), 4),
+            "worst_wait_share": max(row["wait_share"] for row in rows),
+            "mean_wait_share_all": round(sum(row["wait_share_all"] for row in rows) / len(rows), 4),
+            "longest_above": longest,
+        }
+    return result
+
+
+def _producers(scenario: Scenario, spans: list[Span], report: dict[str, Any]) -> dict[str, dict[str, float]]:
+    result = {}
+    for producer in scenario.producers:
+        expected = _expected_messages(scenario, producer.topic, spans)
+        row = report["producers"][producer.topic]
+        short = 0.0 if expected == 0 else max(0.0, 1 - row["persisted"] / expected)
+        result[producer.topic] = {**row, "expected": round(expected), "short_share": round(short, 5)}
+    return result
+
+
+def _expected_messages(scenario: Scenario, topic: str, spans: list[Span]) -> float:
+    producer = next(item for item in scenario.producers if item.topic == topic)
+    start_ms, rate, total = spans[0].start_ms, producer.rate_msg, 0.0
+    for span, state in zip(spans, scenario.timeline, strict=True):
+        for step in state.interventions:
+            if isinstance(step, SetRate) and step.topic == topic:
+                rate = step.rate_msg
+        cuts = [span.start_ms, span.end_ms]
+        cuts += [start_ms + round(at_s * 1000) for at_s, _ in producer.steps or ()]
+        inside = sorted(cut for cut in set(cuts) if span.start_ms <= cut <= span.end_ms)
+        for begin, end in zip(inside, inside[1:], strict=False):
+            factor = 1.0
+            for at_s, value in producer.steps or ():
+                if begin - start_ms >= at_s * 1000:
+                    factor = value
+            total += rate * factor * (end - begin) / 1000
+    return total
