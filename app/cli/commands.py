@@ -1,0 +1,98 @@
+"""All commands in one place, and how an error becomes one line and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from throttlescope.app.cli import demo, doctor, evaluate, ingest, quality, recordings, run, serve, verdicts
+from throttlescope.app.cli.options import session_options
+from throttlescope.ingest.errors import EXIT_FAILED, EXIT_INPUT, ThrottlescopeError
+
+EXIT_INTERRUPTED = 130
+
+_HELP = """Why does this Apache Pulsar subscription have a backlog: is a rate limiter holding it back, or can its
+consumers not keep up?
+
+Times are UTC. A time is given as RFC 3339 (2026-11-20T10:00:00Z), epoch seconds, now, or relative to now (-6h);
+a duration as 90s, 5m or 1h30m. Backlogs count entries (batches), rates count messages or bytes.
+
+Exit codes: 0 done, 1 failed, 2 usage or input, 3 a quality gate stopped it, 4 a source cannot be reached.
+"""
+
+
+class Commands(TyperGroup):
+    """The group that turns every fault into one line on stderr and an exit code."""
+
+    def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
+        extra["standalone_mode"] = False
+        session_options.reset()
+        try:
+            code = super().main(args=args, prog_name=prog_name, **extra)
+        except typer.TyperException as error:
+            command = getattr(getattr(error, "ctx", None), "command_path", prog_name) or "throttlescope"
+            text = " ".join(error.format_message().split())
+            _complain(f"{text.rstrip('.')}. Fix: see {command} --help")
+            code = EXIT_INPUT
+        except typer.Abort:
+            code = EXIT_FAILED
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ThrottlescopeError as error:
+            if session_options.debug:
+                raise
+            _complain(str(error))
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            _complain("Interrupted; what was not committed is not in the lake. Fix: run the same command again")
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+        except (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            if session_options.debug:
+                raise
+            text = " ".join(str(error).split())
+            text = text if len(text) <= 300 else text[:299] + "…"
+            _complain(f"Unexpected {type(error).__name__}: {text}. Fix: add --debug to see where, and report it")
+            raise typer.Exit(EXIT_FAILED) from None
+
+
+def _complain(line: str) -> None:
+    from throttlescope.app.render import visible
+
+    print(f"throttlescope: {visible(line)}", file=sys.stderr)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        print(version("throttlescope"))
+        raise typer.Exit
+
+
+app = typer.Typer(
+    cls=Commands,
+    help=_HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    pass
+
+
+for _family in (demo, doctor, ingest, run, verdicts, evaluate, serve, quality, recordings):
+    _family.register(app)

@@ -1,0 +1,60 @@
+"""``throttlescope doctor``: what the sources offer, and the fix for each red line."""
+
+from __future__ import annotations
+
+import typer
+
+from throttlescope.app.cli.options import (
+    AdminTokenFile,
+    ClusterName,
+    Config,
+    Debug,
+    Format,
+    FormatOption,
+    Prometheus,
+    PulsarAdmin,
+    TokenFile,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(doctor)
+
+
+def doctor(
+    prometheus: Prometheus = None,
+    pulsar_admin: PulsarAdmin = None,
+    cluster: ClusterName = None,
+    token_file: TokenFile = None,
+    admin_token_file: AdminTokenFile = None,
+    format: FormatOption = Format.table,
+    config: Config = None,
+    debug: Debug = False,
+) -> None:
+    """Examine the configuration and the sources: what they offer, what hides evidence, and the fix for each.
+
+    Asks a Prometheus and an admin API only questions that change nothing. Exit code 0: verdicts can be
+    made; 2: something marked failed has to be mended first; 4: a source cannot be reached or refuses us.
+    """
+    from throttlescope.app.cli.settings import source_flags
+    from throttlescope.app.config import find_config, load_settings
+    from throttlescope.app.doctor import as_dict, examine, exit_code
+    from throttlescope.app.render import print_table, write_json
+
+    file = find_config(config)
+    settings = load_settings(file, source_flags(load_settings(file), prometheus, pulsar_admin, cluster, token_file, admin_token_file))
+    checks = examine(settings, file)
+    code = exit_code(checks)
+    if format is Format.json:
+        write_json({"exit_code": code, "checks": [as_dict(check) for check in checks]})
+    else:
+        print_table(
+            [("cluster", "left"), ("where", "left"), ("check", "left"), ("status", "left"), ("found", "left"), ("fix", "left")],
+            [[c.cluster or "–", c.area, c.check, c.status, c.found, c.fix or "–"] for c in checks],
+            title="throttlescope doctor",
+            notes=[
+                "ok; warning: verdicts come, with less evidence; failed: mend it first; skipped: could not be asked. "
+                "Times are UTC."
+            ],
+        )
+    raise typer.Exit(code)

@@ -1,0 +1,133 @@
+"""Options that several commands share: one name, one meaning, one help text each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+@dataclass
+class SessionOptions:
+    """What the outermost error handler and the progress lines need to know."""
+
+    debug: bool = False
+    quiet: bool = False
+
+    def reset(self) -> None:
+        self.debug = self.quiet = False
+
+
+session_options = SessionOptions()
+
+
+def _set_debug(value: bool) -> bool:
+    session_options.debug = value
+    return value
+
+
+def _set_quiet(value: bool) -> bool:
+    session_options.quiet = value
+    return value
+
+
+class Format(StrEnum):
+    table = "table"
+    json = "json"
+
+
+class RowFormat(StrEnum):
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+class Reader(StrEnum):
+    auto = "auto"
+    remote_read = "remote_read"
+    api = "api"
+
+
+Debug = Annotated[
+    bool, typer.Option("--debug", callback=_set_debug, is_eager=True, help="Show a traceback when something fails.")
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", callback=_set_quiet, is_eager=True, help="No progress lines on stderr.")
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Configuration file. Default: $THROTTLESCOPE_CONFIG, then ./throttlescope.toml if it is there.",
+    ),
+]
+LakeFolder = Annotated[
+    Path | None,
+    typer.Option("--lake", metavar="DIR", help="Folder of the lake. Default: lake of the configuration, else ./lake."),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How the result is printed on stdout.")]
+RowFormatOption = Annotated[RowFormat, typer.Option("--format", help="How the result is printed on stdout.")]
+ClusterFilter = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="Only this cluster.")]
+SubscriptionFilter = Annotated[
+    str | None,
+    typer.Option(
+        "--subscription",
+        metavar="TOPIC#SUB",
+        help="Only this subscription, as persistent://tenant/ns/topic[-partition-N]#sub.",
+    ),
+]
+
+Prometheus = Annotated[
+    str | None, typer.Option("--prometheus", metavar="URL", help="Prometheus to read, without /api/v1.")
+]
+PulsarAdmin = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pulsar-admin",
+        metavar="URL",
+        help="Admin API to read limits from, without /admin/v2. Repeat it for several brokers.",
+    ),
+]
+Recording = Annotated[
+    list[str] | None,
+    typer.Option("--recording", metavar="DIR|NAME", help="Recording to read instead of a Prometheus. Repeatable."),
+]
+Start = Annotated[
+    str | None,
+    typer.Option("--start", metavar="T", help="Start of the range, included (UTC). RFC 3339, epoch seconds or -6h."),
+]
+End = Annotated[
+    str | None, typer.Option("--end", metavar="T", help="End of the range, excluded (UTC). Default: now.")
+]
+Match = Annotated[
+    list[str] | None,
+    typer.Option("--match", metavar="SELECTOR", help='Read only series that match, such as {namespace="a/b"}. Repeatable.'),
+]
+ClusterName = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="NAME",
+        help="Cluster of the configuration file to read; with --prometheus, the name given to its series.",
+    ),
+]
+ReaderOption = Annotated[
+    Reader | None,
+    typer.Option("--reader", help="How samples are read; auto takes remote read where it is offered. Default: auto."),
+]
+Window = Annotated[
+    str | None, typer.Option("--window", metavar="DURATION", help="Length of a verdict's window. Default: 5m.")
+]
+Every = Annotated[
+    str | None, typer.Option("--every", metavar="DURATION", help="Distance of two windows' starts. Default: 5m.")
+]
+TokenFile = Annotated[
+    Path | None, typer.Option("--token-file", metavar="FILE", help="File with the bearer token for Prometheus.")
+]
+AdminTokenFile = Annotated[
+    Path | None, typer.Option("--admin-token-file", metavar="FILE", help="File with the token for the admin API.")
+]

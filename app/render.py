@@ -1,0 +1,123 @@
+"""How results look. In: rows of plain values. Out: a table, JSON or CSV on stdout, all safe to show.
+
+Label values come from other people's systems: control characters are made visible before they
+reach a terminal, and a CSV cell never begins like a spreadsheet formula.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+# A pipe has no width; this one keeps a verdict on one line.
+_PIPE_COLUMNS = 200
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def visible(text: str) -> str:
+    """``text`` with every control character written as an escape, so that it cannot steer a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def print_table(
+    columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]], *, title: str, notes: Sequence[str] = ()
+) -> None:
+    """Print a table on stdout.
+
+    Parameters
+    ----------
+    columns : sequence of (str, str)
+        Heading with its unit, and ``left`` or ``right``.
+    rows : iterable of sequences of str
+        Cells; control characters are made visible here.
+    title, notes
+        A line above, and lines below: units, time zone, how fresh the data is.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=None if sys.stdout.isatty() else _PIPE_COLUMNS, soft_wrap=False, highlight=False)
+    table = Table(title=Text(visible(title)), title_justify="left", title_style="bold")
+    for heading, justify in columns:
+        table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    console.print(table)
+    for note in notes:
+        console.print(Text(visible(note)))
+
+
+def write_json(value: Any, stream: TextIO | None = None) -> None:
+    """Write one JSON document; a number that JSON does not know (NaN, infinity) becomes null."""
+    stream = stream or sys.stdout
+    json.dump(_finite(value), stream, indent=2, allow_nan=False, ensure_ascii=False)
+    stream.write("\n")
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]], stream: TextIO | None = None) -> None:
+    """Write CSV with a header. Lists and objects become JSON text; NULL is an empty cell."""
+    writer = csv.writer(stream or sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_csv_cell(row[name]) for name in columns])
+
+
+def count(value: float | None) -> str:
+    """A whole number with thin groups, or a dash where there is none."""
+    return "–" if value is None or not math.isfinite(value) else f"{value:,.0f}".replace(",", "\u202f")
+
+
+def share(value: float | None) -> str:
+    """A share as a percentage."""
+    return "–" if value is None or not math.isfinite(value) else f"{100 * value:.0f} %"
+
+
+def minute_text(time_ms: int | None) -> str:
+    """``YYYY-MM-DD HH:MM`` in UTC."""
+    from throttlescope.ingest.times import format_time
+
+    return "–" if time_ms is None else format_time(time_ms)[:16].replace("T", " ")
+
+
+def duration_text(duration_ms: int) -> str:
+    """A duration in its two largest units, such as ``2 h 14 min``."""
+    seconds = max(0, duration_ms) // 1000
+    parts = [
+        (seconds // 86_400, "d"), (seconds // 3600 % 24, "h"), (seconds // 60 % 60, "min"), (seconds % 60, "s"),
+    ]  # fmt: skip
+    shown = [f"{value} {unit}" for value, unit in parts if value]
+    return " ".join(shown[:2]) or "0 s"
+
+
+def freshness(data_end_ms: int | None, now_ms: int) -> str:
+    """One line on how old the data is."""
+    if data_end_ms is None:
+        return "No data yet."
+    age_ms = now_ms - data_end_ms
+    age = f"{duration_text(age_ms)} ago" if age_ms >= 0 else "ahead of this machine's clock"
+    return f"Data up to {minute_text(data_end_ms)} UTC ({age}). Times are UTC."
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return ""
+    if isinstance(value, (list, dict)):
+        value = json.dumps(_finite(value), allow_nan=False, ensure_ascii=False)
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return "'" + value
+    return value
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(inner) for inner in value]
+    return value

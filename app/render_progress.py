@@ -1,0 +1,60 @@
+"""Progress of long work on stderr. In: named steps. Out: a live line on a terminal, plain lines elsewhere, or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+
+from throttlescope.app.render import visible
+
+
+class Progress:
+    """Steps of one command.
+
+    Parameters
+    ----------
+    steps : int
+        How many there will be.
+    quiet : bool
+        Say nothing at all.
+    """
+
+    def __init__(self, steps: int, *, quiet: bool = False) -> None:
+        self.steps, self.quiet, self.done = steps, quiet, 0
+        self._live = None
+
+    @contextlib.contextmanager
+    def step(self, what: str) -> Iterator[Progress]:
+        """Announce a step, and when it ends how long it took and what `note` said of it."""
+        self.done += 1
+        self._what, self._note = what, ""
+        started_s = time.monotonic()
+        with self._shown(f"[{self.done}/{self.steps}] {what}"):
+            yield self
+        note = f": {self._note}" if self._note else ""
+        self._line(f"[{self.done}/{self.steps}] {what}{note} ({time.monotonic() - started_s:.1f} s)")
+
+    def note(self, text: str) -> None:
+        """What the current step found; on a terminal it is also shown while the step runs."""
+        self._note = text
+        if self._live is not None:
+            self._live.update(visible(f"[{self.done}/{self.steps}] {self._what}: {text}").replace("[", r"\["))
+
+    @contextlib.contextmanager
+    def _shown(self, text: str) -> Iterator[None]:
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(visible(text).replace("[", r"\[")) as self._live:
+            try:
+                yield
+            finally:
+                self._live = None
+
+    def _line(self, text: str) -> None:
+        if not self.quiet:
+            print(visible(text), file=sys.stderr, flush=True)

@@ -1,0 +1,91 @@
+"""Verdicts for eyes and for programs. In: rows of `verdict_rows`. Out: a table, or dicts ready for JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.render import count, duration_text, freshness, minute_text, print_table, share
+
+if TYPE_CHECKING:
+    from throttlescope.app.config import Objectives
+
+_ADDED = ("since_ms", "backlog_age_s")
+
+
+def exported_columns() -> list[str]:
+    """Keys of an exported verdict, in their order."""
+    from throttlescope.ingest.contracts import TABLES
+
+    return [c.name for c in TABLES["verdicts"].columns if c.name != "date"] + list(_ADDED)
+
+
+def exported(row: Mapping[str, Any]) -> dict[str, Any]:
+    """One verdict as it is printed in JSON and CSV."""
+    return {name: row[name] for name in exported_columns()}
+
+
+def print_verdicts(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, now_ms: int) -> None:
+    """Print one line per verdict, the largest backlog of an open question first."""
+    rows = sorted(rows, key=_harm)
+    with_cluster = len({row["cluster"] for row in rows}) > 1
+    marked = objectives.backlog_entries is not None or objectives.backlog_age_s is not None
+    columns = [
+        *((("cluster", "left"),) if with_cluster else ()),
+        ("subscription (topic#name)", "left"),
+        ("cause", "left"),
+        ("limiter", "left"),
+        ("sure", "right"),
+        ("backlog\n(entries)", "right"),
+        ("for", "right"),
+        ("window's end\n(UTC)", "left"),
+        ("naive rule", "left"),
+        *((("over objective", "left"),) if marked else ()),
+    ]
+    cells = [
+        [
+            *((row["cluster"],) if with_cluster else ()),
+            subscription_text(row),
+            row["cause"],
+            row["limiter"] or "–",
+            share(row["confidence"]),
+            count(row["backlog_entries"]),
+            duration_text(row["window_end_ms"] - row["since_ms"]),
+            minute_text(row["window_end_ms"]),
+            row["naive_side"],
+            *((_broken(row, objectives),) if marked else ()),
+        ]
+        for row in rows
+    ]
+    newest_ms = max((row["window_end_ms"] for row in rows), default=None)
+    versions = ", ".join(sorted({row["rules_version"] for row in rows})) or "–"
+    print_table(
+        columns,
+        cells,
+        title=f"{len(rows)} verdict{'' if len(rows) == 1 else 's'}",
+        notes=[
+            "backlog: ready entries (batches) at the window's end; for: how long this cause has held without a break; "
+            "naive rule: backlog > 1000 with any throttle event.",
+            f"{freshness(newest_ms, now_ms)} Rules {versions}.",
+        ],
+    )
+
+
+def subscription_text(row: Mapping[str, Any]) -> str:
+    """``tenant/ns/topic[-partition-N]#sub``: the selector's form without the usual scheme."""
+    partition = "" if row["partition"] < 0 else f"-partition-{row['partition']}"
+    return f"{row['topic'].removeprefix('persistent://')}{partition}#{row['subscription']}"
+
+
+def _harm(row: Mapping[str, Any]) -> tuple:
+    return (row["cause"] == "healthy", -(row["backlog_entries"] or 0), row["cluster"], subscription_text(row))
+
+
+def _broken(row: Mapping[str, Any], objectives: Objectives) -> str:
+    broken = []
+    entries, age_s = row["backlog_entries"], row["backlog_age_s"]
+    if objectives.backlog_entries is not None and entries is not None and entries > objectives.backlog_entries:
+        broken.append(f"backlog > {count(objectives.backlog_entries)}")
+    if objectives.backlog_age_s is not None and age_s is not None and age_s > objectives.backlog_age_s:
+        broken.append(f"age {duration_text(round(age_s * 1000))} > {duration_text(round(objectives.backlog_age_s * 1000))}")
+    return ", ".join(broken) or "–"

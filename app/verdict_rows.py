@@ -1,0 +1,131 @@
+"""Verdicts as they are shown. In: a lake and filters. Out: one plain dict per verdict, oldest window first."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.contracts.words import CAUSES
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import MINUTE_MS
+
+if TYPE_CHECKING:
+    from throttlescope.ingest.lake import Lake
+
+_KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
+_SELECTOR = re.compile(r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-partition-(?P<partition>\d+))?#(?P<subscription>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class VerdictFilter:
+    """Which verdicts; None leaves a question open.
+
+    Attributes
+    ----------
+    subscription : str, optional
+        ``persistent://tenant/ns/topic[-partition-N]#sub``; without the suffix every partition.
+    latest : bool
+        Only the newest window of every subscription partition.
+    start_ms, end_ms : int, optional
+        Only windows that touch [start_ms, end_ms).
+    """
+
+    cluster: str | None = None
+    subscription: str | None = None
+    cause: str | None = None
+    latest: bool = False
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+def read_verdicts(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
+    """Rows of ``verdicts`` with two more columns.
+
+    Returns
+    -------
+    list of dict
+        The contract's columns without ``date``; ``since_ms``, the start of the unbroken run of
+        windows with this cause and limiter; ``backlog_age_s``, from the window's last minute.
+
+    Raises
+    ------
+    InputError
+        There is no verdict in the lake at all, or a filter is not understood.
+    """
+    if lake.version("verdicts") is None:
+        raise InputError(
+            "There are no verdicts in this lake", got=lake.root, fix="make some with throttlescope run --lake DIR"
+        )
+    before, after, values = _conditions(wanted)
+    newest = (
+        f"QUALIFY row_number() OVER (PARTITION BY {_KEY} ORDER BY window_start_ms DESC, window_end_ms DESC) = 1"
+        if wanted.latest
+        else ""
+    )
+    # Runs of equal causes are found before a filter on time narrows them; a cause is asked of what is left then.
+    query = f"""
+        WITH ordered AS (
+            SELECT *, lag(cause) OVER w AS cause_before, lag(limiter) OVER w AS limiter_before,
+                lag(window_end_ms) OVER w AS end_before_ms
+            FROM verdicts WINDOW w AS (PARTITION BY {_KEY} ORDER BY window_start_ms, window_end_ms)
+        ), runs AS (
+            SELECT *, max(CASE WHEN cause IS DISTINCT FROM cause_before OR limiter IS DISTINCT FROM limiter_before
+                    OR window_start_ms > end_before_ms THEN window_start_ms END)
+                OVER (PARTITION BY {_KEY} ORDER BY window_start_ms, window_end_ms) AS since_ms
+            FROM ordered
+        ), narrowed AS (
+            SELECT * EXCLUDE (cause_before, limiter_before, end_before_ms, date) FROM runs
+            WHERE {before} {newest}
+        )
+        SELECT narrowed.*, signals.backlog_age_s FROM narrowed LEFT JOIN signals
+            ON signals.minute_ms = narrowed.window_end_ms - {MINUTE_MS}
+            AND {" AND ".join(f"signals.{name} = narrowed.{name}" for name in SUBSCRIPTION_KEY_NAMES)}
+        WHERE {after}
+        ORDER BY {_KEY}, window_start_ms, window_end_ms
+    """
+    with lake.duckdb() as connection:
+        found = connection.execute(query, values)
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def _conditions(wanted: VerdictFilter) -> tuple[str, str, dict[str, Any]]:
+    before, values = ["true"], {}
+    if wanted.cluster is not None:
+        before.append("cluster = $cluster")
+        values["cluster"] = wanted.cluster
+    if wanted.subscription is not None:
+        parts = _SELECTOR.fullmatch(wanted.subscription)
+        if parts is None:
+            raise InputError(
+                "A subscription cannot be read",
+                got=wanted.subscription,
+                expected="persistent://tenant/ns/topic[-partition-N]#sub",
+            )
+        before += ["topic = $topic", "subscription = $subscription"]
+        values |= {"topic": parts["topic"], "subscription": parts["subscription"]}
+        if parts["partition"] is not None:
+            before.append("partition = $partition")
+            values["partition"] = int(parts["partition"])
+    if wanted.start_ms is not None:
+        before.append("window_end_ms > $start_ms")
+        values["start_ms"] = wanted.start_ms
+    if wanted.end_ms is not None:
+        before.append("window_start_ms < $end_ms")
+        values["end_ms"] = wanted.end_ms
+    after = "true"
+    if wanted.cause is not None:
+        if wanted.cause not in CAUSES:
+            near = difflib.get_close_matches(wanted.cause, CAUSES, n=1)
+            raise InputError(
+                "There is no such cause",
+                got=wanted.cause,
+                expected=", ".join(CAUSES),
+                fix=f"did you mean {near[0]}?" if near else None,
+            )
+        after = "cause = $cause"
+        values["cause"] = wanted.cause
+    return " AND ".join(before), after, values
