@@ -15,7 +15,7 @@ import pulsar
 from tests.lab.scenario import Producer
 
 #: Messages due within one tick are sent together.
-_TICK_S = 0.005
+_TICK_S = 0.010
 _MAX_PENDING = 20_000
 
 

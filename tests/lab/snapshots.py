@@ -1,11 +1,13 @@
 """Raw admin answers for a recording: in, a scenario on a running broker; out, rows of policies and topic stats.
 
 A row of policies is ``{"scope", "key", "body", "broker", "observed_ms"}``, one of topic stats ``{"topic", "partition",
-"observed_ms", "body"}``; ``body`` is the answer's JSON text as received, null where nothing is set.
+"observed_ms", "body"}``; ``body`` is the answer's JSON text as received (the version, which comes as bare text, as a JSON string),
+null where nothing is set.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -18,7 +20,7 @@ def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict
     rows: list[dict[str, Any]] = []
 
     def ask(scope: str, key: str, path: str, **params: str) -> None:
-        body = admin.get_text(path, **params)
+        body = _as_json(admin.get_text(path, **params))
         rows.append(
             {"scope": scope, "key": key, "body": body, "broker": web_address, "observed_ms": round(time.time() * 1000)}
         )
@@ -57,6 +59,16 @@ def stats_rows(admin: Admin, scenario: Scenario) -> list[dict[str, Any]]:
             full_name = f"persistent://{scenario.namespace}/{topic.name}"
             rows.append({"topic": full_name, "partition": partition, "observed_ms": observed_ms, "body": body})
     return rows
+
+
+def _as_json(body: str | None) -> str | None:
+    if body is None:
+        return None
+    try:
+        json.loads(body)
+    except ValueError:
+        return json.dumps(body)
+    return body
 
 
 def _physical_topics(scenario: Scenario, topic: str) -> list[tuple[str, int]]:
