@@ -110,7 +110,12 @@ def _configuration(settings: Settings, config_file: Path | None) -> Iterable[Che
                 path = getattr(access, key)
                 if path is not None and not path.expanduser().is_file():
                     yield Check(
-                        name, "configuration", f"{area}.{key}", FAILED, f"{path} is not there", "correct the path"
+                        name,
+                        "configuration",
+                        f"{area}.{key}",
+                        FAILED,
+                        f"{path} is not there",
+                        "correct the path",
                     )
             if not access.verify:
                 yield Check(

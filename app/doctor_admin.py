@@ -122,7 +122,12 @@ class _Examination:
         subscriptions = stats.get("subscriptions", {})
         counted = [s for s in subscriptions.values() if "dispatchThrottledMsgEventsBySubscriptionLimit" in s]
         if subscriptions and not counted:
-            self._say("topic stats", WARNING, f"{topic}: no throttle counts in the answer", "upgrade to 4.0.4, 4.1.0 or newer")
+            self._say(
+                "topic stats",
+                WARNING,
+                f"{topic}: no throttle counts in the answer",
+                "upgrade to 4.0.4, 4.1.0 or newer",
+            )
         else:
             self._say("topic stats", OK, f"may read {topic}: {len(subscriptions)} subscriptions")
 
@@ -137,7 +142,14 @@ class _Examination:
             failed = refused(self.name, AREA, what, error)
             # A token that may not read one thing still reads the others: verdicts come, with less evidence.
             self.checks.append(
-                Check(self.name, AREA, what, WARNING, failed.found, failed.fix or "give the token the right to read it")
+                Check(
+                    self.name,
+                    AREA,
+                    what,
+                    WARNING,
+                    failed.found,
+                    failed.fix or "give the token the right to read it",
+                )
             )
 
 

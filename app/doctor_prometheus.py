@@ -5,6 +5,7 @@ Every question is an aggregation or a bounded list, so that a large Prometheus a
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
 from collections.abc import Callable
@@ -33,7 +34,10 @@ _METRICS = (
     (("pulsar_subscription_unacked_messages",), WARNING, "queue fill of Shared subscriptions stays unknown"),
     (("pulsar_storage_write_rate",), WARNING, "messages per entry only from the admin API"),
 )  # fmt: skip
-_THROTTLE = ("pulsar_subscription_dispatch_throttled_msg_events", "pulsar_subscription_dispatch_throttled_bytes_events")
+_THROTTLE = (
+    "pulsar_subscription_dispatch_throttled_msg_events",
+    "pulsar_subscription_dispatch_throttled_bytes_events",
+)
 _TOPIC_LEVEL = "set exposeTopicLevelMetricsInPrometheus=true in broker.conf and restart the brokers"
 _CONSUMER_LEVEL = "set exposeConsumerLevelMetricsInPrometheus=true in broker.conf and restart the brokers (9 more series per consumer)"
 
@@ -132,7 +136,12 @@ class _Examination:
                     "see that the scrape works (up), and that topics are loaded on the brokers",
                 )  # fmt: skip
             else:
-                self._say("topic level", FAILED, "only namespace sums are exposed: there are no subscriptions", _TOPIC_LEVEL)
+                self._say(
+                    "topic level",
+                    FAILED,
+                    "only namespace sums are exposed: there are no subscriptions",
+                    _TOPIC_LEVEL,
+                )
             return
         for group, status, cost in _METRICS:
             missing = [metric for metric in group if metric not in names]
@@ -176,8 +185,10 @@ class _Examination:
 
     def _scrape_interval(self, _: set[str]) -> None:
         # One series per broker, so the raw samples are few; the share of lost scrapes shows in them too.
-        times = [[float(t) for t, _ in row["values"]] for row in self.api.query("pulsar_broker_topics_count[10m]")]
-        gaps = [b - a for series in times for a, b in zip(series, series[1:], strict=False)]
+        times = [
+            [float(t) for t, _ in row["values"]] for row in self.api.query("pulsar_broker_topics_count[10m]")
+        ]
+        gaps = [b - a for series in times for a, b in itertools.pairwise(series)]
         if not gaps:
             self._say("scrape interval", SKIPPED, "fewer than two samples in the last 10 minutes")
             return
@@ -190,7 +201,12 @@ class _Examination:
                 "scrape the brokers every 15 to 60 s; slower, brief throttling and restarts are not seen",
             )  # fmt: skip
         elif lost > len(gaps) / 20:
-            self._say("scrape interval", WARNING, text, "raise scrape_timeout, or see what keeps the brokers from answering")
+            self._say(
+                "scrape interval",
+                WARNING,
+                text,
+                "raise scrape_timeout, or see what keeps the brokers from answering",
+            )
         else:
             self._say("scrape interval", OK, text)
 
@@ -203,7 +219,11 @@ class _Examination:
         elif split:
             shape = f"split: topic in {topic}, partition in {partition}"
         else:
-            shape = f"joined: the partition is part of {topic}" if joined else f"topic in {topic}, no partitioned topic seen"
+            shape = (
+                f"joined: the partition is part of {topic}"
+                if joined
+                else f"topic in {topic}, no partitioned topic seen"
+            )
         self._say("label shape", OK, shape)
 
         named = self._values(BACKLOG, self._label("namespace"))
@@ -231,7 +251,9 @@ class _Examination:
             self._say("cluster label", OK, self.name + (f"; also {', '.join(others[:5])}" if others else ""))
 
     def _duplicates(self, _: set[str]) -> None:
-        labels = ", ".join(self._label(part) for part in ("cluster", "namespace", "topic", "partition", "subscription"))
+        labels = ", ".join(
+            self._label(part) for part in ("cluster", "namespace", "topic", "partition", "subscription")
+        )
         most = self._number(f"max(count by ({labels}) ({BACKLOG}))")
         if most is not None and most > 1:
             self._say(
@@ -258,7 +280,9 @@ class _Examination:
                 continue
             text = f"brokers dispatch {used:,.0f} of {rate:,.0f} {what} ({100 * used / rate:.0f} %)"
             if used >= 0.8 * rate:
-                self._say("specification", WARNING, text, "raise the cluster's specification or move load away")
+                self._say(
+                    "specification", WARNING, text, "raise the cluster's specification or move load away"
+                )
             else:
                 self._say("specification", OK, text)
 

@@ -24,7 +24,11 @@ def visible(text: str) -> str:
 
 
 def print_table(
-    columns: Sequence[tuple[str, str]], rows: Iterable[Sequence[str]], *, title: str, notes: Sequence[str] = ()
+    columns: Sequence[tuple[str, str]],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
 ) -> None:
     """Print a table on stdout.
 
@@ -61,7 +65,8 @@ def write_json(value: Any, stream: TextIO | None = None) -> None:
 
 def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]], stream: TextIO | None = None) -> None:
     """Write CSV with a header. Lists and objects become JSON text; NULL is an empty cell."""
-    writer = csv.writer(stream or sys.stdout, lineterminator="\n")
+    # Every text in quotes: a lone carriage return would otherwise begin a row.
+    writer = csv.writer(stream or sys.stdout, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(columns)
     for row in rows:
         writer.writerow([_csv_cell(row[name]) for name in columns])
@@ -69,19 +74,19 @@ def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]], stream: Te
 
 def count(value: float | None) -> str:
     """A whole number with thin groups, or a dash where there is none."""
-    return "–" if value is None or not math.isfinite(value) else f"{value:,.0f}".replace(",", "\u202f")
+    return "-" if value is None or not math.isfinite(value) else f"{value:,.0f}".replace(",", "\u202f")
 
 
 def share(value: float | None) -> str:
     """A share as a percentage."""
-    return "–" if value is None or not math.isfinite(value) else f"{100 * value:.0f} %"
+    return "-" if value is None or not math.isfinite(value) else f"{100 * value:.0f} %"
 
 
 def minute_text(time_ms: int | None) -> str:
     """``YYYY-MM-DD HH:MM`` in UTC."""
     from throttlescope.ingest.times import format_time
 
-    return "–" if time_ms is None else format_time(time_ms)[:16].replace("T", " ")
+    return "-" if time_ms is None else format_time(time_ms)[:16].replace("T", " ")
 
 
 def duration_text(duration_ms: int) -> str:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from throttlescope.app.config import Objectives
 
 _ADDED = ("since_ms", "backlog_age_s")
+_NAIVE = (
+    "naive rule: ready backlog > 1000 with any throttle event says throttle, without says consumer_capacity."
+)
 
 
 def exported_columns() -> list[str]:
@@ -25,49 +28,38 @@ def exported(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in exported_columns()}
 
 
-def print_verdicts(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, now_ms: int) -> None:
-    """Print one line per verdict, the largest backlog of an open question first."""
-    rows = sorted(rows, key=_harm)
-    with_cluster = len({row["cluster"] for row in rows}) > 1
-    marked = objectives.backlog_entries is not None or objectives.backlog_age_s is not None
-    columns = [
-        *((("cluster", "left"),) if with_cluster else ()),
-        ("subscription (topic#name)", "left"),
-        ("cause", "left"),
-        ("limiter", "left"),
-        ("sure", "right"),
-        ("backlog\n(entries)", "right"),
-        ("for", "right"),
-        ("window's end\n(UTC)", "left"),
-        ("naive rule", "left"),
-        *((("over objective", "left"),) if marked else ()),
-    ]
-    cells = [
-        [
-            *((row["cluster"],) if with_cluster else ()),
-            subscription_text(row),
-            row["cause"],
-            row["limiter"] or "–",
-            share(row["confidence"]),
-            count(row["backlog_entries"]),
+def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, now_ms: int) -> None:
+    """Print one line per subscription partition: what held it longest, and what holds it now."""
+    _print(
+        rows,
+        objectives,
+        [("held", "right"), ("between (UTC)", "left"), ("now", "left")],
+        lambda row: [
+            duration_text(row["held_ms"]),
+            f"{minute_text(row['from_ms'])} to {minute_text(row['to_ms'])[11:]}",
+            row["cause_now"],
+        ],
+        what="subscription",
+        end="end_ms",
+        notes="cause: what held longest in the range; sure: its mean confidence; backlog: its largest, in ready entries (batches).",
+        now_ms=now_ms,
+    )
+
+
+def print_windows(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, now_ms: int) -> None:
+    """Print one line per window."""
+    _print(
+        rows,
+        objectives,
+        [("for", "right"), ("window's end (UTC)", "left")],
+        lambda row: [
             duration_text(row["window_end_ms"] - row["since_ms"]),
             minute_text(row["window_end_ms"]),
-            row["naive_side"],
-            *((_broken(row, objectives),) if marked else ()),
-        ]
-        for row in rows
-    ]
-    newest_ms = max((row["window_end_ms"] for row in rows), default=None)
-    versions = ", ".join(sorted({row["rules_version"] for row in rows})) or "–"
-    print_table(
-        columns,
-        cells,
-        title=f"{len(rows)} verdict{'' if len(rows) == 1 else 's'}",
-        notes=[
-            "backlog: ready entries (batches) at the window's end; for: how long this cause has held without a break; "
-            "naive rule: backlog > 1000 with any throttle event.",
-            f"{freshness(newest_ms, now_ms)} Rules {versions}.",
         ],
+        what="verdict",
+        end="window_end_ms",
+        notes="backlog: ready entries (batches) at the window's end; for: how long this cause has held without a break.",
+        now_ms=now_ms,
     )
 
 
@@ -77,6 +69,45 @@ def subscription_text(row: Mapping[str, Any]) -> str:
     return f"{row['topic'].removeprefix('persistent://')}{partition}#{row['subscription']}"
 
 
+def _print(rows, objectives, time_columns, time_cells, *, what, end, notes, now_ms) -> None:
+    rows = sorted(rows, key=lambda row: (*_harm(row), -row[end]))
+    with_cluster = len({row["cluster"] for row in rows}) > 1
+    marked = objectives.backlog_entries is not None or objectives.backlog_age_s is not None
+    columns = [
+        *((("cluster", "left"),) if with_cluster else ()),
+        ("subscription", "left"),
+        ("cause", "left"),
+        ("limiter", "left"),
+        ("sure", "right"),
+        ("backlog (entries)", "right"),
+        *time_columns,
+        ("naive rule", "left"),
+        *((("over objective", "left"),) if marked else ()),
+    ]
+    cells = [
+        [
+            *((row["cluster"],) if with_cluster else ()),
+            subscription_text(row),
+            row["cause"],
+            row["limiter"] or "-",
+            share(row["confidence"]),
+            count(row["backlog_entries"]),
+            *time_cells(row),
+            row["naive_side"],
+            *((_broken(row, objectives),) if marked else ()),
+        ]
+        for row in rows
+    ]
+    newest_ms = max((row[end] for row in rows), default=None)
+    versions = ", ".join(sorted({row["rules_version"] for row in rows})) or "-"
+    print_table(
+        columns,
+        cells,
+        title=f"{len(rows)} {what}{'' if len(rows) == 1 else 's'}",
+        notes=[f"{notes} {_NAIVE}", f"{freshness(newest_ms, now_ms)} Rules {versions}."],
+    )
+
+
 def _harm(row: Mapping[str, Any]) -> tuple:
     return (row["cause"] == "healthy", -(row["backlog_entries"] or 0), row["cluster"], subscription_text(row))
 
@@ -84,8 +115,14 @@ def _harm(row: Mapping[str, Any]) -> tuple:
 def _broken(row: Mapping[str, Any], objectives: Objectives) -> str:
     broken = []
     entries, age_s = row["backlog_entries"], row["backlog_age_s"]
-    if objectives.backlog_entries is not None and entries is not None and entries > objectives.backlog_entries:
+    if (
+        objectives.backlog_entries is not None
+        and entries is not None
+        and entries > objectives.backlog_entries
+    ):
         broken.append(f"backlog > {count(objectives.backlog_entries)}")
     if objectives.backlog_age_s is not None and age_s is not None and age_s > objectives.backlog_age_s:
-        broken.append(f"age {duration_text(round(age_s * 1000))} > {duration_text(round(objectives.backlog_age_s * 1000))}")
-    return ", ".join(broken) or "–"
+        broken.append(
+            f"age {duration_text(round(age_s * 1000))} > {duration_text(round(objectives.backlog_age_s * 1000))}"
+        )
+    return ", ".join(broken) or "-"

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
 
 _KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
-_SELECTOR = re.compile(r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-partition-(?P<partition>\d+))?#(?P<subscription>.+)", re.DOTALL)
+_NEWEST = f"row_number() OVER (PARTITION BY {_KEY} ORDER BY window_start_ms DESC, window_end_ms DESC)"
+_SELECTOR = re.compile(
+    r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-partition-(?P<partition>\d+))?#(?P<subscription>.+)", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,8 @@ def read_verdicts(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
     InputError
         There is no verdict in the lake at all, or a filter is not understood.
     """
-    if lake.version("verdicts") is None:
-        raise InputError(
-            "There are no verdicts in this lake", got=lake.root, fix="make some with throttlescope run --lake DIR"
-        )
     before, after, values = _conditions(wanted)
-    newest = (
-        f"QUALIFY row_number() OVER (PARTITION BY {_KEY} ORDER BY window_start_ms DESC, window_end_ms DESC) = 1"
-        if wanted.latest
-        else ""
-    )
+    newest = f"QUALIFY {_NEWEST} = 1" if wanted.latest else ""
     # Runs of equal causes are found before a filter on time narrows them; a cause is asked of what is left then.
     query = f"""
         WITH ordered AS (
@@ -77,15 +72,66 @@ def read_verdicts(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
                 OVER (PARTITION BY {_KEY} ORDER BY window_start_ms, window_end_ms) AS since_ms
             FROM ordered
         ), narrowed AS (
-            SELECT * EXCLUDE (cause_before, limiter_before, end_before_ms, date) FROM runs
-            WHERE {before} {newest}
+            SELECT * EXCLUDE (cause_before, limiter_before, end_before_ms, date) FROM runs WHERE {before} {newest}
         )
         SELECT narrowed.*, signals.backlog_age_s FROM narrowed LEFT JOIN signals
             ON signals.minute_ms = narrowed.window_end_ms - {MINUTE_MS}
             AND {" AND ".join(f"signals.{name} = narrowed.{name}" for name in SUBSCRIPTION_KEY_NAMES)}
         WHERE {after}
         ORDER BY {_KEY}, window_start_ms, window_end_ms
+    """  # noqa: S608
+    return _rows(lake, query, values)
+
+
+def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
+    """One row per subscription partition: what held it longest, and what holds it now.
+
+    Returns
+    -------
+    list of dict
+        The key columns; ``cause``, ``limiter`` and ``side`` of what held longest (anything before
+        ``unknown``, that before ``healthy``) with its ``confidence`` (mean), ``backlog_entries`` and
+        ``backlog_age_s`` (greatest), ``naive_side`` (most frequent), ``from_ms``, ``to_ms`` and
+        ``held_ms`` (overlaps counted once); ``cause_now``, ``limiter_now``, ``end_ms`` of the
+        newest window; ``rules_version``.
     """
+    before, after, values = _conditions(wanted)
+    query = f"""
+        WITH narrowed AS (
+            SELECT *, window_end_ms - greatest(window_start_ms, coalesce(max(window_end_ms) OVER (
+                PARTITION BY {_KEY} ORDER BY window_start_ms, window_end_ms
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), window_start_ms)) AS new_ms
+            FROM verdicts WHERE {before}
+        ), newest AS (
+            SELECT {_KEY}, cause AS cause_now, limiter AS limiter_now, window_end_ms AS end_ms
+            FROM narrowed QUALIFY {_NEWEST} = 1
+        ), ages AS (
+            SELECT narrowed.* EXCLUDE (date), signals.backlog_age_s FROM narrowed LEFT JOIN signals
+                ON signals.minute_ms = narrowed.window_end_ms - {MINUTE_MS}
+                AND {" AND ".join(f"signals.{name} = narrowed.{name}" for name in SUBSCRIPTION_KEY_NAMES)}
+        ), held AS (
+            SELECT {_KEY}, side, cause, limiter, avg(confidence) AS confidence,
+                max(backlog_entries) AS backlog_entries, max(backlog_age_s) AS backlog_age_s,
+                mode(naive_side ORDER BY naive_side) AS naive_side,
+                min(window_start_ms) AS from_ms, max(window_end_ms) AS to_ms, sum(new_ms) AS held_ms,
+                max(rules_version) AS rules_version
+            FROM ages GROUP BY {_KEY}, side, cause, limiter
+        ), longest AS (
+            SELECT * FROM held QUALIFY row_number() OVER (PARTITION BY {_KEY} ORDER BY
+                CASE cause WHEN 'healthy' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END, held_ms DESC, cause, limiter) = 1
+        )
+        SELECT * FROM longest JOIN newest USING ({_KEY}) WHERE {after} ORDER BY {_KEY}
+    """  # noqa: S608
+    return _rows(lake, query, values)
+
+
+def _rows(lake: Lake, query: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    if lake.version("verdicts") is None:
+        raise InputError(
+            "There are no verdicts in this lake",
+            got=lake.root,
+            fix="make some with throttlescope run --lake DIR",
+        )
     with lake.duckdb() as connection:
         found = connection.execute(query, values)
         names = [column[0] for column in found.description]

@@ -50,7 +50,9 @@ class Commands(TyperGroup):
             _complain(str(error))
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
-            _complain("Interrupted; what was not committed is not in the lake. Fix: run the same command again")
+            _complain(
+                "Interrupted; what was not committed is not in the lake. Fix: run the same command again"
+            )
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError):
             raise
@@ -59,7 +61,9 @@ class Commands(TyperGroup):
                 raise
             text = " ".join(str(error).split())
             text = text if len(text) <= 300 else text[:299] + "…"
-            _complain(f"Unexpected {type(error).__name__}: {text}. Fix: add --debug to see where, and report it")
+            _complain(
+                f"Unexpected {type(error).__name__}: {text}. Fix: add --debug to see where, and report it"
+            )
             raise typer.Exit(EXIT_FAILED) from None
 
 
@@ -89,7 +93,9 @@ app = typer.Typer(
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     pass
 

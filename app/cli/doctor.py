@@ -42,15 +42,25 @@ def doctor(
     from throttlescope.app.render import print_table, write_json
 
     file = find_config(config)
-    settings = load_settings(file, source_flags(load_settings(file), prometheus, pulsar_admin, cluster, token_file, admin_token_file))
+    settings = load_settings(
+        file,
+        source_flags(load_settings(file), prometheus, pulsar_admin, cluster, token_file, admin_token_file),
+    )
     checks = examine(settings, file)
     code = exit_code(checks)
     if format is Format.json:
         write_json({"exit_code": code, "checks": [as_dict(check) for check in checks]})
     else:
         print_table(
-            [("cluster", "left"), ("where", "left"), ("check", "left"), ("status", "left"), ("found", "left"), ("fix", "left")],
-            [[c.cluster or "–", c.area, c.check, c.status, c.found, c.fix or "–"] for c in checks],
+            [
+                ("cluster", "left"),
+                ("where", "left"),
+                ("check", "left"),
+                ("status", "left"),
+                ("found", "left"),
+                ("fix", "left"),
+            ],
+            [[c.cluster or "-", c.area, c.check, c.status, c.found, c.fix or "-"] for c in checks],
             title="throttlescope doctor",
             notes=[
                 "ok; warning: verdicts come, with less evidence; failed: mend it first; skipped: could not be asked. "

@@ -52,10 +52,14 @@ class Reader(StrEnum):
 
 
 Debug = Annotated[
-    bool, typer.Option("--debug", callback=_set_debug, is_eager=True, help="Show a traceback when something fails.")
+    bool,
+    typer.Option(
+        "--debug", callback=_set_debug, is_eager=True, help="Show a traceback when something fails."
+    ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=_set_quiet, is_eager=True, help="No progress lines on stderr.")
+    bool,
+    typer.Option("--quiet", "-q", callback=_set_quiet, is_eager=True, help="No progress lines on stderr."),
 ]
 Config = Annotated[
     Path | None,
@@ -67,7 +71,9 @@ Config = Annotated[
 ]
 LakeFolder = Annotated[
     Path | None,
-    typer.Option("--lake", metavar="DIR", help="Folder of the lake. Default: lake of the configuration, else ./lake."),
+    typer.Option(
+        "--lake", metavar="DIR", help="Folder of the lake. Default: lake of the configuration, else ./lake."
+    ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is printed on stdout.")]
 RowFormatOption = Annotated[RowFormat, typer.Option("--format", help="How the result is printed on stdout.")]
@@ -94,18 +100,26 @@ PulsarAdmin = Annotated[
 ]
 Recording = Annotated[
     list[str] | None,
-    typer.Option("--recording", metavar="DIR|NAME", help="Recording to read instead of a Prometheus. Repeatable."),
+    typer.Option(
+        "--recording", metavar="DIR|NAME", help="Recording to read instead of a Prometheus. Repeatable."
+    ),
 ]
 Start = Annotated[
     str | None,
-    typer.Option("--start", metavar="T", help="Start of the range, included (UTC). RFC 3339, epoch seconds or -6h."),
+    typer.Option(
+        "--start", metavar="T", help="Start of the range, included (UTC). RFC 3339, epoch seconds or -6h."
+    ),
 ]
 End = Annotated[
     str | None, typer.Option("--end", metavar="T", help="End of the range, excluded (UTC). Default: now.")
 ]
 Match = Annotated[
     list[str] | None,
-    typer.Option("--match", metavar="SELECTOR", help='Read only series that match, such as {namespace="a/b"}. Repeatable.'),
+    typer.Option(
+        "--match",
+        metavar="SELECTOR",
+        help='Read only series that match, such as {namespace="a/b"}. Repeatable.',
+    ),
 ]
 ClusterName = Annotated[
     str | None,
@@ -117,17 +131,23 @@ ClusterName = Annotated[
 ]
 ReaderOption = Annotated[
     Reader | None,
-    typer.Option("--reader", help="How samples are read; auto takes remote read where it is offered. Default: auto."),
+    typer.Option(
+        "--reader", help="How samples are read; auto takes remote read where it is offered. Default: auto."
+    ),
 ]
 Window = Annotated[
-    str | None, typer.Option("--window", metavar="DURATION", help="Length of a verdict's window. Default: 5m.")
+    str | None,
+    typer.Option("--window", metavar="DURATION", help="Length of a verdict's window. Default: 5m."),
 ]
 Every = Annotated[
-    str | None, typer.Option("--every", metavar="DURATION", help="Distance of two windows' starts. Default: 5m.")
+    str | None,
+    typer.Option("--every", metavar="DURATION", help="Distance of two windows' starts. Default: 5m."),
 ]
 TokenFile = Annotated[
-    Path | None, typer.Option("--token-file", metavar="FILE", help="File with the bearer token for Prometheus.")
+    Path | None,
+    typer.Option("--token-file", metavar="FILE", help="File with the bearer token for Prometheus."),
 ]
 AdminTokenFile = Annotated[
-    Path | None, typer.Option("--admin-token-file", metavar="FILE", help="File with the token for the admin API.")
+    Path | None,
+    typer.Option("--admin-token-file", metavar="FILE", help="File with the token for the admin API."),
 ]

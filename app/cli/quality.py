@@ -19,7 +19,9 @@ def quality(
     run: Annotated[
         str | None, typer.Option("--run", metavar="ID", help="Only findings of this run. Default: every run.")
     ] = None,
-    failed: Annotated[bool, typer.Option("--failed/--all", help="Only what did not hold, or every check.")] = True,
+    failed: Annotated[
+        bool, typer.Option("--failed/--all", help="Only what did not hold, or every check.")
+    ] = True,
     config: Config = None,
     debug: Debug = False,
 ) -> None:
@@ -35,7 +37,16 @@ def quality(
     settings = settings_with(config, {"lake": lake})
     rows = Lake(settings.lake).read("quality").to_pylist()
     rows = [row for row in rows if (run is None or row["run_id"] == run) and not (failed and row["success"])]
-    rows.sort(key=lambda row: (row["observed_ms"], row["run_id"], row["gate"], row["check"], row["table"], row["cluster"] or ""))
+    rows.sort(
+        key=lambda row: (
+            row["observed_ms"],
+            row["run_id"],
+            row["gate"],
+            row["check"],
+            row["table"],
+            row["cluster"] or "",
+        )
+    )
     names = [column.name for column in TABLES["quality"].columns if column.name != "date"]
     if format is RowFormat.json:
         write_json([{name: row[name] for name in names} for row in rows])
@@ -50,9 +61,9 @@ def quality(
             ],
             [
                 [
-                    row["run_id"], row["cluster"] or "–", row["gate"], row["check"], row["table"], row["severity"],
-                    "yes" if row["success"] else "no", count(row["rows"]), row["observed"] or "–",
-                    row["expected"] or "–", minute_text(row["observed_ms"]),
+                    row["run_id"], row["cluster"] or "-", row["gate"], row["check"], row["table"], row["severity"],
+                    "yes" if row["success"] else "no", count(row["rows"]), row["observed"] or "-",
+                    row["expected"] or "-", minute_text(row["observed_ms"]),
                 ]
                 for row in rows
             ],

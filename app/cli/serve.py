@@ -19,7 +19,9 @@ Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="TCP port of
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
 AllowRemote = Annotated[
     bool,
-    typer.Option("--allow-remote", help="Allow a --host that other machines can reach. The app has no login."),
+    typer.Option(
+        "--allow-remote", help="Allow a --host that other machines can reach. The app has no login."
+    ),
 ]
 
 

@@ -28,7 +28,9 @@ class SourceFlags:
     admin_token_file: Path | None = None
 
 
-def settings_with(config: Path | None, flags: Mapping[str, Any], sources: SourceFlags = SourceFlags()) -> Settings:
+def settings_with(
+    config: Path | None, flags: Mapping[str, Any], sources: SourceFlags = SourceFlags()
+) -> Settings:
     """Settings of the file that ``--config``, the environment or the working folder names, under the flags.
 
     Without a flag that names a source, all clusters of the file are meant. ``--cluster`` narrows them to one;
@@ -54,7 +56,9 @@ def settings_with(config: Path | None, flags: Mapping[str, Any], sources: Source
                     "--cluster names no cluster of the configuration",
                     got=f"{sources.cluster} ({file or 'no configuration file'})",
                     expected="one of " + ", ".join(known) if known else None,
-                    fix=f"did you mean {near[0]}?" if near else "add --prometheus URL, or the cluster to the file",
+                    fix=f"did you mean {near[0]}?"
+                    if near
+                    else "add --prometheus URL, or the cluster to the file",
                 )
             known = {sources.cluster: known[sources.cluster]}
         names = list(known)

@@ -28,12 +28,15 @@ def verdicts(
         bool | None,
         typer.Option(
             "--latest/--all",
-            help="The newest window of each subscription, or every window. Default: newest for a table, all else.",
+            help="The newest window of each subscription, or every window. Default: every window for JSON and CSV; "
+            "for a table, a line per subscription with what held it longest.",
         ),
     ] = None,
     cluster: ClusterFilter = None,
     subscription: SubscriptionFilter = None,
-    cause: Annotated[str | None, typer.Option("--cause", metavar="CAUSE", help="Only verdicts of this cause.")] = None,
+    cause: Annotated[
+        str | None, typer.Option("--cause", metavar="CAUSE", help="Only verdicts of this cause.")
+    ] = None,
     start: Annotated[
         str | None, typer.Option("--start", metavar="T", help="Only windows that end after T (UTC).")
     ] = None,
@@ -52,8 +55,8 @@ def verdicts(
 
     from throttlescope.app.cli.settings import settings_with
     from throttlescope.app.render import write_csv, write_json
-    from throttlescope.app.render_verdicts import exported, exported_columns, print_verdicts
-    from throttlescope.app.verdict_rows import VerdictFilter, read_verdicts
+    from throttlescope.app.render_verdicts import exported, exported_columns, print_summary, print_windows
+    from throttlescope.app.verdict_rows import VerdictFilter, read_summary, read_verdicts
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.times import parse_time
 
@@ -63,14 +66,18 @@ def verdicts(
         cluster=cluster,
         subscription=subscription,
         cause=cause,
-        latest=format is RowFormat.table if latest is None else latest,
+        latest=bool(latest),
         start_ms=None if start is None else parse_time(start, now_ms=now_ms),
         end_ms=None if end is None else parse_time(end, now_ms=now_ms),
     )
-    rows = read_verdicts(Lake(settings.lake), wanted)
+    in_lake = Lake(settings.lake)
+    if format is RowFormat.table and latest is None:
+        print_summary(read_summary(in_lake, wanted), settings.objectives, now_ms=now_ms)
+        return
+    rows = read_verdicts(in_lake, wanted)
     if format is RowFormat.json:
         write_json([exported(row) for row in rows])
     elif format is RowFormat.csv:
         write_csv(exported_columns(), (exported(row) for row in rows))
     else:
-        print_verdicts(rows, settings.objectives, now_ms=now_ms)
+        print_windows(rows, settings.objectives, now_ms=now_ms)

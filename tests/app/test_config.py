@@ -79,7 +79,11 @@ def test_without_a_file_the_defaults_are_gentle():
 
 
 def test_flags_lie_over_the_file_and_an_absent_flag_changes_nothing(file):
-    flags = {"every": "5m", "window": None, "clusters": {"other": {"prometheus": {"url": "http://new:9090", "reader": None}}}}
+    flags = {
+        "every": "5m",
+        "window": None,
+        "clusters": {"other": {"prometheus": {"url": "http://new:9090", "reader": None}}},
+    }
     settings = load_settings(file(WHOLE), flags)
     assert (settings.window, settings.every) == (600_000, 300_000)
     assert settings.clusters["other"].prometheus.url == "http://new:9090"
@@ -98,7 +102,11 @@ def test_the_environment_sets_nothing_but_the_file_and_the_secrets(file, monkeyp
     [
         ('lak = "x"', "lak", "lake"),
         ("[ingest]\nmax_concurent_reads = 1", "ingest.max_concurent_reads", "max_concurrent_reads"),
-        ('[clusters.a.prometheus]\nurl = "http://x"\ntoken = "abc"', "clusters.a.prometheus.token", "token_env"),
+        (
+            '[clusters.a.prometheus]\nurl = "http://x"\ntoken = "abc"',
+            "clusters.a.prometheus.token",
+            "token_env",
+        ),
         ('[clusters.a]\nmatches = ["x"]', "clusters.a.matches", "match"),
         ('[clusters.a.labels]\nnamespaces = "x"', "clusters.a.labels.namespaces", "namespace"),
     ],

@@ -1,0 +1,78 @@
+"""What is printed is safe to look at, to parse and to open in a spreadsheet."""
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from throttlescope.app.render import (
+    count,
+    duration_text,
+    freshness,
+    print_table,
+    share,
+    visible,
+    write_csv,
+    write_json,
+)
+
+
+@given(st.text())
+def test_nothing_that_steers_a_terminal_stays(text):
+    shown = visible(text)
+    assert shown.isprintable()
+    if text.isprintable():
+        assert shown == text
+
+
+def test_label_values_in_a_table_are_neither_markup_nor_escape_sequences(capsys):
+    print_table(
+        [("name", "left")], [["[bold]x[/bold] \x1b[31mred\n../../etc"]], title="t", notes=["[red]note"]
+    )
+    out = capsys.readouterr().out
+    assert "[bold]x[/bold] \\x1b[31mred\\n../../etc" in out
+    assert "[red]note" in out
+    assert "\x1b" not in out
+
+
+@given(st.text(), st.floats(), st.integers())
+def test_json_is_pure_and_reads_back(text, number, whole):
+    stream = io.StringIO()
+    write_json({"text": text, "number": number, "whole": whole, "list": (number,)}, stream)
+    back = json.loads(stream.getvalue(), parse_constant=lambda name: pytest.fail(name))
+    assert back["text"] == text
+    assert back["whole"] == whole
+    assert back["number"] == (number if math.isfinite(number) else None)
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_no_csv_cell_begins_like_a_formula(text):
+    stream = io.StringIO()
+    write_csv(["name", "value", "list"], [{"name": text, "value": -1.5, "list": [{"a": text}]}], stream)
+    rows = list(csv.reader(io.StringIO(stream.getvalue(), newline="")))
+    assert len(rows) == 2
+    name, value, inner = rows[1]
+    assert not name.startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert name in (text, "'" + text)
+    assert value == "-1.5"
+    assert json.loads(inner) == [{"a": text}]
+
+
+def test_numbers_in_words():
+    assert count(1234567.2) == "1\u202f234\u202f567"
+    assert (count(None), count(math.nan), share(None), share(0.956)) == ("-", "-", "-", "96 %")
+    assert duration_text(2 * 3_600_000 + 14 * 60_000 + 5_000) == "2 h 14 min"
+    assert duration_text(0) == "0 s"
+    assert duration_text(86_400_000 + 60_000) == "1 d 1 min"
+
+
+def test_freshness_names_the_zone_and_the_age():
+    assert freshness(1_795_161_600_000, 1_795_161_780_000) == (
+        "Data up to 2026-11-20 08:00 UTC (3 min ago). Times are UTC."
+    )
+    assert freshness(None, 0) == "No data yet."
+    assert "ahead of this machine's clock" in freshness(1_000, 0)

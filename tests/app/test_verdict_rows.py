@@ -1,0 +1,101 @@
+"""Which verdicts are shown: filters, runs of one cause, and what held a subscription longest."""
+
+import pytest
+
+from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
+from throttlescope.app.verdict_rows import VerdictFilter, read_summary, read_verdicts
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import InputError
+
+STORY = [healthy(0), *(verdict(i) for i in range(1, 4)), verdict(4, "slow_consumers", None), healthy(5)]
+
+
+@pytest.fixture
+def lake(tmp_path):
+    other = [verdict(i, cluster="test", subscription="audit", partition=-1) for i in range(6)]
+    return lake_with(tmp_path / "lake", STORY + other)
+
+
+def test_all_windows_carry_the_start_of_their_run(lake):
+    rows = read_verdicts(lake, VerdictFilter(cluster="prod"))
+    assert [row["window_start_ms"] for row in rows] == [HOUR + i * FIVE for i in range(6)]
+    assert [(row["since_ms"] - HOUR) // FIVE for row in rows] == [0, 1, 1, 1, 4, 5]
+    assert set(rows[0]) == {c.name for c in TABLES["verdicts"].columns} - {"date"} | {
+        "since_ms",
+        "backlog_age_s",
+    }
+
+
+def test_a_gap_and_another_limiter_end_a_run(tmp_path):
+    rows = [verdict(0), verdict(1), verdict(3), verdict(4, limiter="topic.msg")]
+    found = read_verdicts(lake_with(tmp_path, rows), VerdictFilter())
+    assert [(row["since_ms"] - HOUR) // FIVE for row in found] == [0, 0, 3, 4]
+
+
+def test_sliding_windows_are_one_run(tmp_path):
+    rows = [verdict(0, start_ms=HOUR + i * 60_000) for i in range(10)]
+    assert {row["since_ms"] for row in read_verdicts(lake_with(tmp_path, rows), VerdictFilter())} == {HOUR}
+
+
+def test_the_latest_window_of_each_subscription(lake):
+    rows = read_verdicts(lake, VerdictFilter(latest=True))
+    assert [(row["cluster"], row["cause"]) for row in rows] == [("prod", "healthy"), ("test", "throttled")]
+    # The cause is asked of the newest windows, not of the newest window with that cause.
+    assert [row["cluster"] for row in read_verdicts(lake, VerdictFilter(latest=True, cause="throttled"))] == [
+        "test"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "windows"),
+    [
+        (VerdictFilter(cause="slow_consumers"), 1),
+        (VerdictFilter(subscription="persistent://acme/shop/orders#billing"), 6),
+        (VerdictFilter(subscription="persistent://acme/shop/orders-partition-3#billing"), 6),
+        (VerdictFilter(subscription="persistent://acme/shop/orders-partition-4#billing"), 0),
+        (VerdictFilter(cluster="prod", start_ms=HOUR + 2 * FIVE, end_ms=HOUR + 3 * FIVE), 1),
+        (VerdictFilter(cluster="prod", start_ms=HOUR + 2 * FIVE - 1, end_ms=HOUR + 3 * FIVE + 1), 3),
+        (VerdictFilter(cluster="x' OR '1'='1"), 0),
+    ],
+)
+def test_filters(lake, wanted, windows):
+    assert len(read_verdicts(lake, wanted)) == windows
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (VerdictFilter(cause="throtled"), "did you mean throttled"),
+        (VerdictFilter(subscription="orders#billing"), "expected persistent://"),
+        (VerdictFilter(subscription="persistent://acme/shop/orders"), "expected persistent://"),
+    ],
+)
+def test_a_filter_that_is_not_understood_is_refused(lake, wanted, words):
+    with pytest.raises(InputError, match=words):
+        read_verdicts(lake, wanted)
+
+
+def test_a_lake_without_verdicts_says_how_to_make_some(tmp_path):
+    with pytest.raises(InputError, match="throttlescope run"):
+        read_verdicts(lake_with(tmp_path, []), VerdictFilter())
+
+
+def test_the_summary_tells_what_held_longest_and_what_holds_now(lake):
+    prod, test = read_summary(lake, VerdictFilter())
+    assert (prod["cause"], prod["limiter"], prod["held_ms"]) == ("throttled", "subscription.msg", 3 * FIVE)
+    assert (prod["from_ms"], prod["to_ms"]) == (HOUR + FIVE, HOUR + 4 * FIVE)
+    assert (prod["backlog_entries"], prod["naive_side"]) == (4000, "throttle")
+    assert (prod["cause_now"], prod["end_ms"]) == ("healthy", HOUR + 6 * FIVE)
+    assert (test["cluster"], test["held_ms"]) == ("test", 6 * FIVE)
+
+
+def test_the_summary_counts_overlapping_windows_once(tmp_path):
+    rows = [verdict(0, start_ms=HOUR + i * 60_000) for i in range(10)]
+    (row,) = read_summary(lake_with(tmp_path, rows), VerdictFilter())
+    assert row["held_ms"] == FIVE + 9 * 60_000
+
+
+def test_any_trouble_stands_before_a_long_health(tmp_path):
+    rows = [*(healthy(i) for i in range(9)), verdict(9, "unknown", None), verdict(10)]
+    (row,) = read_summary(lake_with(tmp_path, rows), VerdictFilter())
+    assert row["cause"] == "throttled"
