@@ -8,7 +8,8 @@ from tests.lab.confirm import Span
 from tests.lab.readback import Series
 from tests.lab.scenario import Scenario, SetRate
 
-WAIT_SHARE_MAX = 0.10
+#: A machine with idle CPU shows about 0.05 ms; above this the experiment shares its CPU with something else.
+WAIT_MS_PER_SLICE_MAX = 1.0
 WAIT_ROWS_SUSTAINED = 3
 PRODUCER_SHORT_MAX = 0.05
 
@@ -32,10 +33,10 @@ def void_reasons(
         reasons.append(f"{scrapes['failed']} scrapes failed")
     waits = _waits(pressure)
     for process, wait in waits.items():
-        if wait["mean_wait_share"] > WAIT_SHARE_MAX or wait["longest_above"] >= WAIT_ROWS_SUSTAINED:
+        if wait["mean_wait_ms"] > WAIT_MS_PER_SLICE_MAX or wait["longest_above"] >= WAIT_ROWS_SUSTAINED:
             reasons.append(
-                f"{process} waited for a CPU: mean {wait['mean_wait_share']:.0%}, "
-                f"{wait['longest_above']} minutes in a row above {WAIT_SHARE_MAX:.0%}"
+                f"{process} waited for a CPU: mean {wait['mean_wait_ms']} ms per time slice, "
+                f"{wait['longest_above']} minutes in a row above {WAIT_MS_PER_SLICE_MAX} ms"
             )
     producers = _producers(scenario, spans, report)
     for topic, row in producers.items():
@@ -76,13 +77,13 @@ def _waits(pressure: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
         rows = [row for row in pressure if row["process"] == process]
         longest = current = 0
         for row in rows:
-            current = current + 1 if row["wait_share"] > WAIT_SHARE_MAX else 0
+            current = current + 1 if row["wait_ms_per_slice"] > WAIT_MS_PER_SLICE_MAX else 0
             longest = max(longest, current)
         result[process] = {
             "mean_run_share": round(sum(row["run_share"] for row in rows) / len(rows), 4),
-            "mean_wait_share": round(sum(row["wait_share"] for row in rows) / len(rows), 4),
-            "worst_wait_share": max(row["wait_share"] for row in rows),
-            "mean_wait_share_all": round(sum(row["wait_share_all"] for row in rows) / len(rows), 4),
+            "mean_wait_ms": round(sum(row["wait_ms_per_slice"] for row in rows) / len(rows), 4),
+            "worst_wait_ms": max(row["wait_ms_per_slice"] for row in rows),
+            "mean_busiest_wait_share": round(sum(row["busiest_wait_share"] for row in rows) / len(rows), 4),
             "longest_above": longest,
         }
     return result
