@@ -1,0 +1,98 @@
+"""What operators exchange. In: label sets and numbers. Out: a :class:`StepMatrix`, one row per series, one column per step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from throttlescope.transforms.promql.errors import QueryError
+from throttlescope.transforms.promql.semantics import Labels
+
+#: A scalar: one float64 per step.
+StepScalar = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class StepMatrix:
+    """An instant vector at every step.
+
+    Attributes
+    ----------
+    labels : tuple of Labels
+        One label set per row.
+    values : ndarray, float64, series x steps
+        NaN where ``present`` is False; NaN may also be a value.
+    present : ndarray, bool, series x steps
+    """
+
+    labels: tuple[Labels, ...]
+    values: np.ndarray
+    present: np.ndarray
+
+    @property
+    def steps(self) -> int:
+        return self.values.shape[1]
+
+    def take(self, rows: Sequence[int] | np.ndarray) -> StepMatrix:
+        """Some rows, in the order asked for."""
+        rows = np.asarray(rows, np.int64)
+        return StepMatrix(tuple(self.labels[i] for i in rows), self.values[rows], self.present[rows])
+
+    def with_labels(self, labels: tuple[Labels, ...]) -> StepMatrix:
+        return StepMatrix(labels, self.values, self.present)
+
+
+def empty(steps: int) -> StepMatrix:
+    """No series."""
+    return StepMatrix((), np.empty((0, steps)), np.empty((0, steps), np.bool_))
+
+
+def masked(labels: tuple[Labels, ...], values: np.ndarray, present: np.ndarray) -> StepMatrix:
+    """A matrix whose absent values are NaN and whose rows are each present at some step."""
+    seen = present.any(axis=1)
+    if not seen.all():
+        labels = tuple(label for label, here in zip(labels, seen, strict=True) if here)
+        values, present = values[seen], present[seen]
+    return StepMatrix(labels, np.where(present, values, np.nan), present)
+
+
+def merged(matrix: StepMatrix, *, may_meet: bool = True) -> StepMatrix:
+    """Join rows of equal labels that are never present at the same step (``rangeEval`` in engine.go).
+
+    Parameters
+    ----------
+    may_meet : bool
+        False: equal labels are an error at whatever steps they are present, as after range functions.
+
+    Raises
+    ------
+    QueryError
+        Two series have the same labels at one step.
+    """
+    if len(set(matrix.labels)) == len(matrix.labels):
+        return matrix
+    row_of: dict[Labels, int] = {}
+    values, present = [], []
+    for labels, row_values, row_present in zip(matrix.labels, matrix.values, matrix.present, strict=True):
+        row = row_of.setdefault(labels, len(values))
+        if row == len(values):
+            values.append(row_values)
+            present.append(row_present)
+            continue
+        if not may_meet or (present[row] & row_present).any():
+            raise QueryError(
+                "Several series of the result have the same labels",
+                got=show(labels),
+                expected="one series per label set",
+                fix="keep a label that tells them apart, or aggregate them first",
+            )
+        values[row] = np.where(row_present, row_values, values[row])
+        present[row] = present[row] | row_present
+    return StepMatrix(tuple(row_of), np.array(values), np.array(present))
+
+
+def show(labels: Labels) -> str:
+    """A label set as PromQL writes it."""
+    return "{" + ", ".join(f'{name}="{value}"' for name, value in labels) + "}"

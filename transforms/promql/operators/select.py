@@ -1,0 +1,99 @@
+"""Selectors and range functions. In: series with their samples, and the steps. Out: step matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from throttlescope.transforms.promql import kernels
+from throttlescope.transforms.promql.functions import FUNCTIONS
+from throttlescope.transforms.promql.matrix import StepMatrix, empty, masked, merged
+from throttlescope.transforms.promql.semantics import Labels, drop_name, labels_of
+from throttlescope.transforms.promql.source import Series
+
+_OVER_WINDOW = {
+    "irate": kernels.IRATE,
+    "changes": kernels.CHANGES,
+    "resets": kernels.RESETS,
+    "avg_over_time": kernels.AVG,
+    "min_over_time": kernels.MIN,
+    "max_over_time": kernels.MAX,
+    "sum_over_time": kernels.SUM,
+    "count_over_time": kernels.COUNT,
+    "last_over_time": kernels.LAST,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples of several series end to end; ``bounds`` and ``stale_bounds`` say where each series begins."""
+
+    labels: tuple[Labels, ...]
+    times_ms: np.ndarray
+    values: np.ndarray
+    bounds: np.ndarray
+    stale_ms: np.ndarray
+    stale_bounds: np.ndarray
+
+
+def join(series: Sequence[Series]) -> Samples:
+    """Lay the samples of several series end to end."""
+    return Samples(
+        tuple(labels_of(one.labels.items()) for one in series),
+        _joined([one.timestamps_ms for one in series], np.int64),
+        _joined([one.values for one in series], np.float64),
+        _bounds([len(one.timestamps_ms) for one in series]),
+        _joined([one.stale_ms for one in series], np.int64),
+        _bounds([len(one.stale_ms) for one in series]),
+    )
+
+
+def instant(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> StepMatrix:
+    """The newest sample within the look-back, unless a staleness marker followed it."""
+    index = _newest(samples, ends_ms, lookback_ms)
+    return _taken(samples.labels, samples.values, index)
+
+
+def sample_time(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> StepMatrix:
+    """The time of that sample in seconds; the name goes."""
+    index = _newest(samples, ends_ms, lookback_ms)
+    labels = tuple(map(drop_name, samples.labels))
+    return merged(_taken(labels, samples.times_ms / 1000.0, index))
+
+
+def window(function: str, samples: Samples, ends_ms: np.ndarray, range_ms: int) -> StepMatrix:
+    """A range function of each series over (end - range, end]; staleness markers are not seen."""
+    if not samples.labels:
+        return empty(len(ends_ms))
+    arrays = (samples.times_ms, samples.values, samples.bounds, ends_ms, range_ms)
+    if function in _OVER_WINDOW:
+        values, present = kernels.over_window(_OVER_WINDOW[function], *arrays)
+    else:
+        values, present = kernels.extrapolated(*arrays, function != "delta", function == "rate")
+    labels = samples.labels
+    if not FUNCTIONS[function].keeps_name:
+        labels = tuple(map(drop_name, labels))
+    return merged(masked(labels, values, present), may_meet=False)
+
+
+def _newest(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> np.ndarray:
+    return kernels.newest(
+        samples.times_ms, samples.bounds, samples.stale_ms, samples.stale_bounds, ends_ms, lookback_ms
+    )
+
+
+def _taken(labels: tuple[Labels, ...], column: np.ndarray, index: np.ndarray) -> StepMatrix:
+    present = index >= 0
+    if len(column) == 0:
+        return empty(index.shape[1])
+    return masked(labels, column[np.where(present, index, 0)], present)
+
+
+def _joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate(parts).astype(dtype, copy=False) if parts else np.empty(0, dtype)
+
+
+def _bounds(lengths: list[int]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)

@@ -1,0 +1,76 @@
+"""The rules of meaning that are about labels and time, each written once with its source.
+
+In: label sets and the words of a query. Out: label sets, keys and edges. The rules of numbers are in :mod:`kernels`.
+
+Followed is Prometheus 3.5 with default flags (``promql/engine.go`` and ``promql/functions.go`` of that line): ranges and
+the look-back are open on the left, the metric name is dropped at once and not at the end, staleness markers never
+reach an expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from throttlescope.ingest.selector import EQUAL, NAME_LABEL, Selector
+from throttlescope.transforms.promql import ast
+
+#: How long a sample is the current value of its series (flag ``query.lookback-delta``).
+LOOKBACK_MS = 300_000
+
+#: Name and value pairs, sorted by name; an empty value is the same as no label and is never kept.
+Labels = tuple[tuple[str, str], ...]
+
+
+def labels_of(pairs: Iterable[tuple[str, str]]) -> Labels:
+    """The canonical form of a label set."""
+    return tuple(sorted((name, value) for name, value in pairs if value))
+
+
+def drop_name(labels: Labels) -> Labels:
+    """What arithmetic, ``bool``, functions and aggregations leave of a label set."""
+    return tuple(pair for pair in labels if pair[0] != NAME_LABEL)
+
+
+def group_key(labels: Labels, names: frozenset[str], without: bool) -> Labels:
+    """The labels of the group that a series is aggregated into (``by`` keeps, ``without`` drops; the name goes)."""
+    if without:
+        return tuple(pair for pair in labels if pair[0] not in names and pair[0] != NAME_LABEL)
+    return tuple(pair for pair in labels if pair[0] in names)
+
+
+def match_key(labels: Labels, matching: ast.Matching) -> Labels:
+    """What two series must share to meet: the ``on`` labels, or all but the ignored ones and the name."""
+    return group_key(labels, frozenset(matching.labels), without=not matching.on)
+
+
+def matched_labels(many: Labels, one: Labels, matching: ast.Matching, keeps_name: bool) -> Labels:
+    """Labels of the result of two series that met (``resultMetric`` in engine.go).
+
+    Without ``group_x`` the ``on`` labels are all that is left, or the ignored ones go. With it the many side keeps its
+    labels, and takes each included label from the one side, also its absence.
+    """
+    result = many if keeps_name else drop_name(many)
+    if matching.group is None:
+        names = frozenset(matching.labels)
+        return tuple(pair for pair in result if (pair[0] in names) == matching.on)
+    if not matching.include:
+        return result
+    taken = dict(one)
+    kept = [pair for pair in result if pair[0] not in matching.include]
+    return labels_of([*kept, *((name, taken.get(name, "")) for name in matching.include)])
+
+
+def absent_labels(selector: Selector) -> Labels:
+    """Labels of ``absent(selector)``: those that equality names, unless another matcher speaks of them too."""
+    matchers = [matcher for matcher in selector.matchers if matcher.name != NAME_LABEL]
+    names = [matcher.name for matcher in matchers]
+    return labels_of(
+        (matcher.name, matcher.value)
+        for matcher in matchers
+        if matcher.op == EQUAL and names.count(matcher.name) == 1
+    )
+
+
+def window_range(end_ms: int, length_ms: int) -> tuple[int, int]:
+    """Times [start, end) of the samples that a window (end - length, end] can see."""
+    return end_ms - length_ms + 1, end_ms + 1
