@@ -12,7 +12,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -28,9 +28,14 @@ from pydantic import (
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import parse_duration
+from throttlescope.ingest.times import MINUTE_MS, SECOND_MS, parse_duration
+
+if TYPE_CHECKING:
+    from throttlescope.ingest.sources.access import Access as HttpAccess
 
 FILE_NAME = "throttlescope.toml"
+# Fills the cluster of series that carry none, where nobody gave a name.
+UNNAMED = "pulsar"
 ENVIRONMENT_VARIABLE = "THROTTLESCOPE_CONFIG"
 
 
@@ -54,8 +59,15 @@ def _duration_ms(value: object) -> int:
         raise ValueError(str(error.what) + "; expected a duration such as 90s, 5m or 1h") from None
 
 
+def _whole_minutes(value_ms: int) -> int:
+    if value_ms % MINUTE_MS:
+        raise ValueError("expected whole minutes, such as 5m")
+    return value_ms
+
+
 Url = Annotated[str, AfterValidator(_url)]
 DurationMs = Annotated[int, BeforeValidator(_duration_ms), Field(gt=0)]
+MinutesMs = Annotated[DurationMs, AfterValidator(_whole_minutes)]
 
 
 class _Section(BaseModel):
@@ -103,6 +115,30 @@ class Access(_Section):
 
     def token(self) -> SecretStr | None:
         return _secret(self.token_file, self.token_env, "token")
+
+    def access(self) -> HttpAccess:
+        """Everything of it with the secrets read, as the sources take it.
+
+        Raises
+        ------
+        InputError
+            A file or variable with a secret is missing or empty.
+        """
+        from throttlescope.ingest.sources.access import Access as HttpAccess
+
+        password, token = self.password(), self.token()
+        return HttpAccess(
+            username=self.username,
+            password=password.get_secret_value() if password else None,
+            token=token.get_secret_value() if token else None,
+            headers={name: value.get_secret_value() for name, value in self.all_headers().items()},
+            verify=self.verify,
+            **{
+                name: str(path.expanduser()) if (path := getattr(self, name)) else None
+                for name in ("ca_file", "cert_file", "key_file")
+            },
+            timeout_s=self.timeout / SECOND_MS,
+        )
 
     def all_headers(self) -> dict[str, SecretStr]:
         """Headers with their values, the ones from the environment last."""
@@ -193,8 +229,8 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     lake: Path = Field(Path("lake"), description="folder of the lake")
-    window: DurationMs = Field(300_000, validate_default=False, description="length of a verdict's window")
-    every: DurationMs = Field(300_000, validate_default=False, description="distance of two windows' starts")
+    window: MinutesMs = Field(300_000, validate_default=False, description="length of a verdict's window")
+    every: MinutesMs = Field(300_000, validate_default=False, description="distance of two windows' starts")
     ingest: Gentleness = Gentleness()
     objectives: Objectives = Objectives()
     clusters: dict[str, Cluster] = Field({}, description="one table per cluster, named as its cluster label")

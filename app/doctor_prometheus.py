@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from throttlescope.app.config import UNNAMED
 from throttlescope.app.doctor import FAILED, OK, SKIPPED, WARNING, Check, refused
 from throttlescope.app.render import duration_text
 from throttlescope.ingest.errors import ThrottlescopeError
@@ -26,7 +27,7 @@ _GREATEST_SKEW_S = 15
 
 # What a missing metric costs, and what brings it. The first three decide whether there can be verdicts at all.
 _METRICS = (
-    (("pulsar_subscription_back_log", "pulsar_subscription_back_log_no_delayed"), FAILED, "no backlog, so no verdict"),
+    (("pulsar_subscription_back_log_no_delayed",), FAILED, "no backlog, so no verdict"),
     (("pulsar_out_messages_total", "pulsar_out_bytes_total"), FAILED, "no dispatch rate, so no limit can be held against it"),
     (("pulsar_in_messages_total", "pulsar_in_bytes_total"), WARNING, "no publish rate: growth cannot be explained"),
     (("pulsar_subscription_msg_ack_rate",), WARNING, "no ack rate: consumption is only seen as dispatch"),
@@ -51,9 +52,13 @@ def examine_prometheus(name: str, cluster: Cluster) -> tuple[list[Check], dict[s
     dict
         ``clusters`` (values of the cluster label), ``topic`` and ``subscription`` (one of them, for the admin checks).
     """
-    from throttlescope.ingest.sources.prometheus_api import PrometheusApi
+    from throttlescope.app.doctor_sources import PrometheusApi
 
-    with PrometheusApi(cluster.prometheus.access()) as api:
+    try:
+        api = PrometheusApi(cluster.prometheus.url, cluster.prometheus.access())
+    except ThrottlescopeError as error:
+        return [refused(name, AREA, "reachable", error)], {}
+    with api:
         return _Examination(name, cluster, api).run()
 
 
@@ -67,11 +72,17 @@ class _Examination:
     def run(self) -> tuple[list[Check], dict[str, Any]]:
         if self._reachable():
             names = self._names()
-            if names:
+            if names and self._guarded(self._topic_level, names):
                 for check in (
-                    self._metrics, self._throttle_counters, self._consumer_level, self._freshness,
-                    self._scrape_interval, self._labels, self._duplicates, self._specification,
-                ):  # fmt: skip
+                    self._metrics,
+                    self._throttle_counters,
+                    self._consumer_level,
+                    self._freshness,
+                    self._scrape_interval,
+                    self._labels,
+                    self._duplicates,
+                    self._specification,
+                ):
                     self._guarded(check, names)
         return self.checks, self.seen
 
@@ -84,11 +95,11 @@ class _Examination:
             self.checks.append(refused(self.name, AREA, "reachable", error))
             return False
         self._say("reachable", OK, f"{self.cluster.prometheus.url}, version {version or 'not told'}")
-        self._guarded(lambda _: self._clock(), set())
-        self._guarded(lambda _: self._remote_read(), set())
+        self._guarded(self._clock, set())
+        self._guarded(self._remote_read, set())
         return True
 
-    def _clock(self) -> None:
+    def _clock(self, _: set[str]) -> None:
         skew_s = self._number("time()") - time.time()
         if abs(skew_s) > _GREATEST_SKEW_S:
             self._say(
@@ -98,7 +109,7 @@ class _Examination:
         else:
             self._say("clock", OK, f"within {_GREATEST_SKEW_S} s of this machine's")
 
-    def _remote_read(self) -> None:
+    def _remote_read(self, _: set[str]) -> None:
         wanted = self.cluster.prometheus.reader
         if wanted == "api":
             self._say("remote read", SKIPPED, 'not asked: reader = "api"')
@@ -128,30 +139,36 @@ class _Examination:
             self._say("Pulsar metrics", OK, f"{len(names)} names begin with pulsar_")
         return names
 
+    def _topic_level(self, names: set[str]) -> bool:
+        subscriptions = self._count(BACKLOG, f'{self._label("subscription")}!=""')
+        if subscriptions:
+            self._say("topic level", OK, f"{subscriptions:,.0f} subscription partitions have a backlog")
+        elif BACKLOG in names:
+            self._say(
+                "topic level",
+                FAILED,
+                f"{BACKLOG} has had no sample with a subscription for 5 minutes",
+                "see that the brokers' targets are up and that topics are loaded; or correct the label mapping",
+            )
+        else:
+            self._say(
+                "topic level",
+                FAILED,
+                "only sums are exposed: there is no series of a subscription",
+                _TOPIC_LEVEL,
+            )
+        return subscriptions > 0
+
     def _metrics(self, names: set[str]) -> None:
-        if not self._count(BACKLOG, f'{self._label("subscription")}!=""'):
-            if BACKLOG in names:
-                self._say(
-                    "topic level", FAILED, f"{BACKLOG} has had no sample with a subscription for 5 minutes",
-                    "see that the scrape works (up), and that topics are loaded on the brokers",
-                )  # fmt: skip
-            else:
-                self._say(
-                    "topic level",
-                    FAILED,
-                    "only namespace sums are exposed: there are no subscriptions",
-                    _TOPIC_LEVEL,
-                )
-            return
         for group, status, cost in _METRICS:
             missing = [metric for metric in group if metric not in names]
             if missing:
                 self._say(
-                    "metric", status, f"missing {', '.join(missing)}: {cost}",
-                    "see that no metric_relabel_configs drops it" + (f"; {_TOPIC_LEVEL}" if status == FAILED else ""),
-                )  # fmt: skip
-        subscriptions = self._count(BACKLOG, f'{self._label("subscription")}!=""')
-        self._say("topic level", OK, f"{subscriptions:,.0f} subscription partitions have a backlog series")
+                    "metric",
+                    status,
+                    f"missing {', '.join(missing)}: {cost}",
+                    "see that no metric_relabel_configs drops it",
+                )
 
     def _throttle_counters(self, names: set[str]) -> None:
         missing = [metric for metric in _THROTTLE if metric not in names]
@@ -241,14 +258,13 @@ class _Examination:
         self.seen["clusters"] = clusters
         if not clusters:
             self._say("cluster label", OK, f"missing; filled with the configured name, {self.name}")
-        elif self.name not in clusters:
+        elif self.name not in (*clusters, UNNAMED):
             self._say(
                 "cluster label", WARNING, f"holds {', '.join(sorted(clusters)[:5])}, not the configured {self.name}",
                 "name the table in throttlescope.toml (or --cluster) as the label says",
             )  # fmt: skip
         else:
-            others = sorted(clusters - {self.name})
-            self._say("cluster label", OK, self.name + (f"; also {', '.join(others[:5])}" if others else ""))
+            self._say("cluster label", OK, ", ".join(sorted(clusters)[:5]))
 
     def _duplicates(self, _: set[str]) -> None:
         labels = ", ".join(
@@ -291,11 +307,12 @@ class _Examination:
     def _say(self, check: str, status: str, found: str, fix: str = "") -> None:
         self.checks.append(Check(self.name, AREA, check, status, found, fix))
 
-    def _guarded(self, check: Callable[[set[str]], None], names: set[str]) -> None:
+    def _guarded(self, check: Callable[[set[str]], Any], names: set[str]) -> Any:
         try:
-            check(names)
+            return check(names)
         except ThrottlescopeError as error:
-            self.checks.append(refused(self.name, AREA, check.__name__.strip("_").replace("_", " "), error))
+            what = check.__name__.strip("_").replace("_", " ")
+            self.checks.append(refused(self.name, AREA, what, error))
 
     def _label(self, part: str) -> str:
         return getattr(self.cluster.labels, part)

@@ -36,17 +36,20 @@ def doctor(
     Asks a Prometheus and an admin API only questions that change nothing. Exit code 0: verdicts can be
     made; 2: something marked failed has to be mended first; 4: a source cannot be reached or refuses us.
     """
-    from throttlescope.app.cli.settings import source_flags
-    from throttlescope.app.config import find_config, load_settings
+    from throttlescope.app.cli.settings import SourceFlags, settings_with
+    from throttlescope.app.config import find_config
     from throttlescope.app.doctor import as_dict, examine, exit_code
     from throttlescope.app.render import print_table, write_json
 
-    file = find_config(config)
-    settings = load_settings(
-        file,
-        source_flags(load_settings(file), prometheus, pulsar_admin, cluster, token_file, admin_token_file),
+    sources = SourceFlags(
+        prometheus=prometheus,
+        pulsar_admin=pulsar_admin,
+        cluster=cluster,
+        token_file=token_file,
+        admin_token_file=admin_token_file,
     )
-    checks = examine(settings, file)
+    settings = settings_with(config, {}, sources)
+    checks = examine(settings, find_config(config))
     code = exit_code(checks)
     if format is Format.json:
         write_json({"exit_code": code, "checks": [as_dict(check) for check in checks]})

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from throttlescope.app.config import Settings
 
-# Fills the cluster of series that carry none, when nobody gave a name.
-UNNAMED = "pulsar"
-
 
 @dataclass(frozen=True)
 class SourceFlags:
@@ -41,7 +38,7 @@ def settings_with(
     InputError
         The file is not right, or ``--cluster`` names none of its clusters and no address is given.
     """
-    from throttlescope.app.config import find_config, load_settings
+    from throttlescope.app.config import UNNAMED, find_config, load_settings
     from throttlescope.ingest.errors import InputError
 
     file = find_config(config)

@@ -1,0 +1,66 @@
+"""The reference pages. In: the commands' own help and the configuration's own fields. Out: Markdown.
+
+``python -m throttlescope.app.cli.reference docs/reference`` writes them; a test holds them to the code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+_WIDTH = "100"
+
+
+def cli_page() -> str:
+    """``docs/reference/cli.md``: the help of every command."""
+    import typer
+
+    from throttlescope.app.cli.commands import app
+
+    root = typer.main.get_command(app)
+    parts = [
+        "# The command line",
+        "",
+        "Generated from `--help` by `python -m throttlescope.app.cli.reference docs/reference`; a test holds it to the code.",
+    ]
+    for path in (("throttlescope",), *_paths(root, ("throttlescope",))):
+        parts += ["", f"{'#' * min(2 + len(path) - 1, 4)} `{' '.join(path)}`", "", "```", _help(path), "```"]
+    return "\n".join(parts) + "\n"
+
+
+def configuration_page() -> str:
+    """``docs/reference/configuration.md``: every key of ``throttlescope.toml``."""
+    from throttlescope.app.config import describe
+
+    text = (Path(__file__).with_name("configuration_page.md")).read_text(encoding="utf-8")
+    rows = [
+        f"| `{key}` | {type_} | {default if default in ('required', 'not set') else f'`{default}`'} | {meaning} |"
+        for key, type_, default, meaning in describe()
+    ]
+    table = "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *rows])
+    return text.replace("{keys}", table)
+
+
+def _paths(command, prefix: tuple[str, ...]):
+    for name, inner in sorted(getattr(command, "commands", {}).items()):
+        yield (*prefix, name)
+        yield from _paths(inner, (*prefix, name))
+
+
+def _help(path: tuple[str, ...]) -> str:
+    from typer.testing import CliRunner
+
+    from throttlescope.app.cli.commands import app
+
+    result = CliRunner().invoke(
+        app, [*path[1:], "--help"], prog_name=path[0], env={"COLUMNS": _WIDTH, "TERMINAL_WIDTH": _WIDTH}
+    )
+    return result.stdout.strip()
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    os.makedirs(folder, exist_ok=True)
+    (folder / "cli.md").write_text(cli_page(), encoding="utf-8")
+    (folder / "configuration.md").write_text(configuration_page(), encoding="utf-8")
