@@ -37,22 +37,23 @@ AGGREGATIONS = {
 }
 
 
-def _span() -> Span:
-    return field(default=(0, 0), compare=False, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """What all nodes have: the characters they were read from."""
+
+    span: Span = field(default=(0, 0), compare=False)
 
 
 @dataclass(frozen=True)
-class NumberLiteral:
+class NumberLiteral(Node):
     """A number; a duration such as ``5m`` is its seconds."""
 
     value: float
-    span: Span = _span()
 
 
 @dataclass(frozen=True)
-class StringLiteral:
+class StringLiteral(Node):
     value: str
-    span: Span = _span()
 
 
 @dataclass(frozen=True)
@@ -63,26 +64,24 @@ class At:
 
 
 @dataclass(frozen=True)
-class VectorSelector:
+class VectorSelector(Node):
     """An instant selector; ``offset_ms`` looks into the past where positive."""
 
     selector: Selector
     offset_ms: int = 0
     at: At | None = None
-    span: Span = _span()
 
 
 @dataclass(frozen=True)
-class MatrixSelector:
+class MatrixSelector(Node):
     """A range selector; offset and ``@`` are those of the selector inside."""
 
     vector: VectorSelector
     range_ms: int
-    span: Span = _span()
 
 
 @dataclass(frozen=True)
-class Subquery:
+class Subquery(Node):
     """``expr[range:step]``; without a step (None) the server's evaluation interval."""
 
     expr: Expr
@@ -90,22 +89,19 @@ class Subquery:
     step_ms: int | None
     offset_ms: int = 0
     at: At | None = None
-    span: Span = _span()
 
 
 @dataclass(frozen=True)
-class Paren:
+class Paren(Node):
     expr: Expr
-    span: Span = _span()
 
 
 @dataclass(frozen=True)
-class Unary:
+class Unary(Node):
     """``op`` is + or -."""
 
     op: str
     expr: Expr
-    span: Span = _span()
 
 
 @dataclass(frozen=True)
@@ -129,17 +125,16 @@ class Matching:
 
 
 @dataclass(frozen=True)
-class Binary:
+class Binary(Node):
     op: str
     left: Expr
     right: Expr
     return_bool: bool = False
     matching: Matching | None = None
-    span: Span = _span()
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class Aggregate(Node):
     """``without`` False and no labels: one group for all."""
 
     op: str
@@ -147,14 +142,12 @@ class Aggregate:
     parameter: Expr | None = None
     labels: tuple[str, ...] = ()
     without: bool = False
-    span: Span = _span()
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(Node):
     function: str
     arguments: tuple[Expr, ...]
-    span: Span = _span()
 
 
 Expr = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -114,7 +115,7 @@ class LakeSource:
         values, _ = _flat(table, "values")
         stale, stale_offsets = _flat(table, "stale_ms")
         series = []
-        for first, after in zip(rows[:-1], rows[1:], strict=True):
+        for first, after in pairwise(rows):
             samples = slice(time_offsets[first], time_offsets[after])
             markers = slice(stale_offsets[first], stale_offsets[after])
             labels = self._labels.get(ids[int(first)].as_py())
