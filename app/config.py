@@ -199,7 +199,7 @@ class Cluster(_Section):
     prometheus: PrometheusSource | None = None
     pulsar_admin: PulsarAdminSource | None = None
     match: list[str] = Field(
-        [], description='selectors that narrow what is read, such as {namespace="acme/shop"}'
+        [], description='selectors that narrow what is read, such as `{namespace="acme/shop"}`'
     )
     labels: Labels = Labels()
     specification: Specification = Specification()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from throttlescope.app.cli import demo, doctor, evaluate, ingest, quality, recordings, run, serve, verdicts
+from throttlescope.app.cli import demo, doctor, evaluate, quality, recordings, run, serve, verdicts
 from throttlescope.app.cli.options import session_options
 from throttlescope.ingest.errors import EXIT_FAILED, EXIT_INPUT, ThrottlescopeError
 
@@ -34,8 +34,12 @@ class Commands(TyperGroup):
             code = super().main(args=args, prog_name=prog_name, **extra)
         except typer.TyperException as error:
             command = getattr(getattr(error, "ctx", None), "command_path", prog_name) or "throttlescope"
-            text = " ".join(error.format_message().split())
-            _complain(f"{text.rstrip('.')}. Fix: see {command} --help")
+            if type(error).__name__ == "NoArgsIsHelpError":
+                print(error.format_message(), file=sys.stderr)
+            else:
+                text = " ".join(error.format_message().split()).replace("Value error, ", "")
+                text += "" if text.endswith((".", "?")) else "."
+                _complain(f"{text} Fix: see {command} --help")
             code = EXIT_INPUT
         except typer.Abort:
             code = EXIT_FAILED
@@ -100,5 +104,5 @@ def _root(
     pass
 
 
-for _family in (demo, doctor, ingest, run, verdicts, evaluate, serve, quality, recordings):
+for _family in (demo, doctor, run, verdicts, evaluate, serve, quality, recordings):
     _family.register(app)

@@ -18,7 +18,7 @@ from throttlescope.app.cli.options import (
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(doctor)
+    app.command(short_help="Examine the configuration and the sources.")(doctor)
 
 
 def doctor(

@@ -10,7 +10,7 @@ from throttlescope.app.cli.options import Config, Debug, LakeFolder, RowFormat, 
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(quality)
+    app.command(short_help="Print what the quality gates found.")(quality)
 
 
 def quality(

@@ -11,9 +11,9 @@ def register(app: typer.Typer) -> None:
     family = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="The recordings of a real broker that are installed here.",
+        help="Recordings of a real broker that are installed here.",
     )
-    family.command("list")(list_recordings)
+    family.command("list", short_help="Print them.")(list_recordings)
     app.add_typer(family, name="recordings")
 
 

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 _WIDTH = "100"
+_KEYS_BEGIN, _KEYS_END = "<!-- keys:", "<!-- end of keys -->"
 
 
 def cli_page() -> str:
@@ -29,17 +29,18 @@ def cli_page() -> str:
     return "\n".join(parts) + "\n"
 
 
-def configuration_page() -> str:
-    """``docs/reference/configuration.md``: every key of ``throttlescope.toml``."""
+def configuration_page(page: str) -> str:
+    """``docs/reference/configuration.md`` with its table of keys made anew."""
     from throttlescope.app.config import describe
 
-    text = (Path(__file__).with_name("configuration_page.md")).read_text(encoding="utf-8")
     rows = [
         f"| `{key}` | {type_} | {default if default in ('required', 'not set') else f'`{default}`'} | {meaning} |"
         for key, type_, default, meaning in describe()
     ]
     table = "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *rows])
-    return text.replace("{keys}", table)
+    begin, end = page.index(_KEYS_BEGIN), page.index(_KEYS_END)
+    head = page[: page.index("\n", begin) + 1]
+    return f"{head}{table}\n{page[end:]}"
 
 
 def _paths(command, prefix: tuple[str, ...]):
@@ -61,6 +62,6 @@ def _help(path: tuple[str, ...]) -> str:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    os.makedirs(folder, exist_ok=True)
     (folder / "cli.md").write_text(cli_page(), encoding="utf-8")
-    (folder / "configuration.md").write_text(configuration_page(), encoding="utf-8")
+    configuration = folder / "configuration.md"
+    configuration.write_text(configuration_page(configuration.read_text(encoding="utf-8")), encoding="utf-8")

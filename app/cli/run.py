@@ -20,7 +20,6 @@ from throttlescope.app.cli.options import (
     Prometheus,
     PulsarAdmin,
     Quiet,
-    Reader,
     ReaderOption,
     Recording,
     Start,
@@ -30,8 +29,8 @@ from throttlescope.app.cli.options import (
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(ingest)
-    app.command()(run)
+    app.command(short_help="From a source to verdicts, for a range.")(run)
+    app.command(short_help="From a source to checked samples, for a range.")(ingest)
 
 
 def run(

@@ -1,4 +1,4 @@
-"""``throttlescope serve``: the web app under gunicorn, on this machine only unless told otherwise."""
+"""``throttlescope serve``: the web app, on this machine only unless told otherwise."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import typer
 from throttlescope.app.cli.options import Config, Debug, LakeFolder
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8050
-# Two processes answer side by side; more would only wait for the same two cores of a laptop.
-_WORKERS, _THREADS = 2, 4
 
 Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="TCP port of the web app.")]
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
@@ -26,7 +24,7 @@ AllowRemote = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(serve)
+    app.command(short_help="Serve the web app of a lake.")(serve)
 
 
 def serve(
@@ -46,15 +44,21 @@ def serve(
     from throttlescope.ingest.lake import Lake
 
     settings = settings_with(config, {"lake": lake})
-    check_address(host, port, allow_remote=allow_remote)
+    check_address(host, allow_remote=allow_remote)
     if Lake(settings.lake).version("verdicts") is None:
         raise InputError(
             "There are no verdicts in this lake",
             got=str(settings.lake),
             fix="make some with throttlescope run --lake DIR, or try throttlescope demo",
         )
-    print(f"throttlescope: http://{_in_url(host)}:{port} (Ctrl-C ends it)", file=sys.stderr, flush=True)
-    _gunicorn(settings.lake.absolute(), host, port, debug=debug)
+    from throttlescope.app.web.server import serve as serve_web
+
+    print(
+        f"throttlescope: http://{_in_url(host)}:{port} shows {settings.lake} (Ctrl-C ends it)",
+        file=sys.stderr,
+        flush=True,
+    )
+    serve_web(settings.lake.absolute(), host=host, port=port)
 
 
 def serve_in_place(lake: Path, *, port: int) -> None:
@@ -63,13 +67,13 @@ def serve_in_place(lake: Path, *, port: int) -> None:
     os.execv(sys.executable, [sys.executable, "-m", "throttlescope.app.cli", *arguments])  # noqa: S606
 
 
-def check_address(host: str, port: int, *, allow_remote: bool = False) -> None:
-    """Refuse an address that other machines reach without being told twice, and a port that is taken.
+def check_address(host: str, *, allow_remote: bool = False) -> None:
+    """Refuse an address that other machines reach without being told twice.
 
     Raises
     ------
     InputError
-        The address is not ours, not loopback without ``allow_remote``, or its port is in use.
+        The address cannot be resolved, or is not loopback and ``allow_remote`` is false.
     """
     import ipaddress
     import socket
@@ -77,51 +81,17 @@ def check_address(host: str, port: int, *, allow_remote: bool = False) -> None:
     from throttlescope.ingest.errors import InputError
 
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError as error:
         raise InputError("--host cannot be resolved", got=f"{host} ({error.strerror})") from None
-    if not ipaddress.ip_address(address[0].split("%")[0]).is_loopback and not allow_remote:
+    addresses = [ipaddress.ip_address(address[0].split("%")[0]) for *_, address in found]
+    if not all(address.is_loopback for address in addresses) and not allow_remote:
         raise InputError(
             "The app has no login and would be open to other machines",
             got=f"--host {host}",
             expected="a loopback address such as 127.0.0.1",
             fix="leave --host out, put a proxy with a login before it, or add --allow-remote",
         )
-    with socket.socket(family, kind, protocol) as probe:
-        # As gunicorn binds: a port in TIME_WAIT is free, one that somebody listens on is not.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(address)
-        except OSError as error:
-            raise InputError(
-                f"Cannot listen on {host}:{port}", got=error.strerror, fix="choose another port with --port N"
-            ) from None
-
-
-def _gunicorn(lake: Path, host: str, port: int, *, debug: bool) -> None:
-    from gunicorn.app.base import BaseApplication
-
-    class Server(BaseApplication):
-        def load_config(self) -> None:
-            for name, value in {
-                "bind": f"{_in_url(host)}:{port}",
-                "workers": _WORKERS,
-                "threads": _THREADS,
-                "worker_class": "gthread",
-                "loglevel": "debug" if debug else "warning",
-                "proc_name": "throttlescope",
-                # No file of gunicorn's own in the working folder.
-                "control_socket_disable": True,
-            }.items():
-                self.cfg.set(name, value)
-
-        def load(self):
-            # Imported in the worker: a forked process must not inherit the threads of pyarrow and DuckDB.
-            from throttlescope.app.web import create_server
-
-            return create_server(lake)
-
-    Server().run()
 
 
 def _in_url(host: str) -> str:

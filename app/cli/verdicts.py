@@ -18,7 +18,7 @@ from throttlescope.app.cli.options import (
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(verdicts)
+    app.command(short_help="Print why each subscription has a backlog.")(verdicts)
 
 
 def verdicts(

@@ -1,0 +1,48 @@
+"""A small HTTP server on loopback for sources that misbehave: in, a function from request to answer; out, its address."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+Answer = tuple[int, str, bytes]
+
+
+@contextlib.contextmanager
+def answering(answer: Callable[[str, str, dict[str, str]], Answer]) -> Iterator[str]:
+    """Serve ``answer(method, path, headers) -> (status, content type, body)``."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            status, kind, body = answer(self.command, self.path, dict(self.headers))
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def html(*_: object) -> Answer:
+    return 200, "text/html; charset=utf-8", b"<!doctype html><title>Login</title>"
+
+
+def unauthorised(*_: object) -> Answer:
+    return 401, "text/plain", b"Unauthorized"
