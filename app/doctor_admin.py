@@ -42,14 +42,13 @@ def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[
     seen : mapping
         From the Prometheus checks: ``clusters`` (values of the cluster label) and ``labels`` (of one subscription).
     """
-    from throttlescope.app.doctor_sources import PulsarAdmin
+    from throttlescope.app.doctor_sources import AdminQuestions
 
     try:
-        admin = PulsarAdmin(cluster.pulsar_admin.urls, cluster.pulsar_admin.access())
+        admin = AdminQuestions(cluster.pulsar_admin.urls, cluster.pulsar_admin.access())
     except ThrottlescopeError as error:
         return [refused(name, AREA, "reachable", error)]
-    with admin:
-        return _Examination(name, cluster, seen, admin).run()
+    return _Examination(name, cluster, seen, admin).run()
 
 
 class _Examination:

@@ -52,14 +52,13 @@ def examine_prometheus(name: str, cluster: Cluster) -> tuple[list[Check], dict[s
     dict
         ``clusters`` (values of the cluster label), ``topic`` and ``subscription`` (one of them, for the admin checks).
     """
-    from throttlescope.app.doctor_sources import PrometheusApi
+    from throttlescope.app.doctor_sources import PrometheusQuestions
 
     try:
-        api = PrometheusApi(cluster.prometheus.url, cluster.prometheus.access())
+        api = PrometheusQuestions(cluster.prometheus.url, cluster.prometheus.access())
     except ThrottlescopeError as error:
         return [refused(name, AREA, "reachable", error)], {}
-    with api:
-        return _Examination(name, cluster, api).run()
+    return _Examination(name, cluster, api).run()
 
 
 class _Examination:
@@ -100,7 +99,7 @@ class _Examination:
         return True
 
     def _clock(self, _: set[str]) -> None:
-        skew_s = self._number("time()") - time.time()
+        skew_s = self.api.now_s() - time.time()
         if abs(skew_s) > _GREATEST_SKEW_S:
             self._say(
                 "clock", WARNING, f"its clock differs from this machine's by {skew_s:+.0f} s",
@@ -126,7 +125,7 @@ class _Examination:
 
     def _names(self) -> set[str]:
         try:
-            names = self.api.metric_names("pulsar_.*")
+            names = self.api.names("pulsar_.+")
         except ThrottlescopeError as error:
             self.checks.append(refused(self.name, AREA, "Pulsar metrics", error))
             return set()
@@ -203,7 +202,7 @@ class _Examination:
     def _scrape_interval(self, _: set[str]) -> None:
         # One series per broker, so the raw samples are few; the share of lost scrapes shows in them too.
         times = [
-            [float(t) for t, _ in row["values"]] for row in self.api.query("pulsar_broker_topics_count[10m]")
+            [float(t) for t, _ in row["values"]] for row in self.api.ask("pulsar_broker_topics_count[10m]")
         ]
         gaps = [b - a for series in times for a, b in itertools.pairwise(series)]
         if not gaps:
@@ -278,7 +277,7 @@ class _Examination:
             )  # fmt: skip
         else:
             self._say("one series each", OK, "no subscription is scraped twice")
-        row = self.api.query(f"topk(1, {BACKLOG})")
+        row = self.api.ask(f"topk(1, {BACKLOG})")
         if row:
             self.seen["labels"] = row[0]["metric"]
 
@@ -321,11 +320,9 @@ class _Examination:
         return self._number(f"count({metric}{{{matcher}}})") or 0.0
 
     def _number(self, query: str) -> float | None:
-        result = self.api.query(query)
-        if isinstance(result, list) and len(result) == 2 and not isinstance(result[0], dict):
-            return float(result[1])  # a scalar: [time, value]
+        result = self.api.ask(query)
         return float(result[0]["value"][1]) if result else None
 
     def _values(self, metric: str, label: str) -> set[str]:
-        rows = self.api.query(f"group by ({label}) ({metric})")
+        rows = self.api.ask(f"group by ({label}) ({metric})")
         return {row["metric"][label] for row in rows if row["metric"].get(label)}

@@ -24,7 +24,7 @@ def answering(answer: Callable[[str, str, dict[str, str]], Answer]) -> Iterator[
             self.end_headers()
             self.wfile.write(body)
 
-        do_POST = do_GET
+        do_POST = do_GET  # noqa: N815
 
         def log_message(self, *_: object) -> None:
             pass

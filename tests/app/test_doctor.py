@@ -180,9 +180,9 @@ def test_a_cluster_near_its_specification_is_told(prometheus):
         (html, "web page"),
         (unauthorised, "wants authentication"),
         (lambda *_: (403, "text/plain", b"no"), "refuses us"),
-        (lambda *_: (200, "application/json", b'{"hello": 1}'), "another form"),
-        (lambda *_: (200, "application/json", b"{"), "does not answer with JSON"),
-        (lambda *_: (404, "text/plain", b"not found"), "refuses a question"),
+        (lambda *_: (200, "application/json", b'{"hello": 1}'), "something else"),
+        (lambda *_: (200, "application/json", b"{"), "something else"),
+        (lambda *_: (404, "text/plain", b"not found"), "is not at"),
     ],
 )
 def test_an_address_that_is_no_prometheus_is_explained(answer, words):
