@@ -1,5 +1,6 @@
 """The slow twin of ``ingest/quality/block_facts.py``: one block at a time, one sample at a time."""
 
+import itertools
 import math
 
 from throttlescope.ingest.times import BLOCK_MS
@@ -8,10 +9,10 @@ from throttlescope.ingest.times import BLOCK_MS
 def naive_block_facts(block):
     """Return the counts of one row of ``samples``, given as a dict."""
     times, stale, values = block["timestamps_ms"], block["stale_ms"], block["values"]
-    steps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    steps = [later - earlier for earlier, later in itertools.pairwise(times)]
     interval = sorted(steps)[(len(steps) - 1) // 2] if len(times) >= 3 else 0
     missing = absent = 0
-    for earlier, later in zip(times, times[1:], strict=False):
+    for earlier, later in itertools.pairwise(times):
         if interval > 0 and later - earlier > 1.5 * interval:
             scrapes = round((later - earlier) / interval) - 1
             if any(earlier < marker < later for marker in stale):
@@ -34,7 +35,7 @@ def naive_block_facts(block):
         "absent_scrapes": absent,
         "repeated_timestamps": sum(step == 0 for step in steps),
         "falling_timestamps": sum(step < 0 for step in steps)
-        + sum(later <= earlier for earlier, later in zip(stale, stale[1:], strict=False)),
+        + sum(later <= earlier for earlier, later in itertools.pairwise(stale)),
         "surplus_values": abs(len(values) - len(times)),
         "outside_block": sum(not start <= time < start + BLOCK_MS for time in [*times, *stale]),
         "negative_values": sum(value < 0 for value in values),

@@ -45,6 +45,8 @@ Vector = dict[frozenset, float]
 def evaluate_range(expr: ast.Expr, series: list[NaiveSeries], steps_ms: list[int]):
     """Each step on its own: a list of floats for a scalar, else a dict of label sets to dicts of step to value."""
     series = sorted(series, key=lambda one: sorted(one.labels.items()))
+    for node in ast.walk(expr):
+        refuse_lost_names(node, series, steps_ms)
     answers = [instant(expr, Moment(step, steps_ms[0], steps_ms[-1], series)) for step in steps_ms]
     if isinstance(answers[0], float):
         return answers
@@ -53,6 +55,38 @@ def evaluate_range(expr: ast.Expr, series: list[NaiveSeries], steps_ms: list[int
         for labels, value in vector.items():
             matrix.setdefault(labels, {})[step] = value
     return matrix
+
+
+def refuse_lost_names(node: ast.Expr, series: list[NaiveSeries], steps_ms: list[int]) -> None:
+    """Range functions and unary minus fail when two of their series differ by name alone, at whatever steps they are."""
+
+    def over_steps(expr: ast.Expr, some: list[NaiveSeries]) -> set[frozenset]:
+        answers = [instant(expr, Moment(step, steps_ms[0], steps_ms[-1], some)) for step in steps_ms]
+        return {labels for answer in answers if not isinstance(answer, float) for labels in answer}
+
+    if isinstance(node, ast.Unary) and node.op == "-":
+        found = list(over_steps(node.expr, series))
+    elif isinstance(node, ast.Call) and any(isinstance(inner, ast.MatrixSelector) for inner in ast.walk(node)):
+        # A call whose own argument is a range; further out the answer is one set per label set anyway.
+        found = [labels for one in series for labels in over_steps(node, [one])] if is_range_call(node) else []
+    else:
+        return
+    if node_keeps_names(node):
+        return
+    nameless_labels = [frozenset(pair for pair in labels if pair[0] != NAME) for labels in found]
+    if len(set(nameless_labels)) < len(nameless_labels):
+        raise NaiveError("same labels")
+
+
+def is_range_call(node: ast.Call) -> bool:
+    inner = node.arguments[0]
+    while isinstance(inner, ast.Paren):
+        inner = inner.expr
+    return isinstance(inner, ast.MatrixSelector)
+
+
+def node_keeps_names(node: ast.Expr) -> bool:
+    return isinstance(node, ast.Call) and node.function == "last_over_time"
 
 
 def instant(expr: ast.Expr, now: Moment) -> float | Vector:
@@ -178,7 +212,9 @@ def over_range(name: str, selector: ast.MatrixSelector, now: Moment) -> Vector:
         value = of_window(name, window, start, end) if window else None
         if value is None:
             continue
-        labels = one.labels if name == "last_over_time" else {k: v for k, v in one.labels.items() if k != NAME}
+        labels = (
+            one.labels if name == "last_over_time" else {k: v for k, v in one.labels.items() if k != NAME}
+        )
         key = frozenset(labels.items())
         if key in out:
             raise NaiveError("same labels")
@@ -261,10 +297,10 @@ def exact_sum(values: list[float], start: float | None = 0.0) -> float:
 def exact_mean(values: list[float]) -> float:
     total, lost = values[0], 0.0
     for i, value in enumerate(values[1:], start=2):
-        (new, more) = compensated([total, value])
+        new, more = compensated([total, value])
         if math.isinf(new):
             return running_mean(values[i - 1 :], i - 1, total / (i - 1), lost / (i - 1))
-        lost, total = (lost + more if True else lost), new
+        total, lost = new, lost + more
     return total / len(values) + lost / len(values)
 
 
@@ -406,7 +442,9 @@ def operate(op: str, a: float, b: float) -> float | bool:
             return a * b
         case "/":
             if b == 0:
-                return math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1, b)
+                return (
+                    math.nan if a == 0 or math.isnan(a) else math.copysign(math.inf, a) * math.copysign(1, b)
+                )
             return a / b
         case "%":
             if b == 0 or math.isinf(a) or math.isnan(a) or math.isnan(b):

@@ -1,0 +1,238 @@
+"""How an HTTP source is entered: in, credentials, TLS and headers; out, a session that says clearly what refuses it.
+
+Secrets live in this object and in the session's headers. They are in no message, no ``repr``, no manifest and no URL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit, urlunsplit
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+from urllib3.util.retry import Retry
+
+from throttlescope.ingest.errors import InputError, SourceError
+
+CONNECT_TIMEOUT_S = 10.0
+
+#: What a request or the reading of its answer can end with.
+TRANSPORT_ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
+
+
+@dataclass(frozen=True, repr=False)
+class Access:
+    """Credentials and transport of one source.
+
+    Attributes
+    ----------
+    username, password : str, optional
+        Basic authentication.
+    token : str, optional
+        Bearer token.
+    headers : mapping
+        More headers, such as ``X-Scope-OrgID``.
+    verify : bool
+        False: the server's certificate is not checked.
+    ca_file, cert_file, key_file : str, optional
+        PEM files: authorities to trust, our certificate, its key.
+    timeout_s : float
+        Longest wait for the next bytes of an answer.
+    """
+
+    username: str | None = None
+    password: str | None = None
+    token: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    verify: bool = True
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    timeout_s: float = 60.0
+
+    def __repr__(self) -> str:
+        if self.token:
+            kind = "bearer token"
+        elif self.username:
+            kind = "basic authentication"
+        else:
+            kind = "no authentication"
+        return f"Access({kind}, {len(self.headers)} more headers)"
+
+    @property
+    def timeout(self) -> tuple[float, float]:
+        """Seconds for the connection and for each wait for bytes, as ``requests`` takes them."""
+        return (min(CONNECT_TIMEOUT_S, self.timeout_s), self.timeout_s)
+
+    def session(self, *, retries: int = 2) -> requests.Session:
+        """A session that carries all of this.
+
+        Only connections are tried again, and 429 and 503 where a server asks for patience; any other answer is an
+        answer.
+        """
+        session = requests.Session()
+        # Without this, requests reads ~/.netrc and proxies of the environment; proxies stay wanted.
+        session.auth = (self.username, self.password or "") if self.username else _NoNetrc()
+        # Unpacking costs more than a local network; a header of the user's own may ask for gzip across a slow one.
+        session.headers["Accept-Encoding"] = "identity"
+        if self.token:
+            session.headers["Authorization"] = f"Bearer {self.token}"
+        session.headers.update(self.headers)
+        session.headers["User-Agent"] = "throttlescope"
+        session.verify = (self.ca_file or True) if self.verify else False
+        if self.cert_file:
+            session.cert = (self.cert_file, self.key_file) if self.key_file else self.cert_file
+        mount(session, retries)
+        return session
+
+
+class _NoNetrc(requests.auth.AuthBase):
+    """Adds nothing: its presence keeps ``requests`` from looking for credentials elsewhere."""
+
+    def __call__(self, request):
+        return request
+
+
+def mount(session: requests.Session, retries: int) -> None:
+    """Put our adapter in front. Called again after a client that mounts its own."""
+    retry = Retry(
+        total=retries,
+        connect=retries,
+        read=0,
+        status=retries,
+        other=0,
+        backoff_factor=0.5,
+        backoff_max=5,
+        status_forcelist=(429, 503),
+        allowed_methods=None,
+        raise_on_status=False,
+        respect_retry_after_header=False,
+    )
+    for prefix in [*session.adapters, "http://", "https://"]:
+        session.mount(prefix, HTTPAdapter(max_retries=retry))
+
+
+def clean_url(url: str) -> str:
+    """The address without a trailing slash; refuses what cannot be one, and passwords inside.
+
+    Raises
+    ------
+    InputError
+    """
+    parts = urlsplit(url)
+    if parts.username or parts.password:
+        raise InputError(
+            "An address carries a password",
+            got=public_url(url),
+            fix="give the user name and a file or environment variable with the password instead",
+        )
+    try:
+        known_port = parts.port is None or parts.port > 0
+    except ValueError:
+        known_port = False
+    if parts.scheme not in ("http", "https") or not parts.hostname or not known_port:
+        raise InputError(
+            "An address cannot be read", got=public_url(url), expected="such as http://prometheus:9090"
+        )
+    return url.split("?", 1)[0].split("#", 1)[0].rstrip("/")
+
+
+def public_url(url: str) -> str:
+    """The address as it may be shown: no user, password or query."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def explain(error: Exception, what: str, url: str, access: Access) -> SourceError:
+    """Turn a failure of the transport into one line with its fix."""
+    url = public_url(url)
+    if isinstance(error, requests.exceptions.SSLError):
+        return SourceError(
+            f"{what} at {url}: TLS failed",
+            got=_reason(error),
+            fix="give ca_file with the authority that signed its certificate, or cert_file if it asks for ours",
+        )
+    if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
+        return SourceError(
+            f"{what} at {url} did not answer in time",
+            got=f"nothing for {access.timeout_s:g} s",
+            fix="ask for a shorter range, raise timeout, or look at the server's load",
+        )
+    if isinstance(error, requests.exceptions.ChunkedEncodingError | urllib3.exceptions.ProtocolError):
+        return SourceError(
+            f"{what} at {url} broke off in the middle of an answer",
+            got=_reason(error),
+            fix="run the command again; it goes on where it stopped",
+        )
+    if isinstance(error, requests.exceptions.RetryError):
+        return SourceError(
+            f"{what} at {url} is overloaded",
+            got=_reason(error),
+            fix="try again later, or lower max_concurrent_reads",
+        )
+    if isinstance(error, requests.exceptions.InvalidURL | requests.exceptions.InvalidSchema):
+        return SourceError(f"{what}: the address {url} cannot be used", fix="write it as http://host:port")
+    if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError) or "TLS" in str(error):
+        return SourceError(
+            f"{what}: a TLS file cannot be used", got=str(error), fix="check ca_file and cert_file"
+        )
+    return SourceError(
+        f"{what} at {url} cannot be reached",
+        got=_reason(error),
+        fix="check the address, that the server runs, and that a firewall or proxy lets it through",
+    )
+
+
+def check_answer(answer: requests.Response, what: str) -> None:
+    """Refuse an answer that another try, or another format, would not mend.
+
+    Raises
+    ------
+    SourceError
+        401, 403, 407: refused. HTML where data should be: a login page or another program.
+    """
+    url = public_url(answer.url)
+    if answer.status_code == 401:
+        raise SourceError(
+            f"{what} at {url} wants authentication",
+            got="401 Unauthorized",
+            fix="give username and password_file, or token_file or token_env",
+        )
+    if answer.status_code in (403, 407):
+        raise SourceError(
+            f"{what} at {url} refuses us",
+            got=f"{answer.status_code} {answer.reason}",
+            fix="give credentials that may read it, and the tenant header if it needs one",
+        )
+
+
+def refuse_html(answer: requests.Response, what: str) -> None:
+    """Refuse a web page where data should be."""
+    if is_html(answer):
+        raise SourceError(
+            f"{what} at {public_url(answer.url)} answers with a web page",
+            got=f"{answer.status_code} {answer.headers.get('Content-Type', '')}",
+            expected="data",
+            fix="give the address of the server itself, without /graph or /targets; a login page needs credentials",
+        )
+
+
+def is_html(answer: requests.Response) -> bool:
+    return "html" in answer.headers.get("Content-Type", "").lower()
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost cause in few words, without the URL that outer layers repeat."""
+    inner: BaseException = error
+    while True:
+        nested = getattr(inner, "reason", None)
+        if not isinstance(nested, BaseException):
+            nested = next((a for a in inner.args if isinstance(a, BaseException)), None)
+        if nested is None:
+            break
+        inner = nested
+    text = str(inner.args[-1]) if inner.args else type(inner).__name__
+    return text.rpartition("): ")[2] or type(inner).__name__
