@@ -40,10 +40,14 @@ console = Console(width=None if os.isatty(1) else 140)
 @app.command()
 def record(
     only: Annotated[list[str] | None, typer.Option(help="Scenario names; all by default.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the recordings; nothing is committed then.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the recordings; nothing is committed then.")
+    ] = None,
     scratch: Annotated[Path | None, typer.Option(help="Folder for servers' files and logs.")] = None,
     batch: Annotated[int | None, typer.Option(help="Run only this batch, counted from 1.")] = None,
-    hold: Annotated[float, typer.Option(help="Keep the servers of the last batch alive this many seconds.")] = 0,
+    hold: Annotated[
+        float, typer.Option(help="Keep the servers of the last batch alive this many seconds.")
+    ] = 0,
     commit: Annotated[bool, typer.Option(help="Commit each finished recording.")] = True,
 ) -> None:
     """Record every scenario that has no recording yet."""
@@ -71,7 +75,9 @@ def smoke(out: Annotated[Path, typer.Option(help="Folder of the recordings.")]) 
 
 
 @app.command("plan")
-def show_plan(only: Annotated[list[str] | None, typer.Option(help="Scenario names; all by default.")] = None) -> None:
+def show_plan(
+    only: Annotated[list[str] | None, typer.Option(help="Scenario names; all by default.")] = None,
+) -> None:
     """Print which scenarios would run side by side."""
     for number, groups in enumerate(plan(_pick(load_scenarios(SCENARIOS), only)), 1):
         for group in groups:
@@ -120,7 +126,13 @@ def _finished(out_dir: Path, name: str) -> bool:
 
 
 def _run(
-    batches: list[list[Group]], folder: Path, out_dir: Path, scratch: Path | None, hold_s: float, *, commit: bool
+    batches: list[list[Group]],
+    folder: Path,
+    out_dir: Path,
+    scratch: Path | None,
+    hold_s: float,
+    *,
+    commit: bool,
 ) -> list[Outcome]:
     files = {path.stem: path for path in folder.glob("*.yaml")}
     outcomes: list[Outcome] = []
@@ -137,7 +149,12 @@ def _run(
     if batches:
         # Fetched before anything is timed.
         java_binary(), broker_jars(), prometheus_binary()
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         for number, groups in enumerate(batches, 1):
             last = number == len(batches)
@@ -166,7 +183,9 @@ def _run(
 def _commit(paths: list[Path], message: str) -> None:
     names = [str(path.relative_to(REPOSITORY)) for path in paths]
     for _ in range(20):
-        added = subprocess.run(["git", "add", "--", *names], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+        added = subprocess.run(
+            ["git", "add", "--", *names], cwd=REPOSITORY, capture_output=True, text=True, check=False
+        )
         if not added.returncode:
             made = subprocess.run(
                 ["git", "commit", "-q", "-m", message, "--", *names],
@@ -215,9 +234,15 @@ def _print_table(scenarios: list[Scenario], outcomes: list[Outcome], out_dir: Pa
             status, why = "recorded before", ""
         else:
             status, checks, why = "not run", [], ""
-        effects = [f"{c['state']}/{c['subscription']} {c['check']} {_short(c)}" for c in checks if c["check"] != "drains"]
+        effects = [
+            f"{c['state']}/{c['subscription']} {c['check']} {_short(c)}"
+            for c in checks
+            if c["check"] != "drains"
+        ]
         drains = [f"{c['seen'].get('drained_s')} s" for c in checks if c["check"] == "drains"]
-        table.add_row(scenario.name, scenario.family, scenario.size, status, "\n".join(effects), "\n".join(drains), why)
+        table.add_row(
+            scenario.name, scenario.family, scenario.size, status, "\n".join(effects), "\n".join(drains), why
+        )
     console.print(table)
 
 

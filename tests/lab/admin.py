@@ -48,7 +48,9 @@ class Admin:
                 self.call("PUT", path)
         earliest = {"ledgerId": -1, "entryId": -1}
         for item in scenario.subscriptions:
-            self.call("PUT", f"/persistent/{scenario.namespace}/{item.topic}/subscription/{item.name}", earliest)
+            self.call(
+                "PUT", f"/persistent/{scenario.namespace}/{item.topic}/subscription/{item.name}", earliest
+            )
 
     def set_limit(self, scenario: Scenario, limit: Limit) -> None:
         """Write a limit into the policy that it names."""

@@ -156,7 +156,9 @@ def running_broker(
                 if process.poll() is not None:
                     raise RuntimeError(f"broker ended at start:\n{log_tail(log_file)}")
                 if time.monotonic() > deadline:
-                    raise RuntimeError(f"broker not healthy after {startup_timeout_s:.0f} s:\n{log_tail(log_file)}")
+                    raise RuntimeError(
+                        f"broker not healthy after {startup_timeout_s:.0f} s:\n{log_tail(log_file)}"
+                    )
                 time.sleep(0.5)
             yield Broker(
                 cluster,

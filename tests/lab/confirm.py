@@ -43,7 +43,9 @@ def confirm(scenario: Scenario, spans: list[Span], series: list[Series]) -> Conf
         ok, seen = _evaluate(check, span, series)
         result.seen.append({**check.model_dump(), "seen": seen, "ok": ok})
         if not ok:
-            wanted = {k: v for k, v in check.model_dump().items() if k not in ("check", "state", "subscription")}
+            wanted = {
+                k: v for k, v in check.model_dump().items() if k not in ("check", "state", "subscription")
+            }
             result.failures.append(f"{check.state}: {check.subscription} {check.check} {wanted}: seen {seen}")
         elif isinstance(check, Drains):
             drained_ms = span.start_ms + round(seen["drained_s"] * 1000)
@@ -127,7 +129,9 @@ def _of(series: list[Series], name: str, subscription: str) -> list[Series]:
 
 def _evaluate(check: Check, span: Span, series: list[Series]) -> tuple[bool, dict[str, Any]]:
     if isinstance(check, Ticks):
-        count, over_s = events(series, check.subscription, check.reason, check.unit, span.start_ms, span.end_ms)
+        count, over_s = events(
+            series, check.subscription, check.reason, check.unit, span.start_ms, span.end_ms
+        )
         return count >= check.at_least, {"events": count, "over_s": over_s}
     points = backlog(series, check.subscription, span.start_ms, span.end_ms)
     if len(points) < 2:

@@ -31,7 +31,13 @@ from tests.lab.prometheus import Prometheus, running_prometheus
 from tests.lab.readback import EQUAL, REGEX, Series, read_series
 from tests.lab.recording import LAB_VERSION, Recording, write_recording
 from tests.lab.scenario import (
-    Intervention, LiftLimit, Scenario, SetConsumers, SetLimit, SetRate, Unload,
+    Intervention,
+    LiftLimit,
+    Scenario,
+    SetConsumers,
+    SetLimit,
+    SetRate,
+    Unload,
 )  # fmt: skip
 from tests.lab.snapshots import policy_rows, stats_rows
 from tests.lab.soundness import void_reasons
@@ -118,7 +124,9 @@ def run_group(
     first = group.scenarios[0]
     with contextlib.ExitStack() as stack:
         broker = stack.enter_context(
-            running_broker(first.profile, scratch_dir=scratch_dir, max_lifetime_s=lifetime_s, priority=PRIORITY)
+            running_broker(
+                first.profile, scratch_dir=scratch_dir, max_lifetime_s=lifetime_s, priority=PRIORITY
+            )
         )
         say(f"{group.name}: broker at {broker.admin_url}")
         target = {
@@ -140,7 +148,12 @@ def run_group(
         processes = [
             stack.enter_context(
                 running_load(
-                    f"load-{number}", part, broker.service_url, scratch_dir, max_lifetime_s=lifetime_s, priority=PRIORITY
+                    f"load-{number}",
+                    part,
+                    broker.service_url,
+                    scratch_dir,
+                    max_lifetime_s=lifetime_s,
+                    priority=PRIORITY,
                 )
             )
             for number, part in enumerate(loads)
@@ -199,7 +212,9 @@ class _Run:
                 self.admin.set_limit(item.scenario, limit)
         time.sleep(SNAPSHOT_DELAY_S)
         with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda item: item.load.command(item.scenario.name, "connect"), self.running.values()))
+            list(
+                pool.map(lambda item: item.load.command(item.scenario.name, "connect"), self.running.values())
+            )
         for item in self.running.values():
             item.policies += policy_rows(self.admin, item.scenario, self.broker.web_address)
         self.start_s = time.time() + 5
@@ -261,7 +276,7 @@ class _Run:
     def _guarded(self, item: _Progress, what: Callable[[_Progress, Any], None], argument: Any) -> None:
         try:
             what(item, argument)
-        except Exception as error:  # noqa: BLE001 - one scenario's trouble must not end the others
+        except Exception as error:
             item.failure = item.failure or f"{what.__name__.strip('_')}: {type(error).__name__}: {error}"
             self.say(f"{item.scenario.name}: {item.failure}")
             if what == self._finish and self.running.pop(item.scenario.name, None):
@@ -277,7 +292,12 @@ class _Run:
             at_ms = round(time.time() * 1000)
             self._intervene(item, step)
             applied_ms = round(time.time() * 1000)
-            row = {"at_ms": at_ms, "applied_ms": applied_ms, "state": state_name, **step.model_dump(mode="json")}
+            row = {
+                "at_ms": at_ms,
+                "applied_ms": applied_ms,
+                "state": state_name,
+                **step.model_dump(mode="json"),
+            }
             item.interventions.append(row)
         item.changes.append((state_name, begin_ms, round(time.time() * 1000)))
         self.say(f"{item.scenario.name}: {state_name}")
@@ -327,7 +347,9 @@ class _Run:
         spans = _spans(item.changes, end_ms)
         assert self.pressure is not None
         names = ("broker", "prometheus", item.load.name)
-        rows = [r for r in self.pressure.rows if r["process"] in names and start_ms <= int(r["at_ms"]) <= end_ms]
+        rows = [
+            r for r in self.pressure.rows if r["process"] in names and start_ms <= int(r["at_ms"]) <= end_ms
+        ]
         reasons, measured = void_reasons(scenario, spans, series, rows, item.report)
         confirmation = confirm(scenario, spans, series)
         if reasons:
@@ -343,7 +365,11 @@ class _Run:
             "scrape_interval_s": scenario.scrape_interval_s,
             "instance": self.broker.web_address,
             "pulsar_cluster": self.broker.cluster,
-            "group": {"name": self.group.name, "rate_msg": self.group.rate_msg, "side_by_side": len(self.group.scenarios)},
+            "group": {
+                "name": self.group.name,
+                "rate_msg": self.group.rate_msg,
+                "side_by_side": len(self.group.scenarios),
+            },
             "start_ms": start_ms,
             "end_ms": end_ms,
             "states": [
@@ -360,7 +386,14 @@ class _Run:
         }
         truth = truth_rows(scenario, spans, confirmation.drained_ms)
         recording = Recording(
-            scenario.name, about, series, item.policies, item.topic_stats, item.interventions, truth, item.text
+            scenario.name,
+            about,
+            series,
+            item.policies,
+            item.topic_stats,
+            item.interventions,
+            truth,
+            item.text,
         )
         folder = write_recording(recording, self.out_dir)
         return Outcome(scenario, "kept", [], confirmation.seen, folder)
@@ -373,7 +406,9 @@ def _spans(changes: list[tuple[str, int, int]], end_ms: int) -> list[Span]:
 
 def _versions(admin: Admin, prometheus: Prometheus) -> dict[str, str]:
     build = requests.get(f"{prometheus.url}/api/v1/status/buildinfo", timeout=10).json()["data"]
-    java = subprocess.run([str(java_binary()), "-version"], capture_output=True, text=True, check=False).stderr
+    java = subprocess.run(
+        [str(java_binary()), "-version"], capture_output=True, text=True, check=False
+    ).stderr
     return {
         "broker": admin.get_text("/admin/v2/brokers/version") or "unknown",
         "prometheus": build["version"],

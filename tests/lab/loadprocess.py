@@ -83,6 +83,12 @@ def running_load(
     )
     command = [sys.executable, "-m", "tests.lab.load", str(plan_file)]
     with running_process(
-        command, log_file, max_lifetime_s=max_lifetime_s, priority=priority, cwd=REPOSITORY, pipes=True, stop_timeout_s=5
+        command,
+        log_file,
+        max_lifetime_s=max_lifetime_s,
+        priority=priority,
+        cwd=REPOSITORY,
+        pipes=True,
+        stop_timeout_s=5,
     ) as process:
         yield LoadProcess(name, process, log_file)

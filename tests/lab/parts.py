@@ -22,7 +22,7 @@ POM_FILE = Path(__file__).with_name("pom.xml")
 JAVA_MINIMUM = 17
 
 
-class PartMissing(RuntimeError):
+class PartMissing(RuntimeError):  # noqa: N818 - reads as what it says
     """A real part cannot be had on this machine; the message says what is missing and how to get it."""
 
 
@@ -74,7 +74,9 @@ def java_binary() -> Path:
 def _java_version(binary: Path) -> int:
     if not binary.exists():
         return 0
-    answer = subprocess.run([str(binary), "-version"], capture_output=True, text=True, timeout=60, check=False)
+    answer = subprocess.run(
+        [str(binary), "-version"], capture_output=True, text=True, timeout=60, check=False
+    )
     match = re.search(r'version "(\d+)', answer.stderr + answer.stdout)
     return int(match.group(1)) if match else 0
 
@@ -113,7 +115,12 @@ def _fetch_prometheus(folder: Path) -> None:
         "-o", "APT::Sandbox::User=root",
     ]  # fmt: skip
     _run(["apt-get", *options, "-q", "update"], apt, "package lists of Debian forky", 300)
-    _run(["apt-get", *options, "-q", "download", "prometheus", "promtool"], apt, "Debian's prometheus packages", 600)
+    _run(
+        ["apt-get", *options, "-q", "download", "prometheus", "promtool"],
+        apt,
+        "Debian's prometheus packages",
+        600,
+    )
     extracted = apt / "extracted"
     for package in apt.glob("*.deb"):
         _run(["dpkg", "-x", str(package), str(extracted)], apt, f"extraction of {package.name}", 120)
@@ -141,7 +148,9 @@ def _forky_stanza() -> str:
     old = Path("/etc/apt/sources.list")
     match = re.search(r"(?m)^deb\s+(?:\[[^]]*\]\s+)?(\S+)", old.read_text() if old.exists() else "")
     if not match:
-        raise PartMissing("no Debian package source found in /etc/apt: Prometheus cannot be fetched from Debian")
+        raise PartMissing(
+            "no Debian package source found in /etc/apt: Prometheus cannot be fetched from Debian"
+        )
     keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
     return f"Types: deb\nURIs: {match.group(1)}\nSuites: forky\nComponents: main\nSigned-By: {keyring}\n"
 
@@ -175,7 +184,9 @@ def _move_into(source: Path, target: Path) -> None:
 
 def _run(command: list[str], cwd: Path, what: str, timeout_s: float) -> None:
     try:
-        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False)
+        done = subprocess.run(
+            command, cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
     except subprocess.TimeoutExpired as error:
         raise PartMissing(f"{what}: no answer within {timeout_s:.0f} s") from error
     if done.returncode:

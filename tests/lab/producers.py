@@ -35,7 +35,9 @@ class ProducerLoad:
 
     def connect(self) -> None:
         """Open the connection, so that the start is not delayed by it."""
-        self._client = pulsar.Client(self._service_url, logger=self._logger, io_threads=1, message_listener_threads=1)
+        self._client = pulsar.Client(
+            self._service_url, logger=self._logger, io_threads=1, message_listener_threads=1
+        )
         batching = self.spec.batching
         options: dict[str, Any] = {"batching_enabled": batching is not None}
         if batching is not None:

@@ -108,7 +108,9 @@ def running_prometheus(
     binary = prometheus_binary()
     with contextlib.ExitStack() as stack:
         if scratch_dir is None:
-            scratch_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="throttlescope-prometheus-")))
+            scratch_dir = Path(
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="throttlescope-prometheus-"))
+            )
         scratch_dir.mkdir(parents=True, exist_ok=True)
         port = port or free_port()
         interval = f"{round(scrape_interval_s * 1000)}ms"
@@ -118,7 +120,9 @@ def running_prometheus(
         }
         if out_of_order_window:
             config["storage"] = {"tsdb": {"out_of_order_time_window": out_of_order_window}}
-        config_file, log_file, data_dir = (scratch_dir / n for n in ("prometheus.yml", "prometheus.log", "data"))
+        config_file, log_file, data_dir = (
+            scratch_dir / n for n in ("prometheus.yml", "prometheus.log", "data")
+        )
         config_file.write_text(yaml.safe_dump(config, sort_keys=False))
         command = [
             str(binary),
@@ -143,7 +147,9 @@ def running_prometheus(
             if process.poll() is not None:
                 raise RuntimeError(f"prometheus ended at start:\n{log_tail(log_file)}")
             if time.monotonic() > deadline:
-                raise RuntimeError(f"prometheus not ready after {startup_timeout_s:.0f} s:\n{log_tail(log_file)}")
+                raise RuntimeError(
+                    f"prometheus not ready after {startup_timeout_s:.0f} s:\n{log_tail(log_file)}"
+                )
             time.sleep(0.05)
         yield server
 
@@ -183,7 +189,9 @@ def write_arrays(
     return written + pending
 
 
-def _as_arrays(labels: Mapping[str, str], samples: Samples) -> tuple[Mapping[str, str], np.ndarray, np.ndarray]:
+def _as_arrays(
+    labels: Mapping[str, str], samples: Samples
+) -> tuple[Mapping[str, str], np.ndarray, np.ndarray]:
     times = np.fromiter((ms for ms, _ in samples), np.int64, len(samples))
     bits = np.fromiter((_bits(value) for _, value in samples), np.uint64, len(samples))
     return labels, times, bits
@@ -198,6 +206,9 @@ def _bits(value: Value) -> int:
 
 
 def _time_series(labels: Mapping[str, str], timestamps_ms: np.ndarray, values: np.ndarray) -> bytes:
+    if not labels.get("__name__"):
+        # The server would drop the series without a word.
+        raise ValueError(f"a series needs a __name__, got {dict(labels)}")
     out = bytearray()
     for name in sorted(labels):
         label = length_delimited(1, name.encode()) + length_delimited(2, labels[name].encode())
@@ -207,7 +218,7 @@ def _time_series(labels: Mapping[str, str], timestamps_ms: np.ndarray, values: n
 
 
 def _samples(timestamps_ms: np.ndarray, bits: np.ndarray) -> bytes:
-    if len(timestamps_ms) and 1 << 35 <= timestamps_ms.min() and timestamps_ms.max() < 1 << 42:
+    if len(timestamps_ms) and timestamps_ms.min() >= 1 << 35 and timestamps_ms.max() < 1 << 42:
         # Every time between 1971 and 2109 is a varint of six bytes: one record layout for all samples.
         records = np.zeros((len(timestamps_ms), 18), np.uint8)
         records[:, :3] = (0x12, 16, 0x09)
@@ -219,7 +230,9 @@ def _samples(timestamps_ms: np.ndarray, bits: np.ndarray) -> bytes:
         return records.tobytes()
     out = bytearray()
     for time_ms, value in zip(timestamps_ms.tolist(), bits.tolist(), strict=True):
-        out += length_delimited(2, b"\x09" + value.to_bytes(8, "little") + b"\x10" + varint(time_ms & (1 << 64) - 1))
+        out += length_delimited(
+            2, b"\x09" + value.to_bytes(8, "little") + b"\x10" + varint(time_ms & (1 << 64) - 1)
+        )
     return bytes(out)
 
 

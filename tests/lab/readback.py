@@ -36,7 +36,10 @@ def read_series(
     """Yield every series that fits the matchers, with its samples in ``[start_ms, end_ms)``."""
     query = b"\x08" + varint(start_ms) + b"\x10" + varint(end_ms - 1)
     for kind, name, value in matchers:
-        query += length_delimited(3, b"\x08" + varint(kind) + length_delimited(2, name.encode()) + length_delimited(3, value.encode()))
+        query += length_delimited(
+            3,
+            b"\x08" + varint(kind) + length_delimited(2, name.encode()) + length_delimited(3, value.encode()),
+        )
     answer = requests.post(
         f"{url}/api/v1/read",
         data=pa.compress(length_delimited(1, query), codec="snappy", asbytes=True),
@@ -49,7 +52,9 @@ def read_series(
     )
     answer.raise_for_status()
     size, _ = read_varint(answer.content, 0)
-    body = pa.decompress(answer.content, decompressed_size=size, codec="snappy", asbytes=True) if size else b""
+    body = (
+        pa.decompress(answer.content, decompressed_size=size, codec="snappy", asbytes=True) if size else b""
+    )
     for _, result in fields(body):
         for _, series in fields(result):
             yield _decode_series(series)

@@ -56,7 +56,9 @@ def write_recording(recording: Recording, out_dir: Path) -> Path:
     _write_lines(staging / "topic_stats.jsonl", recording.topic_stats)
     _write_lines(staging / "interventions.jsonl", recording.interventions)
     (staging / "scenario.yaml").write_text(recording.scenario_yaml)
-    (staging / "truth.json").write_text(json.dumps({"format": FORMAT, "rows": recording.truth}, indent=1) + "\n")
+    (staging / "truth.json").write_text(
+        json.dumps({"format": FORMAT, "rows": recording.truth}, indent=1) + "\n"
+    )
     files = {path.name: _sha256(path) for path in sorted(staging.iterdir())}
     about = {"format": FORMAT, "name": recording.name, **recording.about, "files": files}
     (staging / "recording.json").write_text(json.dumps(about, indent=1) + "\n")
@@ -75,7 +77,9 @@ def altered_files(folder: Path) -> list[str]:
     """Return the names of files that are missing or differ from their checksum."""
     expected = json.loads((folder / "recording.json").read_text())["files"]
     return [
-        name for name, digest in expected.items() if not (folder / name).exists() or _sha256(folder / name) != digest
+        name
+        for name, digest in expected.items()
+        if not (folder / name).exists() or _sha256(folder / name) != digest
     ]
 
 

@@ -18,7 +18,9 @@ Cause = Literal[
     "redelivery", "key_shared_blocked", "delayed_delivery", "hung_consumers", "publish_burst", "cold_reads",
     "topic_moved", "healed_by_loss", "phantom_backlog", "filter_rejects", "read_limit", "unknown",
 ]  # fmt: skip
-Limiter = Literal["broker.msg", "broker.bytes", "topic.msg", "topic.bytes", "subscription.msg", "subscription.bytes"]
+Limiter = Literal[
+    "broker.msg", "broker.bytes", "topic.msg", "topic.bytes", "subscription.msg", "subscription.bytes"
+]
 Level = Literal["broker", "topic", "subscription"]
 
 #: Which side a cause belongs to, where there is only one answer.
@@ -71,11 +73,15 @@ class LimitPlace(_Model):
             "subscription": ("subscription", "topic", "namespace"),
         }[self.level]
         if self.set_at not in allowed:
-            raise ValueError(f"set_at: a {self.level} limit is set at {' or '.join(allowed)}, not at {self.set_at}")
+            raise ValueError(
+                f"set_at: a {self.level} limit is set at {' or '.join(allowed)}, not at {self.set_at}"
+            )
         if (self.topic is not None) != (self.set_at in ("topic", "subscription")):
             raise ValueError(f"topic: set_at {self.set_at} and topic {self.topic!r} do not fit together")
         if (self.subscription is not None) != (self.set_at == "subscription"):
-            raise ValueError(f"subscription: set_at {self.set_at} and {self.subscription!r} do not fit together")
+            raise ValueError(
+                f"subscription: set_at {self.set_at} and {self.subscription!r} do not fit together"
+            )
         return self
 
 
@@ -175,7 +181,9 @@ class Unload(_Model):
     topic: str
 
 
-Intervention = Annotated[SetLimit | LiftLimit | SetConsumers | SetRate | Unload, Field(discriminator="action")]
+Intervention = Annotated[
+    SetLimit | LiftLimit | SetConsumers | SetRate | Unload, Field(discriminator="action")
+]
 
 
 class Truth(_Model):
@@ -277,7 +285,12 @@ class Scenario(_Model):
         interventions = [step for state in self.timeline for step in state.interventions]
         for item in (*self.limits, *self.subscriptions, *self.producers, *interventions):
             _known("topic", getattr(item, "topic", None), topics)
-        for item in (*self.limits, *interventions, *self.confirm, *(t for s in self.timeline for t in s.truth)):
+        for item in (
+            *self.limits,
+            *interventions,
+            *self.confirm,
+            *(t for s in self.timeline for t in s.truth),
+        ):
             _known("subscription", getattr(item, "subscription", None), subscriptions)
         for check in self.confirm:
             _known("state", check.state, set(states))
@@ -285,11 +298,15 @@ class Scenario(_Model):
             if isinstance(step, SetRate):
                 _known("topic of a producer", step.topic, {producer.topic for producer in self.producers})
         if self.timeline[0].interventions:
-            raise ValueError("timeline: the first state has no interventions; it starts from limits and consumers")
+            raise ValueError(
+                "timeline: the first state has no interventions; it starts from limits and consumers"
+            )
         if self.size != "smoke":
             for state in self.timeline:
                 if state.truth and state.duration_s < MINIMUM_STATE_S:
-                    raise ValueError(f"timeline.{state.name}.duration_s: a state with truth lasts {MINIMUM_STATE_S} s")
+                    raise ValueError(
+                        f"timeline.{state.name}.duration_s: a state with truth lasts {MINIMUM_STATE_S} s"
+                    )
         return self
 
     @property
@@ -360,7 +377,11 @@ def _one_line(error: Exception) -> str:
         parts = []
         for item in error.errors():
             place = ".".join(str(part) for part in item["loc"])
-            words = "no such field (refused, nothing acts on it)" if item["type"] == "extra_forbidden" else item["msg"]
+            words = (
+                "no such field (refused, nothing acts on it)"
+                if item["type"] == "extra_forbidden"
+                else item["msg"]
+            )
             parts.append(f"{place}: {words}" if place else words)
         return "; ".join(parts)
     return " ".join(str(error).split())

@@ -22,7 +22,13 @@ def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict
     def ask(scope: str, key: str, path: str, **params: str) -> None:
         body = _as_json(admin.get_text(path, **params))
         rows.append(
-            {"scope": scope, "key": key, "body": body, "broker": web_address, "observed_ms": round(time.time() * 1000)}
+            {
+                "scope": scope,
+                "key": key,
+                "body": body,
+                "broker": web_address,
+                "observed_ms": round(time.time() * 1000),
+            }
         )
 
     ask("broker_configuration_runtime", web_address, "/admin/v2/brokers/configuration/runtime")
@@ -35,7 +41,12 @@ def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict
         ask("topic_dispatch_rate", key, f"{path}/dispatchRate")
         ask("topic_subscription_dispatch_rate", key, f"{path}/subscriptionDispatchRate")
         ask("global_topic_dispatch_rate", key, f"{path}/dispatchRate", isGlobal="true")
-        ask("global_topic_subscription_dispatch_rate", key, f"{path}/subscriptionDispatchRate", isGlobal="true")
+        ask(
+            "global_topic_subscription_dispatch_rate",
+            key,
+            f"{path}/subscriptionDispatchRate",
+            isGlobal="true",
+        )
         ask("partition_count", key, f"{path}/partitions")
         ask("topic_subscriptions", key, f"{path}/subscriptions")
         for name, _ in _physical_topics(scenario, topic.name):
@@ -57,7 +68,9 @@ def stats_rows(admin: Admin, scenario: Scenario) -> list[dict[str, Any]]:
             path = f"/admin/v2/persistent/{scenario.namespace}/{name}/stats"
             body = admin.get_text(path, getPreciseBacklog="true")
             full_name = f"persistent://{scenario.namespace}/{topic.name}"
-            rows.append({"topic": full_name, "partition": partition, "observed_ms": observed_ms, "body": body})
+            rows.append(
+                {"topic": full_name, "partition": partition, "observed_ms": observed_ms, "body": body}
+            )
     return rows
 
 

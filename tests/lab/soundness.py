@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from tests.lab.confirm import Span
@@ -26,7 +27,9 @@ def void_reasons(
     scrapes = _scrapes(scenario, series)
     interval_s = scenario.scrape_interval_s
     if scrapes["worst_gap_s"] > 1.5 * interval_s:
-        reasons.append(f"a scrape came late: gap of {scrapes['worst_gap_s']} s at an interval of {interval_s} s")
+        reasons.append(
+            f"a scrape came late: gap of {scrapes['worst_gap_s']} s at an interval of {interval_s} s"
+        )
     if scrapes["worst_duration_s"] > 0.5 * interval_s:
         reasons.append(f"a scrape took {scrapes['worst_duration_s']} s at an interval of {interval_s} s")
     if scrapes["failed"]:
@@ -60,7 +63,7 @@ def _scrapes(scenario: Scenario, series: list[Series]) -> dict[str, Any]:
         elif name == "scrape_duration_seconds":
             duration_s = max(duration_s, max(item.values, default=0.0))
     times.sort()
-    gaps = [(after - before) / 1000 for before, after in zip(times, times[1:], strict=False)]
+    gaps = [(after - before) / 1000 for before, after in itertools.pairwise(times)]
     expected = scenario.duration_s / scenario.scrape_interval_s
     return {
         "count": len(times),
@@ -109,7 +112,7 @@ def _expected_messages(scenario: Scenario, topic: str, spans: list[Span]) -> flo
         cuts = [span.start_ms, span.end_ms]
         cuts += [start_ms + round(at_s * 1000) for at_s, _ in producer.steps or ()]
         inside = sorted(cut for cut in set(cuts) if span.start_ms <= cut <= span.end_ms)
-        for begin, end in zip(inside, inside[1:], strict=False):
+        for begin, end in itertools.pairwise(inside):
             factor = 1.0
             for at_s, value in producer.steps or ():
                 if begin - start_ms >= at_s * 1000:

@@ -1,0 +1,89 @@
+"""Every committed recording is whole, small, and in the form that its readers rely on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.lab.__main__ import SCENARIOS
+from tests.lab.measure import FOLDERS, measure
+from tests.lab.recording import SAMPLES_SCHEMA, altered_files, read_samples
+from tests.lab.scenario import SIDE_OF_CAUSE, Scenario
+
+SHIPPED, MORE = FOLDERS
+RECORDINGS = sorted(path.parent for folder in FOLDERS for path in folder.glob("*/recording.json"))
+TRUTH_KEYS = {
+    "cluster", "namespace", "topic", "partition", "subscription", "start_ms", "end_ms", "side", "cause", "limiter",
+    "family", "recording", "kept_aside",
+}  # fmt: skip
+
+
+def test_shipped_recordings_stay_small() -> None:
+    size_bytes = sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file())
+    assert size_bytes < 15_000_000
+
+
+def test_no_recording_is_in_both_places() -> None:
+    names = [folder.name for folder in RECORDINGS]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("folder", RECORDINGS, ids=lambda path: path.name)
+def test_recording_is_whole(folder: Path) -> None:
+    about = json.loads((folder / "recording.json").read_text())
+    assert about["format"] == 1
+    assert about["name"] == folder.name
+    assert altered_files(folder) == []
+    assert all(check["ok"] for check in about["confirmed"])
+    assert (folder / "scenario.yaml").read_text() == (SCENARIOS / f"{folder.name}.yaml").read_text()
+    series = read_samples(folder)
+    assert {item.labels["cluster"] for item in series} == {folder.name}
+    for item in series:
+        assert item.timestamps_ms == sorted(set(item.timestamps_ms))
+        assert len(item.timestamps_ms) == len(item.values)
+        assert all(about["start_ms"] <= time_ms < about["end_ms"] for time_ms in item.timestamps_ms)
+    assert any(item.labels["__name__"] == "pulsar_subscription_back_log" for item in series)
+    assert {item.labels["instance"] for item in series} == {about["instance"]}
+
+
+@pytest.mark.parametrize("folder", RECORDINGS, ids=lambda path: path.name)
+def test_truth_follows_the_script(folder: Path) -> None:
+    scenario = Scenario.model_validate(yaml.safe_load((folder / "scenario.yaml").read_text()))
+    truth = json.loads((folder / "truth.json").read_text())
+    assert truth["format"] == 1
+    assert truth["rows"]
+    for row in truth["rows"]:
+        assert set(row) == TRUTH_KEYS
+        assert row["kept_aside"] == scenario.kept_aside
+        assert row["side"] == SIDE_OF_CAUSE[row["cause"]]
+        assert row["end_ms"] - row["start_ms"] >= 300_000
+    assert all(item.over_s >= 300 for item in measure(folder))
+
+
+@pytest.mark.parametrize("folder", RECORDINGS, ids=lambda path: path.name)
+def test_admin_answers_are_json(folder: Path) -> None:
+    policies = [json.loads(line) for line in (folder / "policies.jsonl").read_text().splitlines()]
+    about = json.loads((folder / "recording.json").read_text())
+    scopes = {row["scope"] for row in policies}
+    assert {
+        "broker_configuration_runtime",
+        "namespace",
+        "topic_owner",
+        "subscription_dispatch_rate",
+    } <= scopes
+    for row in policies:
+        assert set(row) == {"scope", "key", "body", "broker", "observed_ms"}
+        assert row["broker"] == about["instance"]
+        if row["body"] is not None:
+            json.loads(row["body"])
+    stats = [json.loads(line) for line in (folder / "topic_stats.jsonl").read_text().splitlines()]
+    assert len({row["observed_ms"] // 60_000 for row in stats}) >= 20
+    for row in stats:
+        assert "subscriptions" in json.loads(row["body"])
+
+
+def test_schema_is_the_documented_one() -> None:
+    assert SAMPLES_SCHEMA.names == ["labels", "timestamps_ms", "values", "stale_ms"]
