@@ -1,0 +1,10 @@
+"""Why a subscription has a backlog. In: signals. Out: verdicts; pure functions only, but for :mod:`apply`.
+
+``window`` a subscription's minutes -> ``symptoms`` what is measured in them -> ``hypotheses`` which causes stand, by the
+``truth_table`` of limiters and queues -> ``verdict`` one cause with its ``evidence``. ``apply`` runs it on Spark.
+"""
+
+from throttlescope.models.diagnosis.verdict import RULES_VERSION, Verdict, diagnose
+from throttlescope.models.diagnosis.window import SubscriptionKey, Window, windows
+
+__all__ = ["RULES_VERSION", "SubscriptionKey", "Verdict", "Window", "diagnose", "windows"]

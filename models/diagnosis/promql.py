@@ -1,0 +1,92 @@
+"""PromQL that shows a symptom in Prometheus. In: a subscription's key. Out: query text.
+
+The queries find a topic in both shapes that brokers print (partition inside ``topic``, or as a label of its own), and
+in the lake, whose labels are normalised. ``cluster`` is left out: it may be called otherwise at the source.
+"""
+
+from __future__ import annotations
+
+import re
+
+from throttlescope.models.diagnosis.window import SubscriptionKey
+
+_META = re.compile(r"([\\.+*?()|\[\]{}^$])")
+
+
+def of_topic(key: SubscriptionKey, **labels: str) -> str:
+    """Matchers, in braces, for a topic partition's series."""
+    if key.partition < 0:
+        matchers = [f"topic={quote(key.topic)}", 'partition=~"|-1"']
+    else:
+        pattern = _META.sub(r"\\\1", key.topic)
+        matchers = [
+            f"topic=~{quote(f'{pattern}(-partition-{key.partition})?')}",
+            f'partition=~"|{key.partition}"',
+        ]
+    return "{" + ",".join(matchers + [f"{name}={quote(value)}" for name, value in labels.items()]) + "}"
+
+
+def of_subscription(key: SubscriptionKey, **labels: str) -> str:
+    """Matchers, in braces, for a subscription's series."""
+    return of_topic(key, subscription=key.subscription, **labels)
+
+
+def quote(text: str) -> str:
+    """A PromQL string literal."""
+    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n")):
+        text = text.replace(plain, escaped)
+    return f'"{text}"'
+
+
+def gauge(key: SubscriptionKey, metric: str) -> str:
+    return f"{metric}{of_subscription(key)}"
+
+
+def events(key: SubscriptionKey, level: str, unit: str, window_ms: int) -> str:
+    metric = f"pulsar_subscription_dispatch_throttled_{unit}_events"
+    return f"increase({metric}{of_subscription(key, reason=level)}[{_range(window_ms)}])"
+
+
+def all_events(key: SubscriptionKey, window_ms: int) -> str:
+    name = quote("pulsar_subscription_dispatch_throttled_(msg|bytes)_events")
+    matchers = of_subscription(key).replace("{", "{__name__=~" + name + ",", 1)
+    return f"sum by (__name__, reason) (increase({matchers}[{_range(window_ms)}]))"
+
+
+def use(key: SubscriptionKey, level: str, unit: str, broker: str | None, window_ms: int) -> str | None:
+    """What is used of a limiter, per second, by all that share it.
+
+    ``consumer_name=""`` keeps out the consumers' own series of the same name, which would count twice.
+    """
+    metric = "pulsar_out_messages_total" if unit == "msg" else "pulsar_out_bytes_total"
+    span = _range(window_ms)
+    if level == "subscription":
+        return f"rate({metric}{of_subscription(key, consumer_name='')}[{span}])"
+    if level == "topic":
+        return f"sum(rate({metric}{of_topic(key, consumer_name='')}[{span}]))"
+    if broker is None:
+        return None
+    gauge_name = "pulsar_broker_rate_out" if unit == "msg" else "pulsar_broker_throughput_out"
+    return f"{gauge_name}{{instance={quote(broker)}}}"
+
+
+def flow(key: SubscriptionKey, window_ms: int) -> str:
+    """Published minus dispatched, per second."""
+    span = _range(window_ms)
+    published = f"rate(pulsar_in_messages_total{of_topic(key)}[{span}])"
+    dispatched = f"rate(pulsar_out_messages_total{of_subscription(key, consumer_name='')}[{span}])"
+    return f"{published} - ignoring(subscription) {dispatched}"
+
+
+def permits(key: SubscriptionKey) -> str:
+    return f"max by (subscription) (pulsar_consumer_available_permits{of_subscription(key)})"
+
+
+def age(key: SubscriptionKey, metric: str) -> str:
+    """Seconds since a timestamp metric of the subscription."""
+    return f"time() - {metric}{of_subscription(key)} / 1000"
+
+
+def _range(window_ms: int) -> str:
+    minutes = window_ms // 60_000
+    return f"{minutes}m" if minutes else f"{window_ms // 1000}s"

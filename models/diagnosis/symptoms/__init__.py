@@ -1,0 +1,72 @@
+"""Symptoms: what can be measured in a window. In: a window. Out: one :class:`Symptom` per question.
+
+Each function answers one question with yes, no, or None where the window cannot tell, and says so in one sentence
+with its number. No symptom knows of causes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from throttlescope.models.diagnosis.consumers import QueueReading, read_queue
+from throttlescope.models.diagnosis.limiters import LimiterReading, read_limiters
+from throttlescope.models.diagnosis.symptoms import backlog, consumers, limiters, surroundings
+from throttlescope.models.diagnosis.symptoms.symptom import SYMPTOMS, Symptom
+from throttlescope.models.diagnosis.window import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Symptoms:
+    """All that was measured in one window: every symptom once, the six limiters, and the consumers' queues."""
+
+    by_name: dict[str, Symptom]
+    limiters: tuple[LimiterReading, ...]
+    queue: QueueReading
+
+    def holds(self, name: str) -> bool | None:
+        """The answer to a question; None where it cannot be told."""
+        return self.by_name[name].holds
+
+    @property
+    def backlog_held(self) -> bool | None:
+        """Whether there is a backlog to explain: it is there, or it grows."""
+        present, growing = self.holds("backlog_present"), self.holds("backlog_growing")
+        if present or growing:
+            return True
+        return None if present is None else False
+
+
+def examine(window: Window) -> Symptoms:
+    """Answer every question about a window."""
+    readings, queue = read_limiters(window), read_queue(window)
+    found = (
+        backlog.coverage(window),
+        backlog.backlog_present(window),
+        backlog.backlog_growing(window),
+        backlog.backlog_draining(window),
+        backlog.backlog_sawtooth(window, readings),
+        backlog.backlog_delayed(window),
+        backlog.expiring(window),
+        consumers.no_consumers(window),
+        consumers.blocked_on_unacked(window),
+        consumers.consumer_queue_full(window, queue),
+        consumers.consumer_queue_empty(window, queue),
+        consumers.dispatch_flat(window),
+        consumers.dispatch_stopped(window),
+        consumers.acks_stopped(window),
+        consumers.flow_stopped(window),
+        consumers.acks_behind(window),
+        consumers.redelivering(window),
+        limiters.limiter_at_limit(window, readings),
+        limiters.limits_far(window, readings),
+        limiters.throttle_events(window, readings),
+        limiters.limit_changed(window),
+        limiters.limit_observed_later(window, readings),
+        limiters.limit_not_in_force(window, readings),
+        surroundings.cold_reads(window),
+        surroundings.counters_restarted(window),
+    )
+    return Symptoms({symptom.name: symptom for symptom in found}, readings, queue)
+
+
+__all__ = ["SYMPTOMS", "Symptom", "Symptoms", "examine"]

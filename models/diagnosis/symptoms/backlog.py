@@ -1,0 +1,156 @@
+"""Is there a backlog, and which way does it go? In: a window. Out: symptoms."""
+
+from __future__ import annotations
+
+from throttlescope.models.diagnosis import promql
+from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.consumers import undelivered_entries
+from throttlescope.models.diagnosis.limiters import LimiterReading
+from throttlescope.models.diagnosis.symptoms.symptom import Symptom
+from throttlescope.models.diagnosis.window import Window
+from throttlescope.models.diagnosis.wording import duration, number, share
+
+
+def coverage_share(window: Window) -> float:
+    """Share of the expected samples that the window has; a minute without a row has none."""
+    return sum(window.known("coverage_share")) / window.minutes
+
+
+def coverage(window: Window) -> Symptom:
+    """Enough samples of the backlog were seen to say anything."""
+    seen = coverage_share(window)
+    measured = len(window.known("backlog_ready_entries"))
+    holds = seen >= t.COVERAGE_MIN_SHARE and measured > 0
+    text = f"{share(seen)} of the expected samples were seen."
+    if seen and not measured:
+        text = "The backlog without delayed entries was never measured."
+    return Symptom(
+        "coverage", holds, text, seen, t.COVERAGE_MIN_SHARE, "share", window.end_ms,
+        promql.gauge(window.key, "pulsar_subscription_back_log_no_delayed"),
+    )  # fmt: skip
+
+
+def publish_entry_rate(window: Window) -> float | None:
+    """Entries/s written to the topic partition: published messages over messages per entry, else the broker's gauge."""
+    published, per_entry = window.rate("in_msg_delta"), window.last("messages_per_entry")
+    if published is not None and per_entry is not None and per_entry > 0:
+        return published / per_entry
+    return window.mean("write_entry_rate")
+
+
+def backlog_floor_entries(window: Window) -> float:
+    """A backlog up to this is none: one read clears it, or it is a few seconds of publishing."""
+    batch = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
+    return max(batch, t.HELD_S * (publish_entry_rate(window) or 0.0))
+
+
+def backlog_growth_entries(window: Window) -> float | None:
+    """Change of the ready backlog over the window; None with fewer than two samples."""
+    return window.growth("backlog_ready_entries")
+
+
+def backlog_present(window: Window) -> Symptom:
+    """More undelivered entries wait at the window's end than a read or a few seconds of publishing."""
+    name, query = "backlog_present", promql.gauge(window.key, "pulsar_subscription_back_log_no_delayed")
+    waiting = next(
+        (entries for entries in reversed(undelivered_entries(window)) if entries is not None), None
+    )
+    if waiting is None:
+        return Symptom(name, None, "The backlog was not measured.", unit="entries", promql=query)
+    floor, publish = backlog_floor_entries(window), publish_entry_rate(window)
+    text = f"{number(waiting)} undelivered entries wait at the window's end"
+    if publish and waiting / publish >= 1:
+        text += f", {duration(waiting / publish)} of publishing"
+    return Symptom(name, waiting > floor, text + ".", waiting, floor, "entries", window.end_ms, query)
+
+
+def backlog_growing(window: Window) -> Symptom:
+    """The backlog grows by more than noise."""
+    name, query = "backlog_growing", promql.gauge(window.key, "pulsar_subscription_back_log_no_delayed")
+    growth = backlog_growth_entries(window)
+    if growth is None:
+        return Symptom(name, None, "Too few samples to tell whether the backlog grows.", promql=query)
+    published = (publish_entry_rate(window) or 0.0) * window.length_s
+    threshold = max(window.last("read_batch_entries") or t.READ_BATCH_ENTRIES, t.GROWTH_SHARE * published)
+    holds = growth >= threshold
+    text = (
+        f"The backlog grows by {number(growth)} entries in {duration(window.length_s)}."
+        if holds
+        else f"The backlog does not grow ({'+' if growth > 0 else ''}{number(growth)} entries in "
+        f"{duration(window.length_s)})."
+    )
+    return Symptom(name, holds, text, growth, threshold, "entries", window.end_ms, query)
+
+
+def backlog_draining(window: Window) -> Symptom:
+    """The backlog falls fast enough to be gone soon."""
+    name, query = "backlog_draining", promql.flow(window.key, window.length_ms)
+    growth, last = backlog_growth_entries(window), window.last("backlog_ready_entries")
+    if growth is None or last is None:
+        return Symptom(name, None, "Too few samples to tell whether the backlog drains.", promql=query)
+    if growth >= 0:
+        text = "The backlog does not drain."
+        return Symptom(name, False, text, None, t.DRAIN_TARGET_S, "s", window.end_ms, query)
+    left_s = max(0.0, last) / (-growth / window.length_s)
+    text = f"The backlog falls and would be gone in {duration(left_s)} at this speed."
+    return Symptom(
+        name, left_s <= t.DRAIN_TARGET_S, text, left_s, t.DRAIN_TARGET_S, "s", window.end_ms, query
+    )
+
+
+def backlog_sawtooth(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
+    """Within the window the backlog rises above what a limiter's period lets through, and is gone again."""
+    name, query = "backlog_sawtooth", promql.gauge(window.key, "pulsar_subscription_back_log_no_delayed")
+    heights = [entries for entries in undelivered_entries(window) if entries is not None]
+    if len(heights) < 3:
+        return Symptom(name, None, "Too few samples to see bursts.", unit="entries", promql=query)
+    floor = backlog_floor_entries(window)
+    per_entry = window.last("messages_per_entry") or 1.0
+    periods = [limiter.limit / per_entry for limiter in limiters if limiter.unit == "msg" and limiter.limit]
+    floor = max([floor, *periods])
+    peak = max(heights)
+    # The last sample must be low, or it is simply a backlog that is there.
+    holds = peak > floor and heights[-1] <= floor and min(heights) <= floor / 2
+    text = (
+        f"The backlog rises to {number(peak)} entries and is gone again within the window."
+        if holds
+        else "The backlog does not come and go in bursts."
+    )
+    at_ms = max(window.points("backlog_ready_entries"), key=lambda point: point.value).at_ms
+    return Symptom(name, holds, text, peak, floor, "entries", at_ms, query)
+
+
+def backlog_delayed(window: Window) -> Symptom:
+    """Most of the backlog is not due yet."""
+    name, query = "backlog_delayed", promql.gauge(window.key, "pulsar_subscription_delayed")
+    delayed, backlog = window.last("delayed_entries"), window.last("backlog_entries")
+    if delayed is None or backlog is None:
+        return Symptom(name, None, "Delayed entries were not measured.", promql=query)
+    part = delayed / backlog if backlog > 0 else 0.0
+    holds = delayed > t.READ_BATCH_ENTRIES and part >= t.DELAYED_SHARE
+    text = f"{number(delayed)} of {number(backlog)} entries in the backlog are delayed and not due yet."
+    return Symptom(name, holds, text, part, t.DELAYED_SHARE, "share", window.end_ms, query)
+
+
+def expiring(window: Window) -> Symptom:
+    """The backlog fell because entries expired, not because they were consumed."""
+    name = "expiring"
+    query = (
+        f"increase(pulsar_subscription_total_msg_expired{promql.of_subscription(window.key)}"
+        f"[{window.length_ms // 60_000}m])"
+    )
+    # The broker counts expired entries, whatever the metric's name says.
+    expired = window.total("expired_msg_delta")
+    points = window.points("backlog_ready_entries")
+    if expired is None or len(points) < 2:
+        return Symptom(name, None, "Expiry was not measured.", promql=query)
+    fall = max(0.0, max(point.value for point in points) - points[-1].value)
+    floor = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
+    part = min(1.0, expired / fall) if fall > 0 else 0.0
+    holds = fall > floor and part >= t.EXPIRED_SHARE
+    text = (
+        f"{number(expired)} entries expired unread while the backlog fell by {number(fall)}."
+        if expired
+        else "Nothing expired."
+    )
+    return Symptom(name, holds, text, part, t.EXPIRED_SHARE, "share", window.end_ms, query)

@@ -1,0 +1,175 @@
+"""What do the consumers do? In: a window. Out: symptoms."""
+
+from __future__ import annotations
+
+from statistics import mean, pstdev
+
+from throttlescope.models.diagnosis import promql
+from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.consumers import QueueReading
+from throttlescope.models.diagnosis.symptoms.symptom import Symptom
+from throttlescope.models.diagnosis.window import Window
+from throttlescope.models.diagnosis.wording import duration, number, share
+
+
+def no_consumers(window: Window) -> Symptom:
+    """No consumer is connected, now and for most of the window."""
+    name, query = "no_consumers", promql.gauge(window.key, "pulsar_subscription_consumers_count")
+    away = window.share("consumers", lambda consumers: consumers <= 0)
+    if away is None:
+        return Symptom(name, None, "The number of consumers was not measured.", promql=query)
+    count = window.last("consumers")
+    holds = away >= t.MAJORITY_SHARE and count <= 0
+    text = (
+        f"No consumer is connected ({share(away)} of the window)."
+        if holds
+        else f"{number(count)} consumer{'' if count == 1 else 's'} connected at the window's end."
+    )
+    return Symptom(name, holds, text, count, 0.0, "consumers", window.end_ms, query)
+
+
+def blocked_on_unacked(window: Window) -> Symptom:
+    """The subscription reached its limit of unacked messages and is blocked."""
+    metric = "pulsar_subscription_blocked_on_unacked_messages"
+    name, query = "blocked_on_unacked", promql.gauge(window.key, metric)
+    blocked = window.share("blocked_on_unacked", lambda flag: flag > 0)
+    if blocked is None:
+        return Symptom(name, None, "Whether unacked messages block it was not measured.", promql=query)
+    holds = blocked >= t.MAJORITY_SHARE
+    unacked = window.last("unacked_msg")
+    held = f" with {number(unacked)} unacked messages" if unacked is not None else ""
+    text = (
+        f"Pulsar blocks the subscription{held} until consumers acknowledge ({share(blocked)} of the window)."
+        if holds
+        else "Unacked messages do not block the subscription."
+    )
+    return Symptom(name, holds, text, blocked, t.MAJORITY_SHARE, "share", window.end_ms, query)
+
+
+def consumer_queue_full(window: Window, queue: QueueReading) -> Symptom:
+    """The consumers' queues are full: the broker waits for them."""
+    name, query = "consumer_queue_full", promql.permits(window.key)
+    if queue.queue == "unknown":
+        return Symptom(name, None, "How full the consumers' queues are was not measured.", promql=query)
+    value, threshold, unit, words = _queue_numbers(window, queue, full=True)
+    holds = queue.queue == "full"
+    text = f"The broker waits for the consumers: {words}." if holds else f"Queues are not full: {words}."
+    return Symptom(name, holds, text, value, threshold, unit, window.end_ms, query)
+
+
+def consumer_queue_empty(window: Window, queue: QueueReading) -> Symptom:
+    """The consumers have room for more than they are given."""
+    name, query = "consumer_queue_empty", promql.permits(window.key)
+    if queue.queue == "unknown":
+        return Symptom(name, None, "How empty the consumers' queues are was not measured.", promql=query)
+    value, threshold, unit, words = _queue_numbers(window, queue, full=False)
+    holds = queue.queue == "empty"
+    text = f"The consumers have room: {words}." if holds else f"The consumers have little room: {words}."
+    return Symptom(name, holds, text, value, threshold, unit, window.end_ms, query)
+
+
+def _queue_numbers(window: Window, queue: QueueReading, full: bool) -> tuple[float, float, str, str]:
+    if queue.shown_by == "starved":
+        threshold = t.STARVED_FULL_SHARE if full else t.STARVED_EMPTY_SHARE
+        words = f"no permits in {share(queue.starved_share)} of the samples"
+        return queue.starved_share, threshold, "share", words
+    if queue.shown_by == "fill":
+        threshold = t.FILL_FULL_SHARE if full else t.FILL_EMPTY_SHARE
+        words = f"their queues are {share(queue.fill_share)} full of unacked messages"
+        return queue.fill_share, threshold, "share", words
+    if queue.shown_by == "idle":
+        words = f"they hold no unacked message at the end of {share(queue.idle_share)} of the minutes"
+        return queue.idle_share, t.IDLE_SHARE, "share", words
+    unacked = window.mean("unacked_msg")
+    threshold = t.FILL_FULL_SHARE * t.RECEIVER_QUEUE_MSG * window.mean("consumers")
+    return unacked, threshold, "msg", f"they hold {number(unacked)} unacked messages"
+
+
+def redelivering(window: Window) -> Symptom:
+    """Much of what is dispatched was dispatched before."""
+    name, query = "redelivering", promql.gauge(window.key, "pulsar_subscription_msg_rate_redeliver")
+    pairs = [
+        (again, out)
+        for again, out in zip(
+            window.column("redeliver_msg_rate"), window.column("out_msg_rate_5m"), strict=True
+        )
+        if again is not None and out is not None
+    ]
+    if not pairs:
+        return Symptom(name, None, "Redeliveries were not measured.", promql=query)
+    shares = [min(1.0, again / out) if out > 0 else float(again > 0) for again, out in pairs]
+    part = mean(shares)
+    lasting = sum(1 for s in shares if s > t.REDELIVERY_SHARE) >= t.MAJORITY_SHARE * len(shares)
+    text = f"{share(part)} of what is dispatched is redelivered."
+    return Symptom(
+        name, part > t.REDELIVERY_SHARE and lasting, text, part, t.REDELIVERY_SHARE, "share",
+        window.end_ms, query,
+    )  # fmt: skip
+
+
+def acks_behind(window: Window) -> Symptom:
+    """The backlog grows although as much is dispatched as published: delivered messages are not acknowledged."""
+    name, query = "acks_behind", promql.gauge(window.key, "pulsar_subscription_msg_ack_rate")
+    published, out = window.rate("in_msg_delta"), window.rate("out_msg_delta")
+    acked = window.mean("ack_msg_rate")
+    if None in (published, out, acked):
+        return Symptom(name, None, "Acknowledgements were not measured.", promql=query)
+    part = acked / out if out > 0 else 1.0
+    keeps_up = out > 0 and out >= (1 - t.GROWTH_SHARE) * published
+    holds = keeps_up and part < t.ACK_SHARE
+    text = (
+        f"As much is dispatched as published ({number(out)} msg/s), but only {number(acked)} msg/s are acknowledged."
+        if holds
+        else f"{number(out)} msg/s are dispatched and {number(acked)} msg/s acknowledged."
+    )
+    return Symptom(name, holds, text, part, t.ACK_SHARE, "acked / dispatched", window.end_ms, query)
+
+
+def dispatch_stopped(window: Window) -> Symptom:
+    """Nothing at all was dispatched in the window."""
+    name, query = "dispatch_stopped", promql.use(window.key, "subscription", "msg", None, window.length_ms)
+    known, out = window.known("out_msg_delta"), window.rate("out_msg_delta")
+    if out is None or len(known) * 2 < window.minutes:
+        return Symptom(name, None, "Dispatched messages were not counted.", promql=query)
+    text = "Nothing was dispatched." if out == 0 else f"{number(out)} msg/s are dispatched."
+    return Symptom(name, out == 0, text, out, 0.0, "msg/s", window.end_ms, query)
+
+
+def acks_stopped(window: Window) -> Symptom:
+    """No message was acknowledged in the window."""
+    name = "acks_stopped"
+    query = promql.age(window.key, "pulsar_subscription_last_acked_timestamp")
+    age_s, rate = window.last("last_ack_age_s"), window.mean("ack_msg_rate")
+    if age_s is None and rate is None:
+        return Symptom(name, None, "Acknowledgements were not measured.", promql=query)
+    if age_s is None:
+        text = "Nothing was acknowledged." if rate == 0 else f"{number(rate)} msg/s are acknowledged."
+        return Symptom(name, rate == 0, text, rate, 0.0, "msg/s", window.end_ms, query)
+    text = f"The last acknowledgement was {duration(age_s)} ago."
+    return Symptom(name, age_s >= window.length_s, text, age_s, window.length_s, "s", window.end_ms, query)
+
+
+def flow_stopped(window: Window) -> Symptom:
+    """No consumer asked for messages in the window."""
+    name = "flow_stopped"
+    query = promql.age(window.key, "pulsar_subscription_last_consumed_flow_timestamp")
+    age_s = window.last("last_flow_age_s")
+    if age_s is None:
+        return Symptom(name, None, "When consumers last asked for messages was not measured.", promql=query)
+    text = f"A consumer last asked for messages {duration(age_s)} ago."
+    return Symptom(name, age_s >= window.length_s, text, age_s, window.length_s, "s", window.end_ms, query)
+
+
+def dispatch_flat(window: Window) -> Symptom:
+    """The dispatch rate hardly varies between minutes, as it does under a limit. Supporting evidence only."""
+    name, query = "dispatch_flat", promql.use(window.key, "subscription", "msg", None, window.length_ms)
+    rates = [delta / span_s for delta, span_s in window.spans_s("out_msg_delta")]
+    if len(rates) < 3 or mean(rates) <= 0:
+        return Symptom(name, None, "Too few minutes with dispatched messages to compare.", promql=query)
+    variation = pstdev(rates) / mean(rates)
+    text = (
+        f"The dispatch rate varies by {share(variation)} between minutes, around {number(mean(rates))} msg/s."
+    )
+    return Symptom(
+        name, variation <= t.FLAT_CV, text, variation, t.FLAT_CV, "deviation / mean", window.end_ms, query
+    )

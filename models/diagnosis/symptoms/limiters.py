@@ -1,0 +1,147 @@
+"""What do the limiters do? In: a window and the readings of its limiters. Out: symptoms."""
+
+from __future__ import annotations
+
+from throttlescope.models.diagnosis import promql
+from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.limiters import LimiterReading
+from throttlescope.models.diagnosis.symptoms.symptom import Symptom
+from throttlescope.models.diagnosis.window import Window
+from throttlescope.models.diagnosis.wording import number, per_period, share
+
+_UNIT_WORDS = {"msg": "message", "bytes": "byte"}
+
+
+def limiter_at_limit(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
+    """Some limiter is used up to its limit."""
+    name = "limiter_at_limit"
+    used = [limiter for limiter in limiters if limiter.rho is not None and limiter.zone != "unknown"]
+    if not used:
+        known = all(limiter.observed for limiter in limiters)
+        text = "No limit is set." if known else "How much of a limit is used is not known."
+        return Symptom(name, False if known else None, text, threshold=t.RHO_AT_LIMIT, unit="use / limit")
+    top = max(used, key=lambda limiter: limiter.rho)
+    return limiter_use(window, top, name)
+
+
+def limiter_use(window: Window, limiter: LimiterReading, name: str = "limiter_at_limit") -> Symptom:
+    """How much of one limiter's limit is used."""
+    text = f"{_limit_words(limiter)} is used to {share(limiter.rho)}"
+    if limiter.shared and limiter.own_rho is not None:
+        text += f" by all that share it, to {share(min(limiter.own_rho, limiter.rho))} by this subscription"
+    query = promql.use(window.key, limiter.level, limiter.unit, window.last("broker"), window.length_ms)
+    return Symptom(
+        name, limiter.zone in ("at", "near"), text + ".", limiter.rho,
+        t.RHO_NEAR_LIMIT if limiter.zone == "near" else t.RHO_AT_LIMIT, "use / limit",
+        limiter.rho_at_ms, query, limiter.name,
+    )  # fmt: skip
+
+
+def limits_far(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
+    """Every limiter is known and far from its limit, or there is none."""
+    holds: bool | None = all(limiter.zone == "far" for limiter in limiters)
+    if not holds and all(limiter.zone in ("far", "unknown") for limiter in limiters):
+        holds = None
+    set_ = [limiter for limiter in limiters if limiter.limit is not None]
+    if holds and not set_:
+        text = "No dispatch limit is set on the subscription, its topic or its broker."
+        return Symptom("limits_far", True, text)
+    used = [limiter for limiter in limiters if limiter.rho is not None]
+    if not used:
+        return Symptom("limits_far", holds, "The dispatch limits are not known.")
+    top = max(used, key=lambda limiter: limiter.rho)
+    text = f"{_limit_words(top)} is the one used most, to {share(top.rho)}."
+    query = promql.use(window.key, top.level, top.unit, window.last("broker"), window.length_ms)
+    return Symptom(
+        "limits_far", holds, text, top.rho, t.RHO_POSSIBLE, "use / limit", top.rho_at_ms, query, top.name
+    )
+
+
+def throttle_events(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
+    """Some limiter lowered read plans."""
+    query = promql.all_events(window.key, window.length_ms)
+    if all(limiter.events is None for limiter in limiters):
+        return Symptom("throttle_events", None, "The throttle counters are not there.", promql=query)
+    ticking = [limiter for limiter in limiters if limiter.events]
+    if not ticking:
+        text = "No limiter lowered a single read plan."
+        return Symptom("throttle_events", False, text, 0.0, 0.0, "events", window.end_ms, query)
+    return limiter_events(window, max(ticking, key=lambda limiter: limiter.events))
+
+
+def limiter_events(window: Window, limiter: LimiterReading) -> Symptom:
+    """What one limiter's counter shows, and whether it proves anything."""
+    query = promql.events(window.key, limiter.level, limiter.unit, window.length_ms)
+    which = f"{limiter.level} {_UNIT_WORDS[limiter.unit]} limit"
+    rate = limiter.events_per_s or 0.0
+    counted = f"The {which} lowered {number(limiter.events or 0)} read plans ({number(rate)}/s)"
+    if not limiter.events:
+        text = f"The {which} lowered no read plan."
+    elif limiter.activity == "sparse":
+        text = f"{counted}, fewer than a limiter that holds a subscription back."
+    elif limiter.informative:
+        text = f"{counted}, as a limiter does that is used up again and again."
+    elif limiter.informative is False:
+        planned = "one read plans for" if limiter.unit == "msg" else "one read may fetch"
+        text = (
+            f"{counted}; that proves nothing, because a period's tokens are fewer than {planned}, "
+            "so every read of a healthy subscription counts too."
+        )
+    else:
+        text = f"{counted}; without the limit nobody can say whether that means anything."
+    holds = bool(limiter.events) if limiter.events is not None else None
+    threshold = t.EVENTS_PER_PERIOD * min(1.0, limiter.rho or 1.0) / (limiter.period_s or 1)
+    return Symptom(
+        "throttle_events", holds, text, limiter.events_per_s, threshold, "events/s",
+        limiter.events_at_ms, query, limiter.name,
+    )  # fmt: skip
+
+
+def limit_changed(window: Window) -> Symptom:
+    """A limit was changed in the window."""
+    changed = [
+        minute_ms
+        for minute_ms, flag in zip(
+            window.column("minute_ms"), window.column("limits_changed"), strict=True
+        )
+        if flag
+    ]  # fmt: skip
+    if changed:
+        text = "A dispatch limit was changed in this window; the broker then starts with a full period of tokens."
+        return Symptom("limit_changed", True, text, float(len(changed)), 0.0, "changes", changed[-1])
+    return Symptom("limit_changed", False, "No dispatch limit was changed.")
+
+
+def limit_observed_later(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
+    """The limits were read only after the window and may have been others in it."""
+    holds = window.any("limit_observed_later")
+    observed_ms = window.last("limits_observed_ms")
+    text = (
+        "The limits were read after this window; they may have been others then."
+        if holds
+        else "The limits were read before or in this window."
+    )
+    if not any(limiter.observed for limiter in limiters):
+        return Symptom("limit_observed_later", None, "The limits were not read.")
+    return Symptom("limit_observed_later", holds, text, at_ms=observed_ms)
+
+
+def limit_not_in_force(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
+    """More was delivered than a limit can let through: the limit that was read is not the one in force."""
+    broken = [limiter for limiter in limiters if not limiter.in_force]
+    if not broken:
+        return Symptom("limit_not_in_force", False, "No limit was exceeded for the length of the window.")
+    top = max(broken, key=lambda limiter: limiter.rho)
+    text = (
+        f"{_limit_words(top)} was exceeded {number(top.rho)} times over the whole window, "
+        "so it is not what the broker enforces."
+    )
+    return Symptom(
+        "limit_not_in_force", True, text, top.rho, t.RHO_NOT_IN_FORCE, "use / limit", top.rho_at_ms,
+        limiter=top.name,
+    )  # fmt: skip
+
+
+def _limit_words(limiter: LimiterReading) -> str:
+    limit = per_period(limiter.limit, limiter.period_s or 1, limiter.unit)
+    return f"The {limiter.level}'s {_UNIT_WORDS[limiter.unit]} limit ({limit})"

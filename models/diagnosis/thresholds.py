@@ -1,0 +1,167 @@
+"""Every number that a rule compares with: its name, its value, its unit, and where it comes from.
+
+In: nothing. Out: :data:`THRESHOLDS`, rendered into ``docs/background/diagnosis.md``, and each value as a constant.
+None of them was fitted to a recording: they follow from how the broker works, from published measurements of a model
+of one dispatcher, or from a stated judgement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """One number.
+
+    Attributes
+    ----------
+    source : str
+        ``broker``: read in Pulsar's source; ``engine``: follows from it by arithmetic; ``model``: measured with a
+        small model of one dispatcher; ``judgement``: chosen, for the reason that ``meaning`` gives.
+    """
+
+    name: str
+    value: float
+    unit: str
+    source: str
+    meaning: str
+
+
+_ALL: list[Threshold] = []
+
+
+def _threshold(name: str, value: float, unit: str, source: str, meaning: str) -> float:
+    _ALL.append(Threshold(name, value, unit, source, meaning))
+    return value
+
+
+# -- the gate: is there a backlog at all? ---------------------------------------------------
+
+COVERAGE_MIN_SHARE = _threshold(
+    "COVERAGE_MIN_SHARE", 0.5, "share", "judgement",
+    "below half of the expected samples no cause is named",
+)  # fmt: skip
+COVERAGE_FULL_SHARE = _threshold(
+    "COVERAGE_FULL_SHARE", 0.8, "share", "judgement",
+    "below this the verdict stands but loses confidence",
+)  # fmt: skip
+READ_BATCH_ENTRIES = _threshold(
+    "READ_BATCH_ENTRIES", 100, "entries", "broker",
+    "dispatcherMaxReadBatchSize where it was not observed: what one read clears is no backlog",
+)  # fmt: skip
+READ_SIZE_BYTES = _threshold(
+    "READ_SIZE_BYTES", 5_242_880, "bytes", "broker",
+    "dispatcherMaxReadSizeBytes where it was not observed",
+)  # fmt: skip
+HELD_S = _threshold(
+    "HELD_S", 10, "s", "judgement",
+    "a backlog of less than this much publishing is a few limiter cycles and the scrape's moment, not a backlog",
+)  # fmt: skip
+GROWTH_SHARE = _threshold(
+    "GROWTH_SHARE", 0.02, "share of publishing", "judgement",
+    "a window in which more than this share of what was published stays behind grows; a steady backlog swings by a "
+    "second or two of publishing, which is under 1 % of five minutes",
+)  # fmt: skip
+DRAIN_TARGET_S = _threshold(
+    "DRAIN_TARGET_S", 1800, "s", "judgement",
+    "a backlog that nothing holds and that will be gone within half an hour is being worked off",
+)  # fmt: skip
+
+# -- limiters ---------------------------------------------------------------------------------
+
+RHO_AT_LIMIT = _threshold(
+    "RHO_AT_LIMIT", 0.90, "use / limit", "model",
+    "from here a limiter is at its limit (accuracy 0.956 on growing backlogs, 600 random scenarios)",
+)  # fmt: skip
+RHO_NEAR_LIMIT = _threshold(
+    "RHO_NEAR_LIMIT", 0.80, "use / limit", "engine",
+    "a saturated limiter of period P that is used up in x seconds delivers P / (P + x) of its limit, because the "
+    "dispatcher sleeps a constant second after it: 833 of 1,000 msg/s at x = 0.2 s",
+)  # fmt: skip
+RHO_POSSIBLE = _threshold(
+    "RHO_POSSIBLE", 0.50, "use / limit", "engine",
+    "the same at x = P: below, the time in which messages flow is longer than the limiter's pause",
+)  # fmt: skip
+RHO_NOT_IN_FORCE = _threshold(
+    "RHO_NOT_IN_FORCE", 1.25, "use / limit", "engine",
+    "debt is carried over, so a limiter cannot let more than its limit through for a whole window, apart from one "
+    "period's burst: beyond it (plus period / window) the limit that was read is not the one in force",
+)  # fmt: skip
+EVENTS_PER_PERIOD = _threshold(
+    "EVENTS_PER_PERIOD", 0.7, "events per period", "model",
+    "a limiter that holds a subscription back lowers at least this many plans per period and per full use",
+)  # fmt: skip
+EVENT_DUTY_SHARE = _threshold(
+    "EVENT_DUTY_SHARE", 0.8, "share of scrape intervals", "judgement",
+    "and does so in nearly every scrape interval; a restart may hide up to a fifth of a window",
+)  # fmt: skip
+SHARED_USE_SHARE = _threshold(
+    "SHARED_USE_SHARE", 0.80, "own use / limit", "engine",
+    "below this the neighbours use up a shared limit, not this subscription",
+)  # fmt: skip
+
+# -- consumers --------------------------------------------------------------------------------
+
+STARVED_FULL_SHARE = _threshold(
+    "STARVED_FULL_SHARE", 0.5, "share of samples", "broker",
+    "with no permits in most samples the broker waits for the consumers; permits are one instant of a fast swing, "
+    "so only shares are used",
+)  # fmt: skip
+STARVED_EMPTY_SHARE = _threshold(
+    "STARVED_EMPTY_SHARE", 0.25, "share of samples", "model",
+    "with permits in more than three of four samples the consumers have room",
+)  # fmt: skip
+FILL_EMPTY_SHARE = _threshold(
+    "FILL_EMPTY_SHARE", 0.25, "unacked / (unacked + permits)", "model",
+    "consumers' queues less than a quarter full (accuracy 0.983 on growing backlogs)",
+)  # fmt: skip
+FILL_FULL_SHARE = _threshold(
+    "FILL_FULL_SHARE", 0.75, "unacked / (unacked + permits)", "judgement",
+    "consumers' queues more than three quarters full",
+)  # fmt: skip
+RECEIVER_QUEUE_MSG = _threshold(
+    "RECEIVER_QUEUE_MSG", 1000, "msg per consumer", "broker",
+    "receiverQueueSize of the clients where permits are not scraped; only ever used to call queues full",
+)  # fmt: skip
+IDLE_SHARE = _threshold(
+    "IDLE_SHARE", 0.5, "share of minutes", "engine",
+    "consumers that hold no unacked message in half of the samples are not at their capacity: consumers that are "
+    "always have one in hand",
+)  # fmt: skip
+ACK_SHARE = _threshold(
+    "ACK_SHARE", 0.9, "acked / dispatched", "judgement",
+    "messages are delivered as fast as they are published, but a tenth of them is not acknowledged",
+)  # fmt: skip
+REDELIVERY_SHARE = _threshold(
+    "REDELIVERY_SHARE", 0.3, "redelivered / dispatched", "judgement",
+    "most of what is dispatched beyond this was dispatched before",
+)  # fmt: skip
+DELAYED_SHARE = _threshold(
+    "DELAYED_SHARE", 0.5, "delayed / backlog", "judgement", "most of the backlog is not due yet"
+)
+EXPIRED_SHARE = _threshold(
+    "EXPIRED_SHARE", 0.5, "expired / decrease", "judgement",
+    "most of what left the backlog expired instead of being consumed",
+)  # fmt: skip
+MAJORITY_SHARE = _threshold(
+    "MAJORITY_SHARE", 0.5, "share of minutes", "judgement",
+    "a state (no consumers, blocked, a limit in force) counts when it lasted at least half of the window",
+)  # fmt: skip
+CACHE_MISS_SHARE = _threshold(
+    "CACHE_MISS_SHARE", 0.5, "misses / entries dispatched", "judgement",
+    "reads that mostly miss the broker's cache are cold: storage may be what is slow",
+)  # fmt: skip
+FLAT_CV = _threshold(
+    "FLAT_CV", 0.1, "deviation / mean", "judgement",
+    "a dispatch rate that varies by less than a tenth between minutes is flat; supporting evidence only",
+)  # fmt: skip
+
+# -- the naive rule ---------------------------------------------------------------------------
+
+NAIVE_BACKLOG_ENTRIES = _threshold(
+    "NAIVE_BACKLOG_ENTRIES", 1000, "entries", "judgement",
+    "the naive rule that every verdict is shown beside: backlog > 1000 with any throttle event",
+)  # fmt: skip
+
+THRESHOLDS: tuple[Threshold, ...] = tuple(_ALL)

@@ -1,0 +1,144 @@
+"""The verdict. In: a window. Out: side, cause, limiter, confidence, evidence, and what is missing.
+
+A pure function of the window's rows: no clock, no input or output, the same answer every time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from throttlescope.ingest.times import date_of
+from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.evidence import Evidence, weigh
+from throttlescope.models.diagnosis.hypotheses import SIDE_OF, Standing, standings
+from throttlescope.models.diagnosis.missing import Missing, missing_evidence
+from throttlescope.models.diagnosis.naive import naive_side
+from throttlescope.models.diagnosis.symptoms import Symptoms, examine
+from throttlescope.models.diagnosis.symptoms.backlog import backlog_growth_entries, coverage_share
+from throttlescope.models.diagnosis.window import SubscriptionKey, Window
+
+#: Raised whenever a verdict could come out differently. Stored with every verdict.
+RULES_VERSION = "1"
+
+#: The probability that a cause of this grade is right. Stated, not yet calibrated: A, two independent kinds of evidence
+#: agree; B, one decisive kind and nothing against it; C, by elimination or from weaker evidence; D, little more than a
+#: lean. ``unknown`` names no cause, so its confidence is 0.
+CONFIDENCE_OF_GRADE = {"A": 0.95, "B": 0.85, "C": 0.70, "D": 0.55, "": 0.0}
+
+#: What a flaw of the evidence takes away, by multiplication.
+FLAWS = {
+    "limit_observed_later": 0.9,
+    "limit_changed": 0.8,
+    "coverage_partial": 0.9,
+    "counters_restarted": 0.95,
+}
+
+#: A cause that is not more likely than not is not named.
+ANSWER_FLOOR = 0.5
+
+#: Causes whose rule looked at limits.
+_RESTS_ON_LIMITS = ("throttled", "both", "slow_consumers", "micro_burst_throttled")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why one subscription partition has, or has not, a backlog in one window.
+
+    Attributes
+    ----------
+    standings : tuple of Standing
+        All causes that stood, the named one first unless its confidence was too low. Not stored.
+    symptoms : Symptoms
+        What was measured. Not stored.
+    """
+
+    key: SubscriptionKey
+    window_start_ms: int
+    window_end_ms: int
+    side: str
+    cause: str
+    limiter: str | None
+    confidence: float
+    evidence: tuple[Evidence, ...]
+    missing_evidence: tuple[Missing, ...]
+    naive_side: str
+    rules_version: str
+    backlog_entries: float | None
+    backlog_growth_entries: float | None
+    why: str
+    standings: tuple[Standing, ...]
+    symptoms: Symptoms
+
+    def to_row(self) -> dict[str, Any]:
+        """A row of ``verdicts``."""
+        return {
+            **self.key._asdict(),
+            "window_start_ms": self.window_start_ms,
+            "window_end_ms": self.window_end_ms,
+            "side": self.side,
+            "cause": self.cause,
+            "limiter": self.limiter,
+            "confidence": self.confidence,
+            "evidence": [row.to_row() for row in self.evidence],
+            "missing_evidence": [row.to_row() for row in self.missing_evidence],
+            "naive_side": self.naive_side,
+            "rules_version": self.rules_version,
+            "backlog_entries": self.backlog_entries,
+            "backlog_growth_entries": self.backlog_growth_entries,
+            "date": date_of(self.window_start_ms),
+        }
+
+
+def diagnose(window: Window) -> Verdict:
+    """Judge one window.
+
+    Parameters
+    ----------
+    window : Window
+        A subscription partition's minutes of ``signals``. Gaps, NULL and NaN are allowed anywhere.
+
+    Returns
+    -------
+    Verdict
+        Its cause is ``unknown`` where the evidence does not carry one.
+    """
+    symptoms = examine(window)
+    found = standings(symptoms)
+    primary = found[0]
+    confidence = confidence_in(primary, window, symptoms)
+    if primary.cause != "unknown" and confidence < ANSWER_FLOOR:
+        primary = Standing("unknown", "", f"{primary.cause} is possible, but too uncertain to name")
+        confidence = 0.0
+    return Verdict(
+        key=window.key,
+        window_start_ms=window.start_ms,
+        window_end_ms=window.end_ms,
+        side=SIDE_OF[primary.cause],
+        cause=primary.cause,
+        limiter=primary.limiter,
+        confidence=confidence,
+        evidence=weigh(window, symptoms, primary),
+        missing_evidence=missing_evidence(window, symptoms, primary.cause),
+        naive_side=naive_side(window),
+        rules_version=RULES_VERSION,
+        backlog_entries=window.last("backlog_ready_entries"),
+        backlog_growth_entries=backlog_growth_entries(window),
+        why=primary.why,
+        standings=found,
+        symptoms=symptoms,
+    )
+
+
+def confidence_in(standing: Standing, window: Window, symptoms: Symptoms) -> float:
+    """The grade's probability, less what the evidence's flaws take away."""
+    confidence = CONFIDENCE_OF_GRADE[standing.grade]
+    if coverage_share(window) < t.COVERAGE_FULL_SHARE:
+        confidence *= FLAWS["coverage_partial"]
+    if standing.cause in _RESTS_ON_LIMITS:
+        for name in ("limit_observed_later", "limit_changed"):
+            if symptoms.holds(name):
+                confidence *= FLAWS[name]
+    if symptoms.holds("counters_restarted") and standing.cause not in ("healthy", "topic_moved"):
+        confidence *= FLAWS["counters_restarted"]
+    return round(confidence, 4)

@@ -1,0 +1,227 @@
+"""A window of one subscription partition. In: its minutes of ``signals``. Out: NULL-aware aggregates of a column.
+
+A value that is missing, NaN or infinite is None and is never taken for zero: every aggregate works on the minutes
+that have a value, and is None where there is none.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from statistics import median
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from throttlescope.ingest.contracts.results import SIGNALS
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+
+_NAMES = frozenset(column.name for column in SIGNALS.columns)
+
+
+class SubscriptionKey(NamedTuple):
+    """One subscription of one topic partition (-1: the topic is not partitioned)."""
+
+    cluster: str
+    namespace: str
+    topic: str
+    partition: int
+    subscription: str
+
+
+class Point(NamedTuple):
+    """A value and the end of the minute that it belongs to."""
+
+    at_ms: int
+    value: float
+
+
+class MinuteColumns(Mapping[str, Sequence[Any]]):
+    """Columns of one subscription's minutes, sorted by time, turned into Python values when first asked for."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self._rows = rows
+        self._columns: dict[str, list[Any]] = {}
+
+    def __getitem__(self, name: str) -> list[Any]:
+        values = self._columns.get(name)
+        if values is None:
+            values = self._columns[name] = [_clean(value) for value in self._rows.column(name).to_pylist()]
+        return values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows.column_names)
+
+    def __len__(self) -> int:
+        return self._rows.num_columns
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The minutes of one subscription partition in [start_ms, end_ms).
+
+    Attributes
+    ----------
+    columns : mapping of str to sequence
+        Columns of ``signals``; rows ``low`` to ``high`` are this window's, in time order.
+    """
+
+    key: SubscriptionKey
+    start_ms: int
+    end_ms: int
+    columns: Mapping[str, Sequence[Any]]
+    low: int
+    high: int
+
+    @classmethod
+    def of_rows(cls, key: SubscriptionKey, start_ms: int, end_ms: int, rows: Iterable[Mapping[str, Any]]):
+        """Build a window from rows of ``signals`` in any order; columns that a row lacks are NULL.
+
+        Raises
+        ------
+        InputError
+            A row has a column that ``signals`` has not, or lies outside the window.
+        """
+        ordered = sorted(rows, key=lambda row: row["minute_ms"])
+        strange = {name for row in ordered for name in row} - _NAMES
+        if strange:
+            raise InputError("No such column of signals", got=sorted(strange))
+        if ordered and not (
+            start_ms <= ordered[0]["minute_ms"] and ordered[-1]["minute_ms"] + MINUTE_MS <= end_ms
+        ):
+            raise InputError("A minute lies outside its window", got=ordered[0]["minute_ms"])
+        columns = {name: [_clean(row.get(name)) for row in ordered] for name in _NAMES}
+        return cls(key, start_ms, end_ms, columns, 0, len(ordered))
+
+    @property
+    def minutes(self) -> int:
+        """Minutes that the window should have."""
+        return max(1, (self.end_ms - self.start_ms) // MINUTE_MS)
+
+    @property
+    def length_ms(self) -> int:
+        return self.end_ms - self.start_ms
+
+    @property
+    def length_s(self) -> float:
+        return self.length_ms / SECOND_MS
+
+    def column(self, name: str) -> Sequence[Any]:
+        """All values of a column, None included."""
+        return self.columns[name][self.low : self.high]
+
+    def points(self, name: str) -> list[Point]:
+        """Known values of a column with the ends of their minutes."""
+        return [
+            Point(minute_ms + MINUTE_MS, value)
+            for minute_ms, value in zip(self.column("minute_ms"), self.column(name), strict=True)
+            if value is not None
+        ]
+
+    def known(self, name: str) -> list[Any]:
+        return [value for value in self.column(name) if value is not None]
+
+    def first(self, name: str) -> Any:
+        return next((value for value in self.column(name) if value is not None), None)
+
+    def last(self, name: str) -> Any:
+        return next((value for value in reversed(self.column(name)) if value is not None), None)
+
+    def mean(self, name: str) -> float | None:
+        values = self.known(name)
+        return sum(values) / len(values) if values else None
+
+    def total(self, name: str) -> float | None:
+        values = self.known(name)
+        return sum(values) if values else None
+
+    def highest(self, name: str) -> Point | None:
+        return max(self.points(name), key=lambda point: point.value, default=None)
+
+    def lowest(self, name: str) -> Point | None:
+        return min(self.points(name), key=lambda point: point.value, default=None)
+
+    def share(self, name: str, holds: Callable[[Any], bool]) -> float | None:
+        """Share of the known minutes in which ``holds`` is true."""
+        values = self.known(name)
+        return sum(1 for value in values if holds(value)) / len(values) if values else None
+
+    def any(self, name: str) -> bool:
+        return any(self.known(name))
+
+    def spans_s(self, name: str) -> list[tuple[float, float]]:
+        """Differences of a counter, each with the seconds that it covers. Spans that no clock can have are left out."""
+        return [
+            (delta, (MINUTE_MS if span is None else span) / SECOND_MS)
+            for delta, span in zip(self.column(name), self.column("delta_span_ms"), strict=True)
+            if delta is not None and (span is None or span > 0)
+        ]
+
+    def rate(self, name: str) -> float | None:
+        """Mean rate per second of a counter's differences over the time that they cover."""
+        spans = self.spans_s(name)
+        covered_s = sum(span_s for _, span_s in spans)
+        return sum(delta for delta, _ in spans) / covered_s if covered_s > 0 else None
+
+    def growth(self, name: str) -> float | None:
+        """Change of a gauge over the window by the median of all pairwise slopes (Theil-Sen); None under two points.
+
+        One stray sample, such as the moment of a restart, does not tilt it.
+        """
+        points = self.points(name)
+        slopes = [
+            (later.value - earlier.value) / (later.at_ms - earlier.at_ms)
+            for i, earlier in enumerate(points)
+            for later in points[i + 1 :]
+            if later.at_ms > earlier.at_ms
+        ]
+        return median(slopes) * self.length_ms if slopes else None
+
+
+def windows(
+    key: SubscriptionKey,
+    columns: Mapping[str, Sequence[Any]],
+    *,
+    window_ms: int,
+    every_ms: int,
+    first_start_ms: int,
+    end_ms: int,
+) -> Iterator[Window]:
+    """Cut one subscription's minutes into windows that start on the epoch grid of ``every_ms``.
+
+    Parameters
+    ----------
+    columns : mapping
+        Columns of ``signals``, sorted by ``minute_ms``.
+    first_start_ms, end_ms : int
+        Windows start at or after the first and end at or before the second. Windows without a minute are left out.
+    """
+    minutes_ms = columns["minute_ms"]
+    if not minutes_ms:
+        return
+    # Windows before the first minute are empty; the grid is entered where one can hold it.
+    start_ms = max(first_start_ms, minutes_ms[0] - window_ms + MINUTE_MS)
+    start_ms += -start_ms % every_ms
+    last_ms = min(end_ms, minutes_ms[-1] + window_ms)
+    while start_ms + window_ms <= end_ms and start_ms < last_ms:
+        low = bisect_left(minutes_ms, start_ms)
+        high = bisect_left(minutes_ms, start_ms + window_ms, low)
+        if low < high:
+            yield Window(key, start_ms, start_ms + window_ms, columns, low, high)
+        start_ms += every_ms
+
+
+def check_grid(window_ms: int, every_ms: int) -> None:
+    """Refuse windows that minutes cannot fill."""
+    for name, value in (("window", window_ms), ("every", every_ms)):
+        if value <= 0 or value % MINUTE_MS:
+            raise InputError(
+                f"--{name} is not a number of whole minutes", got=f"{value} ms", expected="such as 5m"
+            )
+
+
+def _clean(value: Any) -> Any:
+    return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,0 +1,43 @@
+"""Numbers as people read them. In: a number and its unit. Out: text such as ``12,480 entries`` or ``2 h 14 min``."""
+
+from __future__ import annotations
+
+
+def number(value: float) -> str:
+    """At most three digits after the first, thousands marked; exact where it is whole and short."""
+    if abs(value) >= 100 or float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.3g}"
+
+
+def share(value: float) -> str:
+    """Per cent without decimals, except where they are all there is."""
+    percent = 100 * value
+    if 0 < percent < 1:
+        return "less than 1 %"
+    if 99 < percent < 100:
+        return "more than 99 %"
+    return f"{percent:.0f} %"
+
+
+def duration(seconds: float) -> str:
+    """The two largest units: ``45 s``, ``14 min``, ``2 h 14 min``, ``3 d 4 h``."""
+    seconds = round(seconds)
+    if seconds < 120:
+        return f"{seconds} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def per_period(limit: float, period_s: float, unit: str) -> str:
+    """A limit with its period: ``50 msg/s``, ``10,000 msg per 60 s``."""
+    word = "B" if unit == "bytes" else unit
+    return (
+        f"{number(limit)} {word}/s" if period_s == 1 else f"{number(limit)} {word} per {number(period_s)} s"
+    )

@@ -1,0 +1,136 @@
+"""Windows to judge. In: what differs from a healthy Shared subscription. Out: a window of five minutes.
+
+A value is the same in every minute, or a list with one value per minute. Rates are given per second; the counters'
+differences are made from them.
+"""
+
+from __future__ import annotations
+
+from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.models.diagnosis.window import SubscriptionKey, Window
+
+START_MS = 1_795_000_200_000  # a multiple of five minutes
+KEY = SubscriptionKey("prod", "acme/shop", "persistent://acme/shop/orders", 3, "billing")
+
+HEALTHY = {
+    "backlog": 4.0,  # entries, ready and not
+    "delayed": 0.0,
+    "in_rate": 100.0,  # msg/s
+    "out_rate": 100.0,
+    "ack_rate": 100.0,
+    "message_bytes": 1000.0,
+    "redeliver_rate": 0.0,
+    "expired": 0.0,  # entries per minute
+    "consumers": 2.0,
+    "unacked": 0.0,
+    "blocked": 0.0,
+    "permits": 900.0,  # of each consumer
+    "starved": 0.0,  # share of samples without permits
+    "kind": "Shared",
+    "per_entry": 1.0,
+    "coverage": 1.0,
+    "flow_age_s": 1.0,
+    "ack_age_s": 1.0,
+    "resets": 0,
+    "moved": False,
+    "limits_observed": True,
+    "observed_later": False,
+    "limit_changed": False,
+    "counts": "messages",
+    "relative": False,
+    "misses": 0.0,
+    # Of each limiter that is named below: limit per period, period, rho, events per second, duty.
+    "limits": {},
+    "counters": True,
+}
+
+
+def scene(minutes: int = 5, **changes) -> Window:
+    """A window that is healthy but for ``changes``.
+
+    Parameters
+    ----------
+    limits : dict
+        ``{"subscription.msg": {"limit": 50, "rho": 0.99, "events": 2.0}}``; ``events`` are per second, ``period_s``
+        is 1 and ``duty`` 1 where there are events, unless given.
+    """
+    given = HEALTHY | changes
+    unknown = set(given) - set(HEALTHY)
+    assert not unknown, f"no such thing in a scene: {unknown}"
+    rows = [_row(i, given) for i in range(minutes)]
+    return Window.of_rows(KEY, START_MS, START_MS + 5 * MINUTE_MS, rows)
+
+
+def _row(i: int, given: dict) -> dict:
+    def at(value):
+        return value[i] if isinstance(value, list) else value
+
+    def per_minute(rate):
+        return None if rate is None else rate * 60.0
+
+    now = {name: at(value) for name, value in given.items() if name != "limits"}
+    ready = None if None in (now["backlog"], now["delayed"]) else now["backlog"] - now["delayed"]
+    size = now["message_bytes"]
+    row = {
+        **KEY._asdict(),
+        "minute_ms": START_MS + i * MINUTE_MS,
+        "backlog_entries": now["backlog"],
+        "backlog_ready_entries": ready,
+        "delayed_entries": now["delayed"],
+        "unacked_msg": now["unacked"],
+        "blocked_on_unacked": now["blocked"],
+        "consumers": now["consumers"],
+        "permits_min": now["permits"],
+        "permits_max": now["permits"],
+        "permits_exhausted_share": now["starved"],
+        "in_msg_rate_5m": now["in_rate"],
+        "out_msg_rate_5m": now["out_rate"],
+        "in_msg_delta": per_minute(now["in_rate"]),
+        "out_msg_delta": per_minute(now["out_rate"]),
+        "in_bytes_delta": None if now["in_rate"] is None else now["in_rate"] * 60 * size,
+        "out_bytes_delta": None if now["out_rate"] is None else now["out_rate"] * 60 * size,
+        "ack_msg_rate": now["ack_rate"],
+        "redeliver_msg_rate": now["redeliver_rate"],
+        "expired_msg_delta": now["expired"],
+        "read_cache_miss_entry_rate": now["misses"],
+        "last_flow_age_s": now["flow_age_s"],
+        "last_ack_age_s": now["ack_age_s"],
+        "coverage_share": now["coverage"],
+        "scrape_interval_ms": 15_000,
+        "delta_span_ms": 60_000,
+        "counter_resets": now["resets"],
+        "broker": "broker-0:8080",
+        "broker_changed": now["moved"],
+        "limits_observed": now["limits_observed"],
+        "limit_observed_later": now["observed_later"],
+        "limits_changed": now["limit_changed"],
+        "limit_counts": now["counts"],
+        "relative_to_publish": now["relative"],
+        "read_batch_entries": 100,
+        "read_size_bytes": 5_242_880,
+        "subscription_type": now["kind"],
+        "messages_per_entry": now["per_entry"],
+    }
+    for level in LEVELS:
+        row[f"limit_{level}_set_by"] = "none" if now["limits_observed"] else None
+        for unit in UNITS:
+            row[f"throttled_{unit}_events_{level}_delta"] = 0.0 if now["counters"] else None
+            row[f"throttled_{unit}_duty_{level}_share"] = 0.0 if now["counters"] else None
+    for name, limiter in given["limits"].items():
+        level, unit = name.split(".")
+        limiter = {key: at(value) for key, value in limiter.items()}
+        events = limiter.get("events", 0.0)
+        row[f"throttled_{unit}_events_{level}_delta"] = per_minute(events)
+        row[f"throttled_{unit}_duty_{level}_share"] = limiter.get("duty", 1.0 if events else 0.0)
+        if "limit" in limiter and now["limits_observed"]:
+            row[f"limit_{level}_{unit}"] = limiter["limit"]
+            row[f"limit_{level}_period_s"] = limiter.get("period_s", 1)
+            row[f"limit_{level}_set_by"] = "topic_policy"
+            row[f"rho_{level}_{unit}"] = limiter.get("rho")
+    return row
+
+
+def growing(start: float, per_s: float, minutes: int = 5) -> list[float]:
+    """A backlog that grows evenly, at the ends of the minutes."""
+    return [start + per_s * 60 * (i + 1) for i in range(minutes)]
