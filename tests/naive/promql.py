@@ -8,7 +8,8 @@ misread has to be misread twice.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from throttlescope.transforms.promql import ast
 
@@ -42,12 +43,14 @@ class Moment:
 Vector = dict[frozenset, float]
 
 
-def evaluate_range(expr: ast.Expr, series: list[NaiveSeries], steps_ms: list[int]):
+def evaluate_range(expr: ast.Expr, series: list[NaiveSeries], start_ms: int, end_ms: int, step_ms: int):
     """Each step on its own: a list of floats for a scalar, else a dict of label sets to dicts of step to value."""
     series = sorted(series, key=lambda one: sorted(one.labels.items()))
+    steps_ms = list(range(start_ms, end_ms + 1, step_ms))
+    moments = [Moment(step, start_ms, end_ms, series) for step in steps_ms]
     for node in ast.walk(expr):
-        refuse_lost_names(node, series, steps_ms)
-    answers = [instant(expr, Moment(step, steps_ms[0], steps_ms[-1], series)) for step in steps_ms]
+        refuse_lost_names(node, moments)
+    answers = [instant(expr, moment) for moment in moments]
     if isinstance(answers[0], float):
         return answers
     matrix: dict[frozenset, dict[int, float]] = {}
@@ -57,18 +60,24 @@ def evaluate_range(expr: ast.Expr, series: list[NaiveSeries], steps_ms: list[int
     return matrix
 
 
-def refuse_lost_names(node: ast.Expr, series: list[NaiveSeries], steps_ms: list[int]) -> None:
+def refuse_lost_names(node: ast.Expr, moments: list[Moment]) -> None:
     """Range functions and unary minus fail when two of their series differ by name alone, at whatever steps they are."""
 
     def over_steps(expr: ast.Expr, some: list[NaiveSeries]) -> set[frozenset]:
-        answers = [instant(expr, Moment(step, steps_ms[0], steps_ms[-1], some)) for step in steps_ms]
+        answers = [instant(expr, replace(moment, series=some)) for moment in moments]
         return {labels for answer in answers if not isinstance(answer, float) for labels in answer}
 
     if isinstance(node, ast.Unary) and node.op == "-":
-        found = list(over_steps(node.expr, series))
-    elif isinstance(node, ast.Call) and any(isinstance(inner, ast.MatrixSelector) for inner in ast.walk(node)):
+        found = list(over_steps(node.expr, moments[0].series))
+    elif isinstance(node, ast.Call) and any(
+        isinstance(inner, ast.MatrixSelector) for inner in ast.walk(node)
+    ):
         # A call whose own argument is a range; further out the answer is one set per label set anyway.
-        found = [labels for one in series for labels in over_steps(node, [one])] if is_range_call(node) else []
+        found = (
+            [labels for one in moments[0].series for labels in over_steps(node, [one])]
+            if is_range_call(node)
+            else []
+        )
     else:
         return
     if node_keeps_names(node):
@@ -224,7 +233,7 @@ def over_range(name: str, selector: ast.MatrixSelector, now: Moment) -> Vector:
 
 def of_window(name: str, window: list[tuple[int, float]], start: int, end: int) -> float | None:
     values = [v for _, v in window]
-    pairs = list(zip(values, values[1:], strict=False))
+    pairs = list(pairwise(values))
     if name in ("rate", "increase", "delta"):
         return extrapolated(name, window, start, end)
     if name == "irate":
@@ -253,7 +262,7 @@ def extrapolated(name: str, window: list[tuple[int, float]], start: int, end: in
     counter = name != "delta"
     difference = vn - v1
     if counter:
-        for (_, a), (_, b) in zip(window, window[1:], strict=False):
+        for (_, a), (_, b) in pairwise(window):
             if b < a:
                 difference += a
     sampled = (tn - t1) / 1000

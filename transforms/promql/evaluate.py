@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.selector import Selector
 from throttlescope.transforms.promql.lower import lower
-from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar
+from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar
 from throttlescope.transforms.promql.operators import aggregate, binary, elements, functions, select
 from throttlescope.transforms.promql.parse import parse
 from throttlescope.transforms.promql.plan import (
@@ -55,26 +54,15 @@ def plan_query(text: str) -> Plan:
     return apply_rules(lower(text, parse(text)))
 
 
-def steps_between(start_ms: int, end_ms: int, step_ms: int) -> np.ndarray:
-    """Steps of a range query: ``start_ms``, and on by ``step_ms``, up to and including ``end_ms``."""
-    if step_ms <= 0 or end_ms < start_ms:
-        raise InputError(
-            "The steps of a query run backwards",
-            got=f"from {start_ms} to {end_ms} by {step_ms} ms",
-            expected="start <= end and a step above 0",
-        )
-    return np.arange(start_ms, end_ms + 1, step_ms, dtype=np.int64)
-
-
 def evaluate(
-    plan: Plan, source: SampleSource, steps_ms: np.ndarray, *, lookback_ms: int = LOOKBACK_MS
+    plan: Plan, source: SampleSource, steps: Steps, *, lookback_ms: int = LOOKBACK_MS
 ) -> StepMatrix | StepScalar:
     """One plan at every step. See :func:`evaluate_all`."""
-    return evaluate_all([plan], source, steps_ms, lookback_ms=lookback_ms)[0]
+    return evaluate_all([plan], source, steps, lookback_ms=lookback_ms)[0]
 
 
 def evaluate_all(
-    plans: Sequence[Plan], source: SampleSource, steps_ms: np.ndarray, *, lookback_ms: int = LOOKBACK_MS
+    plans: Sequence[Plan], source: SampleSource, steps: Steps, *, lookback_ms: int = LOOKBACK_MS
 ) -> list[StepMatrix | StepScalar]:
     """Several plans at every step; each selector is read once, and equal parts are computed once.
 
@@ -82,8 +70,8 @@ def evaluate_all(
     ----------
     plans : sequence of Plan
     source : SampleSource
-    steps_ms : ndarray of int64
-        Evaluation times, rising; at least one.
+    steps : Steps
+        ``start()`` and ``end()`` in a query are its bounds, also where the end is no step.
     lookback_ms : int
         How long a sample is current.
 
@@ -98,19 +86,17 @@ def evaluate_all(
     QueryError
         Some step has no answer, such as two partners where one is allowed. As in Prometheus the whole query fails.
     """
-    steps_ms = np.asarray(steps_ms, np.int64)
-    needed = needed_samples(plans, int(steps_ms[0]), int(steps_ms[-1]), lookback_ms)
+    needed = needed_samples(plans, steps.start_ms, steps.end_ms, lookback_ms)
     samples = {selector: source.select(selector, *bounds) for selector, bounds in needed.items()}
-    evaluation = _Evaluation(samples, steps_ms, lookback_ms)
+    evaluation = _Evaluation(samples, steps, lookback_ms)
     return [evaluation.value(plan) for plan in plans]
 
 
 class _Evaluation:
-    def __init__(
-        self, samples: Mapping[Selector, list[Series]], steps_ms: np.ndarray, lookback_ms: int
-    ) -> None:
+    def __init__(self, samples: Mapping[Selector, list[Series]], steps: Steps, lookback_ms: int) -> None:
         self.samples = samples
-        self.steps_ms = steps_ms
+        self.steps = steps
+        self.steps_ms = steps.times_ms
         self.lookback_ms = lookback_ms
         self._joined: dict[Selector, select.Samples] = {}
         self._values: dict[Plan, StepMatrix | StepScalar] = {}
@@ -174,5 +160,5 @@ class _Evaluation:
     def _ends(self, read: Read) -> np.ndarray:
         if read.at is None:
             return self.steps_ms - read.offset_ms
-        pinned, _ = read.ends_ms(int(self.steps_ms[0]), int(self.steps_ms[-1]))
+        pinned, _ = read.ends_ms(self.steps.start_ms, self.steps.end_ms)
         return np.full(len(self.steps_ms), pinned, np.int64)

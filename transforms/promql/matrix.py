@@ -1,4 +1,4 @@
-"""What operators exchange. In: label sets and numbers. Out: a :class:`StepMatrix`, one row per series, one column per step."""
+"""What operators exchange. In: steps, label sets and numbers. Out: a :class:`StepMatrix`, a row per series, a column per step."""
 
 from __future__ import annotations
 
@@ -7,8 +7,36 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from throttlescope.ingest.errors import InputError
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.semantics import Labels
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The evaluation times of a range query: ``start_ms``, and on by ``step_ms``, up to and including ``end_ms``."""
+
+    start_ms: int
+    end_ms: int
+    step_ms: int
+
+    def __post_init__(self) -> None:
+        if self.step_ms <= 0 or self.end_ms < self.start_ms:
+            raise InputError(
+                "The steps of a query run backwards",
+                got=f"from {self.start_ms} to {self.end_ms} by {self.step_ms} ms",
+                expected="start <= end and a step above 0",
+            )
+
+    @classmethod
+    def at(cls, time_ms: int) -> Steps:
+        """The one step of an instant query."""
+        return cls(time_ms, time_ms, 1)
+
+    @property
+    def times_ms(self) -> np.ndarray:
+        return np.arange(self.start_ms, self.end_ms + 1, self.step_ms, dtype=np.int64)
+
 
 #: A scalar: one float64 per step.
 StepScalar = np.ndarray
