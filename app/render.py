@@ -73,8 +73,8 @@ def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]], stream: Te
 
 
 def count(value: float | None) -> str:
-    """A whole number with thin groups, or a dash where there is none."""
-    return "-" if value is None or not math.isfinite(value) else f"{value:,.0f}".replace(",", "\u202f")
+    """A whole number in groups of three, or a dash where there is none."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:,.0f}"
 
 
 def share(value: float | None) -> str:

@@ -8,17 +8,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+PAGES = Path(__file__).parents[2] / "docs" / "reference"
 _WIDTH = "100"
 _KEYS_BEGIN, _KEYS_END = "<!-- keys:", "<!-- end of keys -->"
 
 
 def cli_page() -> str:
     """``docs/reference/cli.md``: the help of every command."""
-    import typer
-
-    from throttlescope.app.cli.commands import app
-
-    root = typer.main.get_command(app)
+    root = _root()
     parts = [
         "# The command line",
         "",
@@ -41,6 +38,14 @@ def configuration_page(page: str) -> str:
     begin, end = page.index(_KEYS_BEGIN), page.index(_KEYS_END)
     head = page[: page.index("\n", begin) + 1]
     return f"{head}{table}\n{page[end:]}"
+
+
+def _root():
+    import typer
+
+    from throttlescope.app.cli.commands import app
+
+    return typer.main.get_command(app)
 
 
 def _paths(command, prefix: tuple[str, ...]):

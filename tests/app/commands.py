@@ -1,0 +1,27 @@
+"""How tests run a command: in, arguments; out, its exit code, stdout and stderr."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from typer.testing import CliRunner
+
+from throttlescope.app.cli.commands import app
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def line(self) -> str:
+        """The one line on stderr; more of them, or none, is a fault."""
+        (line,) = self.err.splitlines()
+        return line
+
+
+def throttlescope(*arguments: object) -> Outcome:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="throttlescope")
+    return Outcome(result.exit_code, result.stdout, result.stderr)

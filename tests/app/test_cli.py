@@ -1,0 +1,266 @@
+"""The command line's frame: help, usage errors, exit codes, formats; nothing here needs Spark."""
+
+import csv
+import io
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pyarrow as pa
+import pytest
+
+from tests.app.commands import throttlescope
+from tests.app.http_server import answering, html
+from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
+from throttlescope.app.cli import reference
+from throttlescope.app.cli.commands import app
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import GateError
+from throttlescope.ingest.lake import Lake
+
+COMMANDS = ("demo", "doctor", "run", "ingest", "verdicts", "evaluate", "serve", "quality", "recordings")
+
+
+@pytest.fixture(autouse=True)
+def somewhere_else(tmp_path, monkeypatch):
+    """No throttlescope.toml and no ./lake of the machine is met by accident."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    strange = verdict(2, subscription='=cmd|"\n../x', cluster="other")
+    return lake_with(tmp_path / "lake", [verdict(0), verdict(1), healthy(2), strange])
+
+
+def test_help_names_every_command_the_zone_and_the_exit_codes():
+    outcome = throttlescope("--help")
+    assert outcome.code == 0
+    for word in (*COMMANDS, "UTC", "Exit codes", "-6h"):
+        assert word in outcome.out
+
+
+@pytest.mark.parametrize("path", [path[1:] for path in reference._paths(reference._root(), ("throttlescope",))])
+def test_every_command_and_option_has_help(path):
+    outcome = throttlescope(*path, "--help")
+    assert outcome.code == 0
+    command = reference._root()
+    for name in path:
+        command = command.commands[name]
+    assert command.help
+    for option in command.params:
+        assert getattr(option, "help", None), f"{' '.join(path)} {option.name}"
+
+
+def test_help_comes_before_anything_heavy_is_imported():
+    heavy = ["pyspark", "pyarrow", "pandas", "numpy", "pydantic", "great_expectations", "dash", "duckdb", "requests"]
+    code = (
+        "import sys; sys.argv[1:] = ['--help']\nfrom throttlescope.app.cli import main\n"
+        f"try: main()\nfinally: print([m for m in {heavy} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_help_costs_less_than_half_a_second_of_processor():
+    def seconds():
+        before = os.times()
+        subprocess.run([sys.executable, "-m", "throttlescope.app.cli", "--help"], capture_output=True, check=True)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    # Processor time and not the clock's: the machine may be busy, the command may not be slow.
+    assert min(seconds() for _ in range(3)) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("runn",), "Did you mean 'run'"),
+        (("run", "--promotheus", "x"), "No such option"),
+        (("verdicts", "--format", "xml"), "not one of 'table', 'json', 'csv'"),
+        (("serve", "--port", "0"), "--port"),
+        (("verdicts", "--lake", "nowhere"), "There are no verdicts in this lake"),
+        (("verdicts", "--config", "nowhere.toml"), "configuration file is not there"),
+        (("run",), "The start of the range is missing"),
+        (("run", "--start", "yesterday"), "A time cannot be read"),
+        (("run", "--start", "-1h", "--end", "-2h", "--prometheus", "http://127.0.0.1:1"), "not before the end"),
+        (("run", "--start", "-1h"), "no source"),
+        (("run", "--start", "-1h", "--cluster", "prod"), "names no cluster"),
+        (("run", "--start", "-1h", "--prometheus", "127.0.0.1:9090"), "expected http://HOST"),
+        (("run", "--start", "-1h", "--prometheus", "http://127.0.0.1:1", "--window", "90s"), "whole minutes"),
+        (("run", "--recording", "x", "--prometheus", "http://127.0.0.1:1"), "source of its own"),
+        (("serve", "--lake", "nowhere"), "There are no verdicts"),
+        (("serve", "--host", "0.0.0.0"), "no login"),  # noqa: S104
+    ],
+)
+def test_wrong_usage_is_one_line_and_code_2_and_writes_nothing(arguments, words, tmp_path):
+    outcome = throttlescope(*arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.line.startswith("throttlescope: ")
+    assert words in outcome.line
+    assert not list((tmp_path / "here").iterdir())
+
+
+def test_no_arguments_show_the_help_as_a_usage_error():
+    outcome = throttlescope()
+    assert outcome.code == 2
+    assert "Commands:" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [
+        (GateError("The samples gate stopped the run", got="3 repeated blocks"), 3, "got 3 repeated blocks"),
+        (ZeroDivisionError("division\nby zero"), 1, "Unexpected ZeroDivisionError: division by zero. Fix: add --debug"),
+        (KeyboardInterrupt(), 130, "Interrupted"),
+    ],
+)
+def test_every_fault_is_one_line_and_a_code(monkeypatch, lake, fault, code, words):
+    def fail(*_, **__):
+        raise fault
+
+    monkeypatch.setattr(Lake, "version", fail)
+    outcome = throttlescope("verdicts", "--lake", lake.root)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert words in outcome.line
+
+
+def test_debug_shows_the_traceback(monkeypatch, lake):
+    monkeypatch.setattr(Lake, "version", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        app(["verdicts", "--lake", lake.root, "--debug"], prog_name="throttlescope")
+
+
+def test_verdicts_as_json(lake):
+    rows = json.loads(throttlescope("verdicts", "--lake", lake.root, "--format", "json").out)
+    assert len(rows) == 4
+    wanted = (
+        "cluster namespace topic partition subscription window_start_ms window_end_ms side cause limiter confidence "
+        "evidence missing_evidence naive_side rules_version"
+    )
+    assert set(wanted.split()) <= set(rows[0])
+    assert rows[0]["evidence"][0]["text"] == "it uses 98 % of its limit"
+    assert rows[-1]["subscription"] == "billing"
+    assert rows[0]["subscription"] == '=cmd|"\n../x'
+    latest = json.loads(throttlescope("verdicts", "--lake", lake.root, "--format", "json", "--latest").out)
+    assert [(row["cluster"], row["cause"]) for row in latest] == [("other", "throttled"), ("prod", "healthy")]
+
+
+def test_verdicts_as_csv_open_safely_in_a_spreadsheet(lake):
+    out = throttlescope("verdicts", "--lake", lake.root, "--format", "csv").out
+    rows = list(csv.DictReader(io.StringIO(out, newline="")))
+    assert rows[0]["subscription"] == "'=cmd|\"\n../x"
+    assert json.loads(rows[0]["evidence"])[0]["symptom"] == "rho"
+
+
+def test_verdicts_as_tables_state_units_zone_and_freshness(lake):
+    summary = throttlescope("verdicts", "--lake", lake.root).out
+    for words in ("2 subscriptions", "backlog (entries)", "subscription.msg", "between (UTC)", "Data up to 2026-11-20"):
+        assert words in summary
+    assert "\\n../x" in summary
+    latest = throttlescope("verdicts", "--lake", lake.root, "--latest", "--cluster", "prod").out
+    assert "1 verdict" in latest
+    assert "healthy" in latest
+    since = throttlescope("verdicts", "--lake", lake.root, "--start", str((HOUR + 2 * FIVE) // 1000)).out
+    assert "other" in since
+
+
+def test_objectives_of_the_configuration_mark_who_breaks_them(lake, tmp_path):
+    config = tmp_path / "t.toml"
+    config.write_text(f'lake = "{lake.root}"\n[objectives]\nbacklog_entries = 1500\n')
+    out = throttlescope("verdicts", "--config", config, "--cluster", "prod").out
+    assert "backlog > 1,500" in out
+    assert "over objective" not in throttlescope("verdicts", "--lake", lake.root).out
+
+
+def test_quality_rows_are_printed(lake):
+    row = {
+        "run_id": "r", "cluster": "prod", "gate": "samples", "check": "block_key_unique", "table": "samples",
+        "severity": "error", "success": False, "observed": "3 repeated", "expected": "one row", "rows": 3,
+        "example": '{"series_id": "a"}', "observed_ms": HOUR, "date": "2026-11-20",
+    }  # fmt: skip
+    held = row | {"check": "values_finite", "success": True}
+    lake.upsert("quality", pa.Table.from_pylist([row, held], schema=TABLES["quality"].schema), run_id="r")
+    (found,) = json.loads(throttlescope("quality", "--lake", lake.root, "--format", "json").out)
+    assert (found["check"], found["rows"]) == ("block_key_unique", 3)
+    assert len(json.loads(throttlescope("quality", "--lake", lake.root, "--format", "json", "--all").out)) == 2
+    table = throttlescope("quality", "--lake", lake.root).out
+    assert "3 repeated" in table
+    assert throttlescope("quality", "--lake", lake.root, "--run", "other", "--format", "json").out == "[]\n"
+
+
+def test_doctor_prints_pure_json_and_its_code():
+    with answering(html) as url:
+        outcome = throttlescope("doctor", "--prometheus", url, "--format", "json")
+        table = throttlescope("doctor", "--prometheus", url)
+    report = json.loads(outcome.out)
+    assert outcome.code == report["exit_code"] == table.code == 4
+    assert any("web page" in check["found"] for check in report["checks"])
+    assert "failed" in table.out
+    assert throttlescope("doctor").code == 2
+
+
+def test_a_token_flag_reaches_the_source(tmp_path):
+    seen = []
+
+    def answer(method, path, headers):
+        seen.append(headers.get("Authorization"))
+        return html()
+
+    (tmp_path / "token").write_text("abc\n")
+    with answering(answer) as url:
+        throttlescope("doctor", "--prometheus", url, "--token-file", tmp_path / "token")
+    assert seen[0] == "Bearer abc"
+
+
+@pytest.mark.parametrize("name", ["cli.md", "configuration.md"])
+def test_the_reference_pages_are_what_the_code_says(name):
+    page = (reference.PAGES / name).read_text(encoding="utf-8")
+    made = reference.cli_page() if name == "cli.md" else reference.configuration_page(page)
+    assert page == made, "run: python -m throttlescope.app.cli.reference docs/reference"
+
+
+def test_the_configuration_pages_example_is_valid(tmp_path):
+    from throttlescope.app.config import load_settings
+
+    page = (reference.PAGES / "configuration.md").read_text(encoding="utf-8")
+    file = tmp_path / "throttlescope.toml"
+    file.write_text(page.split("```toml\n")[1].split("```")[0])
+    assert load_settings(file).clusters["pulsar-prod"].labels.namespace == "exported_namespace"
+
+
+def test_serve_answers_on_loopback_and_ends_with_ctrl_c(lake):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "throttlescope.app.cli", "serve", "--lake", lake.root, "--port", str(port)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"HOME": lake.root})
+    try:
+        import requests
+
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                answer = requests.get(f"http://127.0.0.1:{port}/healthz", timeout=5)
+                break
+            except requests.RequestException:
+                assert time.monotonic() < deadline
+                assert process.poll() is None, process.stderr.read()
+                time.sleep(0.2)
+        assert answer.status_code == 200
+        # A second one is told that the port is taken.
+        taken = throttlescope("serve", "--lake", lake.root, "--port", port)
+        assert taken.code == 2
+        assert "--port" in taken.err
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.wait()
