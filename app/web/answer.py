@@ -1,0 +1,100 @@
+"""The answer in words. In: a verdict, the runs up to it, the limits known. Out: what, since when, why, how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.causes import CAUSES, SIDES, Cause, limiter_words
+from throttlescope.app.web.limits import Limit
+from throttlescope.app.web.runs import Run, runs
+
+_REASONS = 3
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person at 3 AM reads first; every field is a sentence or a short list of them.
+
+    Attributes
+    ----------
+    backlog : str
+        How much waits and how it moves.
+    since : str
+        Begin and length, "at least" where the time before is not known.
+    sure : str
+        Confidence as a share, in words.
+    why : tuple of str
+        The strongest evidence for it.
+    against : tuple of str
+        The strongest evidence against it.
+    naive : str
+        What the naive rule says, and whether it agrees.
+    """
+
+    cause: Cause
+    title: str
+    backlog: str
+    since: str
+    sure: str
+    why: tuple[str, ...]
+    against: tuple[str, ...]
+    first: str
+    never: str
+    naive: str
+    naive_agrees: bool
+
+
+def answer(verdicts: Sequence[dict], limits: Sequence[Limit]) -> Answer:
+    """The answer of the newest of ``verdicts`` (at least one, of one subscription, up to the one told)."""
+    verdict = max(verdicts, key=lambda row: (row["window_end_ms"], row["window_start_ms"]))
+    cause = CAUSES[verdict["cause"]]
+    side = SIDES[verdict["naive_side"]]
+    agrees = verdict["naive_side"] == verdict["side"]
+    return Answer(
+        cause=cause,
+        title=_title(cause, verdict["limiter"], limits),
+        backlog=_backlog(verdict),
+        since=_since(runs(verdicts)[-1]),
+        sure=f"{fmt.percent(verdict['confidence'])} confidence",
+        why=_sentences(verdict, "for"),
+        against=_sentences(verdict, "against"),
+        first=cause.first,
+        never=cause.never,
+        naive=f"{side.mark} {side.label}",
+        naive_agrees=agrees,
+    )
+
+
+def _title(cause: Cause, limiter: str | None, limits: Sequence[Limit]) -> str:
+    if not limiter:
+        return f"{cause.answer}."
+    limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
+    details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
+    if cause.word == "throttled":
+        return f"The {limiter_words(limiter)}{details} holds this subscription back."
+    return f"{cause.answer}: the {limiter_words(limiter)}{details}."
+
+
+def _backlog(verdict: dict) -> str:
+    waiting, change = verdict["backlog_entries"], verdict["backlog_growth_entries"]
+    if fmt.is_missing(waiting):
+        return "Backlog not measured."
+    length = fmt.duration(verdict["window_end_ms"] - verdict["window_start_ms"])
+    text = f"{fmt.count(waiting, 'entries')} wait"
+    if fmt.is_missing(change):
+        return f"{text}."
+    if change == 0:
+        return f"{text}, unchanged over {length}."
+    return f"{text}, {fmt.signed(change)} over {length}."
+
+
+def _since(run: Run) -> str:
+    at_least = "at least " if run.follows_gap else ""
+    return f"Since {at_least}{fmt.moment(run.start_ms)}, for {fmt.duration(run.end_ms - run.start_ms)}."
+
+
+def _sentences(verdict: dict, weight: str) -> tuple[str, ...]:
+    texts = [row["text"] for row in verdict["evidence"] or () if row["weight"] == weight]
+    return tuple(texts[:_REASONS])

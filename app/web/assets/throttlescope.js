@@ -1,0 +1,184 @@
+// What must happen in the browser: following links without a reload, filters in the address,
+// the grid's badges and links, one zoom for all charts, keys. Names arrive as text and stay text:
+// nothing here builds HTML from strings.
+(function () {
+  "use strict";
+
+  const OVERVIEW = "/";
+
+  function navigate(href) {
+    const url = new URL(href, window.location.origin);
+    if (url.origin !== window.location.origin) {
+      return;
+    }
+    window.dash_clientside.set_props("address", { pathname: url.pathname, search: url.search });
+    window.scrollTo(0, 0);
+  }
+
+  function plainClick(event) {
+    return !(event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+  }
+
+  // -- clientside callbacks ---------------------------------------------------------------
+
+  let titledPath = null;
+
+  window.dash_clientside = window.dash_clientside || {};
+  window.dash_clientside.throttlescope = {
+    setTitle: function (pathname, search) {
+      const query = new URLSearchParams(search || "");
+      const name = pathname === "/subscription" ? query.get("subscription") : null;
+      document.title = name ? name.slice(0, 80) + " - throttlescope" : "throttlescope";
+      if (titledPath !== null && titledPath !== pathname) {
+        // A reader of the screen starts at the new page, not at the link that was clicked.
+        const page = document.getElementById("page");
+        page && page.focus({ preventScroll: true });
+      }
+      titledPath = pathname;
+      return "shell-page";
+    },
+
+    // The address wins when it changed; otherwise the inputs are written into it, without a new
+    // entry in the history for every key.
+    syncFilters: function (search, text, clusters, pathname) {
+      const none = window.dash_clientside.no_update;
+      if (pathname !== OVERVIEW || text === undefined) {
+        return none;
+      }
+      const query = new URLSearchParams(search || "");
+      const wanted = [query.get("q") || "", query.getAll("cluster")];
+      const shown = [(text || "").trim(), clusters || []];
+      const triggered = window.dash_clientside.callback_context.triggered_id;
+      if (triggered !== "overview-search" && triggered !== "overview-clusters") {
+        if (wanted[0] !== shown[0]) {
+          window.dash_clientside.set_props("overview-search", { value: wanted[0] });
+        }
+        if (JSON.stringify(wanted[1]) !== JSON.stringify(shown[1])) {
+          window.dash_clientside.set_props("overview-clusters", { value: wanted[1] });
+        }
+        return none;
+      }
+      if (wanted[0] === shown[0] && JSON.stringify(wanted[1]) === JSON.stringify(shown[1])) {
+        return none;
+      }
+      const next = new URLSearchParams();
+      if (shown[0]) {
+        next.append("q", shown[0]);
+      }
+      shown[1].forEach((cluster) => next.append("cluster", cluster));
+      query.getAll("cause").forEach((cause) => next.append("cause", cause));
+      const written = next.toString() ? "?" + next.toString() : "";
+      window.history.replaceState(window.history.state, "", window.location.pathname + written);
+      return written;
+    },
+
+    refreshGrid: function () {
+      window.dash_ag_grid
+        .getApiAsync("overview-grid")
+        .then((api) => api.purgeInfiniteCache && api.purgeInfiniteCache());
+      return window.dash_clientside.no_update;
+    },
+
+    linkZoom: function () {
+      const none = window.dash_clientside.no_update;
+      const triggered = window.dash_clientside.callback_context.triggered[0];
+      const change = triggered && triggered.value;
+      if (!change) {
+        return none;
+      }
+      const range = change["xaxis.range"] || [change["xaxis.range[0]"], change["xaxis.range[1]"]];
+      if (range[0] === undefined || range[1] === undefined) {
+        return none;
+      }
+      const ends = (pair) => pair.map((end) => (typeof end === "number" ? end : Date.parse(String(end).replace(" ", "T").replace(/Z?$/, "Z"))));
+      const wanted = ends(range);
+      document.querySelectorAll("#subscription-content .js-plotly-plot").forEach((graph) => {
+        const now = ends(graph.layout.xaxis.range);
+        if (Math.abs(now[0] - wanted[0]) > 1 || Math.abs(now[1] - wanted[1]) > 1) {
+          window.Plotly.relayout(graph, { "xaxis.range[0]": range[0], "xaxis.range[1]": range[1] });
+        }
+      });
+      return none;
+    },
+  };
+
+  // -- the grids --------------------------------------------------------------------------
+
+  const functions = (window.dashAgGridFunctions = window.dashAgGridFunctions || {});
+
+  functions.openOnEnter = function (params) {
+    if (params.event && params.event.key === "Enter" && params.data) {
+      navigate(params.data.href);
+    }
+  };
+
+  functions.openOnClick = function (params) {
+    const event = params.event;
+    if (params.data && event && plainClick(event) && !window.getSelection().toString()) {
+      navigate(params.data.href);
+    }
+  };
+
+  const components = (window.dashAgGridComponentFunctions = window.dashAgGridComponentFunctions || {});
+
+  components.CauseBadge = function (props) {
+    const field = props.colDef.field;
+    if (!props.value) {
+      return null;
+    }
+    return React.createElement(
+      "span",
+      { className: "cause-badge" },
+      React.createElement(
+        "span",
+        { className: "cause-mark", style: { color: props.data[field + "_colour"] }, "aria-hidden": "true" },
+        props.data[field + "_mark"]
+      ),
+      React.createElement("span", null, props.value)
+    );
+  };
+
+  components.SubscriptionLink = function (props) {
+    if (!props.data) {
+      return null;
+    }
+    return React.createElement(
+      "a",
+      {
+        href: props.data.href,
+        tabIndex: -1,
+        onClick: (event) => {
+          if (plainClick(event)) {
+            event.preventDefault();
+            navigate(props.data.href);
+          }
+        },
+      },
+      React.createElement("bdi", null, props.value)
+    );
+  };
+
+  // -- keys -------------------------------------------------------------------------------
+
+  document.addEventListener("keydown", function (event) {
+    const typing = event.target.closest && event.target.closest("input, textarea, select, [contenteditable=true]");
+    const box = document.getElementById("overview-search");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      if (box) {
+        box.focus();
+        box.select();
+      } else {
+        navigate(OVERVIEW);
+      }
+    } else if (event.key === "Escape" && typing === box && box) {
+      box.blur();
+    } else if (event.key === "ArrowDown" && typing === box && box) {
+      event.preventDefault();
+      const api = window.dash_ag_grid.getApi("overview-grid");
+      if (api && api.getDisplayedRowCount()) {
+        api.setFocusedCell(0, "subscription");
+      }
+    }
+  });
+})();

@@ -1,0 +1,19 @@
+"""Figures. In: rows of tables and keyword options. Out: a Plotly figure. Pure functions: no reading, no clock.
+
+No name that comes from a cluster is put into a figure unescaped: Plotly reads some HTML in texts.
+"""
+
+from throttlescope.app.web.figures.backlog import backlog_figure
+from throttlescope.app.web.figures.events import events_figure
+from throttlescope.app.web.figures.holding import holding_figure
+from throttlescope.app.web.figures.rates import byte_rates_figure, msg_rates_figure
+from throttlescope.app.web.figures.ribbon import ribbon_figure
+
+__all__ = [
+    "backlog_figure",
+    "byte_rates_figure",
+    "events_figure",
+    "holding_figure",
+    "msg_rates_figure",
+    "ribbon_figure",
+]

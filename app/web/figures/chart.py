@@ -1,0 +1,110 @@
+"""What all charts share: axes in UTC with their unit, one left edge, colours that read on light and dark.
+
+In: traces and a range. Out: a figure. Texts and grids get their final colour from the page's style
+sheet, so that one figure serves both colour schemes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from throttlescope.ingest.times import MINUTE_MS
+
+#: Okabe and Ito; the same line means the same thing in every chart.
+IN, OUT, ACK, ALL = "#E69F00", "#0072B2", "#009E73", "#7A7F87"
+LEVEL_COLOURS = {"broker": "#B5527F", "topic": "#9A7B00", "subscription": "#D55E00"}
+LEVEL_DASHES = {"broker": "dot", "topic": "dash", "subscription": "solid"}
+GREY = "#9AA0A6"
+
+#: Left margin of every chart: with one left edge, a time is one place on the page.
+LEFT_PX, RIGHT_PX = 78, 16
+
+#: Plotly's default button would upload the chart to a cloud service.
+CONFIG = {
+    "showSendToCloud": False,
+    "displaylogo": False,
+    "responsive": True,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+}
+
+
+def chart(
+    traces: Sequence[go.Scatter | go.Bar], *, y_title: str, start_ms: int, end_ms: int, height_px: int = 230
+) -> go.Figure:
+    """A figure over [start_ms, end_ms) with a titled y axis from zero and a UTC time axis."""
+    figure = go.Figure(list(traces))
+    figure.update_layout(
+        height=height_px,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 34, "b": 40},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": "inherit", "size": 12, "color": "#5c636a"},
+        hovermode="x unified",
+        dragmode="zoom",
+        bargap=0.15,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}},
+        uirevision=f"{start_ms}-{end_ms}",
+    )
+    figure.update_xaxes(
+        type="date",
+        range=[start_ms, end_ms],
+        title={"text": "time, UTC", "standoff": 4},
+        hoverformat="%Y-%m-%d %H:%M:%S UTC",
+        tickformatstops=[
+            {"dtickrange": [None, 60_000], "value": "%H:%M:%S"},
+            {"dtickrange": [60_000, 86_400_000], "value": "%H:%M\n%b %d"},
+            {"dtickrange": [86_400_000, None], "value": "%b %d\n%Y"},
+        ],
+        showgrid=True,
+        gridcolor="rgba(128,128,128,0.18)",
+        zeroline=False,
+        ticks="outside",
+    )
+    figure.update_yaxes(
+        title={"text": y_title, "standoff": 6},
+        rangemode="tozero",
+        gridcolor="rgba(128,128,128,0.18)",
+        zerolinecolor="rgba(128,128,128,0.5)",
+        tickformat="~s",
+        fixedrange=True,
+    )
+    return figure
+
+
+def gapless(minutes: pd.DataFrame) -> pd.DataFrame:
+    """The same minutes with an empty row in each gap, so that lines break where nothing is known."""
+    if minutes.empty:
+        return minutes
+    first, last = int(minutes["minute_ms"].iloc[0]), int(minutes["minute_ms"].iloc[-1])
+    every = np.arange(first, last + MINUTE_MS, MINUTE_MS)
+    if len(every) == len(minutes):
+        return minutes
+    whole = minutes.drop_duplicates("minute_ms", keep="last").set_index("minute_ms").reindex(every)
+    return whole.rename_axis("minute_ms").reset_index()
+
+
+def minute_ends(minutes: pd.DataFrame) -> list[int]:
+    """Where values of recording rules belong: they are read at a minute's end."""
+    return [int(minute) + MINUTE_MS for minute in minutes["minute_ms"]]
+
+
+def numbers(column: pd.Series) -> list[float | None]:
+    """Values with None for what is missing."""
+    return [None if pd.isna(value) else float(value) for value in column]
+
+
+def line(minutes: pd.DataFrame, column: pd.Series, label: str, colour: str, *, unit: str, dash: str = "solid"):
+    """One line over the minutes' ends; gaps stay gaps."""
+    return go.Scatter(
+        x=minute_ends(minutes),
+        y=numbers(column),
+        name=label,
+        mode="lines",
+        line={"color": colour, "width": 2, "dash": dash},
+        connectgaps=False,
+        hovertemplate=f"%{{y:.4~s}} {unit}",
+    )

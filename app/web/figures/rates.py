@@ -1,0 +1,126 @@
+"""Rates in, out and acknowledged, with every known limit as a line. In: minutes of ``signals``. Out: figures."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.figures.chart import (
+    ACK,
+    ALL,
+    IN,
+    LEVEL_COLOURS,
+    LEVEL_DASHES,
+    OUT,
+    chart,
+    gapless,
+    line,
+    minute_ends,
+    numbers,
+)
+from throttlescope.app.web.limits import known_limits, limit_lines, shared_use
+from throttlescope.ingest.times import MINUTE_MS
+
+# A limit further away than this would press the rates flat; it is named at the edge instead.
+_FARTHEST = 4.0
+# Each level has a third of the width for its label, so that labels of near limits never meet.
+_LABEL_PLACES = {"broker": (0.0, "left"), "topic": (0.5, "center"), "subscription": (1.0, "right")}
+
+
+def msg_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure:
+    """Messages per second in, out and acknowledged, and the message limits per second."""
+    minutes = gapless(minutes)
+    traces = [
+        line(minutes, minutes["in_msg_rate_5m"], "in (published)", IN, unit="msg/s"),
+        line(minutes, minutes["out_msg_rate_5m"], "out (dispatched)", OUT, unit="msg/s"),
+        line(minutes, minutes["ack_msg_rate"], "acknowledged", ACK, unit="msg/s", dash="dot"),
+    ]
+    return _with_limits(traces, minutes, "msg", "msg/s", start_ms, end_ms)
+
+
+def byte_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure:
+    """Bytes per second in and out, and the byte limits per second."""
+    minutes = gapless(minutes)
+    traces = [
+        line(minutes, minutes["in_bytes_rate_5m"], "in (published)", IN, unit="B/s"),
+        line(minutes, minutes["out_bytes_rate_5m"], "out (dispatched)", OUT, unit="B/s"),
+    ]
+    figure = _with_limits(traces, minutes, "bytes", "B/s", start_ms, end_ms)
+    ticks = _iec_ticks(figure.layout.yaxis.range[1])
+    figure.update_yaxes(tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()))
+    return figure
+
+
+def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end_ms: int) -> go.Figure:
+    lines = limit_lines(minutes, unit)
+    own_out = traces[1]
+    for level in ("broker", "topic"):
+        # A shared limit is used by neighbours too: its use is drawn where it is not this one's alone.
+        use = shared_use(minutes, level, unit)
+        alone = pd.Series(own_out.y, index=use.index, dtype=float)
+        if level in lines and (use > alone * 1.05).any():
+            label = f"out, all under the {level} limit"
+            traces.append(line(minutes, use, label, ALL, unit=unit_words, dash=LEVEL_DASHES[level]))
+    highest = max((value for trace in traces for value in trace.y if value is not None), default=0.0)
+    near = {level: values for level, values in lines.items() if values.max() <= highest * _FARTHEST or highest == 0}
+    for level, values in near.items():
+        traces.append(_limit_trace(minutes, values, level, unit_words))
+    title = "bytes per second" if unit == "bytes" else "messages per second"
+    figure = chart(traces, y_title=title, start_ms=start_ms, end_ms=end_ms, height_px=270)
+    top = max([highest, *(float(values.max()) for values in near.values())]) * 1.22 or 1.0
+    figure.update_yaxes(range=[0, top])
+    for level, values in lines.items():
+        _label(figure, minutes, values, level, unit, top, inside=level in near)
+    return figure
+
+
+def _limit_trace(minutes: pd.DataFrame, values: pd.Series, level: str, unit_words: str) -> go.Scatter:
+    return go.Scatter(
+        x=minute_ends(minutes),
+        y=numbers(values),
+        name=f"{level} limit",
+        mode="lines",
+        line={"color": LEVEL_COLOURS[level], "width": 2.5, "dash": LEVEL_DASHES[level], "shape": "hv"},
+        connectgaps=False,
+        showlegend=False,
+        hovertemplate=f"%{{y:.4~s}} {unit_words}",
+    )
+
+
+def _label(figure, minutes: pd.DataFrame, values: pd.Series, level: str, unit: str, top: float, *, inside: bool) -> None:
+    known_to = values.last_valid_index()
+    limit = next(
+        limit
+        for limit in known_limits(minutes.loc[:known_to])
+        if (limit.level, limit.unit) == (level, unit)
+    )
+    words = f"{level} limit {limit.speed()}, {limit.who()}"
+    after = minutes.loc[known_to + 1 :, f"limit_{level}_set_by"].notna()
+    if after.any():
+        words += f", until {fmt.clock(int(minutes.loc[known_to, 'minute_ms']) + MINUTE_MS)}"
+    x, anchor = _LABEL_PLACES[level]
+    figure.add_annotation(
+        text=words if inside else f"↑ {words} (above this chart)",
+        x=x,
+        xref="paper",
+        xanchor=anchor,
+        y=float(values[known_to]) if inside else top,
+        yanchor="bottom" if inside else "top",
+        showarrow=False,
+        font={"size": 12, "color": LEVEL_COLOURS[level]},
+    )
+
+
+def _iec_ticks(top_bytes: float) -> dict[float, str]:
+    """About five round steps of 1024 below the top: {512.0: "512 B", ...}."""
+    step = 1.0
+    while top_bytes / step > 6:
+        # 1, 2, 5, 10 ... 500 of one prefix, then 1 of the next.
+        scaled = step
+        prefix = 1.0
+        while scaled >= 1000:
+            scaled, prefix = scaled / 1024, prefix * 1024
+        following = next((n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500) if n > scaled * 1.001), None)
+        step = prefix * 1024 if following is None else following * prefix
+    return {i * step: fmt.size(i * step) for i in range(int(top_bytes / step) + 1)}

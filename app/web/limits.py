@@ -1,0 +1,178 @@
+"""Which limits are known for a subscription, and whether their throttle events prove anything.
+
+In: minutes of ``signals``. Out: one ``Limit`` per level and unit, and step lines for the charts.
+
+A throttle event says that a read plan was trimmed. Where one period of the limit holds less than
+one read plans for, every read of a healthy subscription is trimmed too, and events prove nothing
+(a message limit below the read batch, a byte limit below the read size).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.causes import LEVEL_WORDS, SET_BY_WORDS, UNIT_WORDS
+from throttlescope.ingest.contracts.words import LEVELS, UNITS
+
+# Pulsar's defaults, used where the broker's own figures were not read: dispatcherMaxReadBatchSize and
+# dispatcherMaxReadSizeBytes.
+READ_BATCH_ENTRIES = 100
+READ_SIZE_BYTES = 5 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limiter as the newest minute of a window knows it.
+
+    Attributes
+    ----------
+    rate : int or None
+        Messages or bytes per period; None: no limit of this kind.
+    period_s : int or None
+    counts : str
+        ``messages`` or ``entries``: what a message limit counts.
+    set_by : str or None
+        None: not observed, so there may be one.
+    planned : int
+        What one read plans for, in messages (entries) or bytes.
+    use_share_max : float or None
+        Largest use / limit of the window, over all that share the limit.
+    changed : bool
+        It was another one earlier in the window.
+    """
+
+    level: str
+    unit: str
+    rate: int | None
+    period_s: int | None
+    counts: str
+    set_by: str | None
+    planned: int
+    use_share_max: float | None
+    changed: bool
+
+    @property
+    def name(self) -> str:
+        return f"{LEVEL_WORDS[self.level]} {UNIT_WORDS[self.unit]} limit"
+
+    @property
+    def per_second(self) -> float | None:
+        return None if self.rate is None else self.rate / (self.period_s or 1)
+
+    @property
+    def events_prove(self) -> bool:
+        """Whether an event of this limiter says more than that somebody read."""
+        return self.rate is not None and self.rate >= self.planned
+
+    def amount(self) -> str:
+        """As configured: ``50 msg per 1 s``."""
+        if self.rate is None:
+            return "not observed" if self.set_by is None else "none"
+        if self.unit == "bytes":
+            rate = fmt.size(self.rate)
+        else:
+            rate = f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}{'entries' if self.counts == 'entries' else 'msg'}"
+        return f"{rate} per {self.period_s or 1}\N{NO-BREAK SPACE}s"
+
+    def speed(self) -> str:
+        """Per second: ``50 msg/s``, ``1 MiB/s``."""
+        if self.unit == "bytes":
+            return fmt.size_rate(self.per_second)
+        if self.counts == "entries" and self.per_second is not None:
+            return fmt.count(self.per_second, "entries/s")
+        return fmt.msg_rate(self.per_second)
+
+    def who(self) -> str:
+        return "not observed" if self.set_by is None else SET_BY_WORDS[self.set_by]
+
+    def proof(self) -> str:
+        """What its throttle events are worth, in words."""
+        if self.rate is None:
+            return "Not observed: its events cannot be weighed." if self.set_by is None else "No limit: no events."
+        planned = (
+            fmt.size(self.planned) if self.unit == "bytes" else f"{self.planned}\N{NO-BREAK SPACE}{self.counts}"
+        )
+        if self.events_prove:
+            return f"Events count as evidence: one period holds at least what one read plans for ({planned})."
+        return f"Events prove nothing: one period holds less than one read plans for ({planned})."
+
+
+def known_limits(minutes: pd.DataFrame) -> list[Limit]:
+    """Every level and unit as of the newest minute; six rows, or none where there are no minutes."""
+    if minutes.empty:
+        return []
+    last = minutes.iloc[-1]
+    found = []
+    for level in LEVELS:
+        for unit in UNITS:
+            column = f"limit_{level}_{unit}"
+            periods = minutes[f"limit_{level}_period_s"]
+            history = list(zip(minutes[column].astype(object), periods.astype(object), strict=True))
+            cleaned = {tuple(None if pd.isna(v) else int(v) for v in pair) for pair in history}
+            use = minutes[f"rho_{level}_{unit}"].astype(float).max()
+            found.append(
+                Limit(
+                    level,
+                    unit,
+                    _whole(last[column]),
+                    _whole(last[f"limit_{level}_period_s"]),
+                    _text(last["limit_counts"]) or "messages",
+                    _text(last[f"limit_{level}_set_by"]),
+                    planned_read(last, unit),
+                    None if pd.isna(use) else float(use),
+                    len(cleaned) > 1,
+                )
+            )
+    return found
+
+
+def limit_lines(minutes: pd.DataFrame, unit: str) -> dict[str, pd.Series]:
+    """Per level the limit per second at each minute; levels that never had one are left out.
+
+    A message limit that counts entries is turned into messages by the minute's messages per entry,
+    and is missing where that is not known.
+    """
+    lines = {}
+    for level in LEVELS:
+        rate = minutes[f"limit_{level}_{unit}"].astype(float)
+        line = rate / minutes[f"limit_{level}_period_s"].astype(float)
+        if unit == "msg":
+            entries = minutes["limit_counts"] == "entries"
+            line = line.where(~entries, line * minutes["messages_per_entry"].astype(float))
+        if line.notna().any():
+            lines[level] = line
+    return lines
+
+
+def shared_use(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:
+    """Use of one limiter per second, summed over all that share it: rho x limit / period."""
+    rate = minutes[f"limit_{level}_{unit}"].astype(float) / minutes[f"limit_{level}_period_s"].astype(float)
+    return minutes[f"rho_{level}_{unit}"].astype(float) * rate
+
+
+def events_prove(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:
+    """Per minute: whether events of this limiter are evidence. An unknown limit proves nothing."""
+    limit = minutes[f"limit_{level}_{unit}"].astype(float)
+    if unit == "bytes":
+        planned = minutes["read_size_bytes"].astype(float).fillna(READ_SIZE_BYTES)
+    else:
+        planned = minutes["read_batch_entries"].astype(float).fillna(READ_BATCH_ENTRIES)
+    return limit.notna() & (limit >= planned)
+
+
+def planned_read(minute: pd.Series, unit: str) -> int:
+    """What one read plans for, in entries or bytes; Pulsar's default where it was not read."""
+    if unit == "bytes":
+        return _whole(minute["read_size_bytes"]) or READ_SIZE_BYTES
+    return _whole(minute["read_batch_entries"]) or READ_BATCH_ENTRIES
+
+
+def _whole(value: object) -> int | None:
+    return None if pd.isna(value) else int(value)
+
+
+def _text(value: object) -> str | None:
+    return None if pd.isna(value) else str(value)

@@ -1,0 +1,335 @@
+"""The overview: all subscriptions, what holds each, worst first.
+
+In: the address (search, causes, clusters) and the newest verdicts. Out: components. Rows are sorted,
+filtered and paged by the server; a click or Enter opens a subscription.
+"""
+
+from __future__ import annotations
+
+import dash_ag_grid as dag
+import dash_mantine_components as dmc
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address import (
+    OVERVIEW_PATH,
+    OverviewAddress,
+    Subscription,
+    SubscriptionAddress,
+)
+from throttlescope.app.web.causes import CAUSES, SIDES, limiter_words
+from throttlescope.app.web.data import RECENT_MS, CauseCount, Freshness, LakeReader
+from throttlescope.app.web.shell import explained, panel
+from throttlescope.ingest.errors import InputError
+
+PATH = OVERVIEW_PATH
+TITLE = "Subscriptions"
+
+_RECENT = fmt.duration(RECENT_MS)
+_ROW_HEIGHT_PX = 34
+
+GRID_THEME = {
+    "function": (
+        "themeQuartz.withParams({"
+        "backgroundColor: 'var(--mantine-color-body)', foregroundColor: 'var(--mantine-color-text)',"
+        "borderColor: 'var(--mantine-color-default-border)', headerBackgroundColor: 'var(--mantine-color-default-hover)',"
+        "rowHoverColor: 'var(--mantine-color-default-hover)', accentColor: '#0072B2', fontFamily: 'inherit',"
+        "fontSize: 13, headerFontSize: 12, spacing: 5, wrapperBorderRadius: 4})"
+    )
+}
+
+_COLUMNS = [
+    {"field": "cause", "headerName": "Cause now", "cellRenderer": "CauseBadge", "width": 175, "tooltipField": "cause_tip"},
+    {"field": "limiter", "headerName": "Limiter", "width": 150},
+    {"field": "confidence", "headerName": "Confidence", "width": 98, "type": "rightAligned"},
+    {
+        "field": "subscription",
+        "headerName": "Subscription",
+        "cellRenderer": "SubscriptionLink",
+        "flex": 2,
+        "minWidth": 150,
+        "tooltipField": "subscription",
+    },
+    {"field": "topic", "headerName": "Topic", "flex": 3, "minWidth": 170, "tooltipField": "topic"},
+    {"field": "partition", "headerName": "Part.", "headerTooltip": "partition; – : not partitioned", "width": 66, "type": "rightAligned"},
+    {"field": "cluster", "headerName": "Cluster", "flex": 2, "minWidth": 100, "tooltipField": "cluster"},
+    {"field": "backlog", "headerName": "Backlog, entries", "width": 118, "type": "rightAligned", "tooltipField": "backlog_exact"},
+    {
+        "field": "growth",
+        "headerName": "Change",
+        "headerTooltip": "change of the backlog over the verdict's window, entries",
+        "width": 84,
+        "type": "rightAligned",
+        "tooltipField": "growth_exact",
+    },
+    {"field": "since", "headerName": "For", "headerTooltip": "how long this cause has held; ≥ : it may be longer", "width": 100, "tooltipField": "since_exact"},
+    {
+        "field": "main_cause",
+        "headerName": f"Longest in {_RECENT}",
+        "headerTooltip": f"what held it longest in the newest {_RECENT} of its cluster, and for how long",
+        "cellRenderer": "CauseBadge",
+        "width": 205,
+        "tooltipField": "main_tip",
+    },
+    {
+        "field": "naive",
+        "headerName": "Naive rule says",
+        "headerTooltip": "backlog > 1000 entries: a limit if there was any throttle event, else the consumers. Shown where it differs.",
+        "width": 140,
+    },
+]
+
+
+def layout(query: str | None) -> html.Div:
+    """The frame of the page; its parts are filled by callbacks."""
+    try:
+        search = OverviewAddress.parse(query).search
+    except InputError:
+        search = ""
+    return html.Div(
+        [
+            html.Div(
+                [html.H1(TITLE), html.Div(id="overview-freshness", className="freshness")], className="page-head"
+            ),
+            html.Div(dmc.Skeleton(height=64), id="overview-cards"),
+            html.Div(
+                [
+                    dmc.TextInput(
+                        id="overview-search",
+                        value=search,
+                        placeholder="search subscription, topic, cluster",
+                        debounce=200,
+                        leftSection="⌕",
+                        rightSection=dmc.Kbd("/", size="xs"),
+                        className="overview-search",
+                        **{"aria-label": "search subscription, topic, cluster"},
+                    ),
+                    dmc.MultiSelect(
+                        id="overview-clusters",
+                        data=[],
+                        value=[],
+                        placeholder="all clusters",
+                        searchable=True,
+                        clearable=True,
+                        className="overview-clusters",
+                        **{"aria-label": "clusters"},
+                    ),
+                ],
+                className="toolbar",
+            ),
+            html.Div(id="overview-status", className="status", role="status"),
+            dag.AgGrid(
+                id="overview-grid",
+                rowModelType="infinite",
+                columnDefs=_COLUMNS,
+                defaultColDef={"resizable": True, "sortable": True, "suppressHeaderMenuButton": True},
+                getRowId="params.data.id",
+                eventListeners={"cellKeyDown": ["openOnEnter(params)"], "rowClicked": ["openOnClick(params)"]},
+                dashGridOptions={
+                    "theme": GRID_THEME,
+                    "rowHeight": _ROW_HEIGHT_PX,
+                    "headerHeight": 36,
+                    "cacheBlockSize": 100,
+                    "maxConcurrentDatasourceRequests": 1,
+                    "infiniteInitialRowCount": 1,
+                    "tooltipShowDelay": 300,
+                    "suppressNoRowsOverlay": True,
+                },
+                style={"height": None},
+                className="overview-grid",
+            ),
+            # Filled when the address changed what the table shows: the grid then asks for its rows again.
+            dcc.Store(id="overview-shown"),
+        ],
+        className="overview",
+    )
+
+
+def register(app: Dash, reader: LakeReader) -> None:
+    """Callbacks: thin ways from the address to the reader and back to components."""
+
+    @app.callback(
+        Output("overview-cards", "children"),
+        Output("overview-freshness", "children"),
+        Output("overview-status", "children"),
+        Output("overview-clusters", "data"),
+        Output("overview-shown", "data"),
+        Input("address", "search"),
+        State("address", "pathname"),
+    )
+    def show(query, pathname):
+        if pathname != PATH:
+            return (no_update,) * 5
+        return _show(query)
+
+    def _show(query):
+        fault = explained(lambda: _parts(query))()
+        return fault if isinstance(fault, tuple) else (fault, "", "", no_update, query or "")
+
+    def _parts(query):
+        address = OverviewAddress.parse(query)
+        freshness = reader.freshness()
+        counts = reader.cause_counts(address)
+        _, total = reader.subscriptions(address, end=0)
+        return (
+            cards(counts, address),
+            freshness_line(freshness),
+            status(address, freshness, total, reader.lake_path),
+            [{"value": cluster, "label": fmt.name(cluster, 60)} for cluster in freshness.clusters],
+            query or "",
+        )
+
+    @app.callback(
+        Output("overview-grid", "getRowsResponse"),
+        Input("overview-grid", "getRowsRequest"),
+        State("address", "search"),
+    )
+    def rows(request, query):
+        if request is None:
+            return no_update
+        try:
+            address = OverviewAddress.parse(query)
+        except InputError:
+            return {"rowData": [], "rowCount": 0}
+        sort = [(item["colId"], item["sort"] == "desc") for item in request.get("sortModel") or []]
+        found, total = reader.subscriptions(
+            address, sort=sort, start=int(request["startRow"]), end=int(request["endRow"])
+        )
+        return {"rowData": [grid_row(row) for row in found], "rowCount": total}
+
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "syncFilters"),
+        Output("address", "search"),
+        Input("address", "search"),
+        # The inputs are there on this page only, the address on all of them.
+        Input("overview-search", "value", allow_optional=True),
+        Input("overview-clusters", "value", allow_optional=True),
+        State("address", "pathname"),
+    )
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "refreshGrid"),
+        Output("overview-grid", "className"),
+        Input("overview-shown", "data"),
+        prevent_initial_call=True,
+    )
+
+
+def cards(counts: list[CauseCount], address: OverviewAddress) -> html.Nav:
+    """One card per cause with its counts; a click lets it through or no longer."""
+    return html.Nav(
+        [
+            dcc.Link(
+                [
+                    html.Span(
+                        [
+                            html.Span(
+                                CAUSES[count.cause].mark,
+                                className="cause-mark",
+                                style={"color": CAUSES[count.cause].colour},
+                            ),
+                            CAUSES[count.cause].label,
+                        ],
+                        className="card-label",
+                    ),
+                    html.Span(
+                        [html.Strong(fmt.exact(count.now)), " now"],
+                        className="card-now" if count.now else "card-now none",
+                    ),
+                    html.Span(_recent_words(count), className="card-recent"),
+                ],
+                href=address.toggled(count.cause).href(),
+                className="card chosen" if count.cause in address.causes else "card",
+                title=CAUSES[count.cause].answer,
+            )
+            for count in counts
+        ],
+        className="cards",
+        **{"aria-label": "subscriptions by cause"},
+    )
+
+
+def _recent_words(count: CauseCount) -> str:
+    if count.cause == "healthy":
+        return f"{fmt.exact(count.recent)} all of the last {_RECENT}"
+    return f"{fmt.exact(count.recent)} longest in {_RECENT}"
+
+
+def freshness_line(freshness: Freshness) -> list:
+    """How new the data is; recordings are named as such."""
+    if freshness.data_up_to_ms is None:
+        return ["no data yet"]
+    words = [html.Span(f"data up to {fmt.moment(freshness.data_up_to_ms)}")]
+    if freshness.is_recording:
+        words.insert(
+            0,
+            html.Span(
+                dmc.Badge("demo: recordings", color="grape", variant="light", radius="sm", tt="none"),
+                title="times are those of the recordings",
+            ),
+        )
+    return words
+
+
+def status(address: OverviewAddress, freshness: Freshness, total: int, lake_path: str) -> object:
+    """How many rows are shown, or which kind of nothing this is and what to do next."""
+    everything = dcc.Link("Show all of them", href=OVERVIEW_PATH)
+    if not freshness.subscriptions:
+        return panel(
+            "No verdicts yet.",
+            [
+                f"The lake {lake_path} holds none.",
+                "Fill it: throttlescope run --prometheus URL --pulsar-admin URL --start -6h --end now --lake DIR, "
+                "or see recordings: throttlescope demo.",
+            ],
+        )
+    filtered = bool(address.search or address.causes or address.clusters)
+    if not total:
+        return panel(
+            "Nothing is left by these filters.",
+            [f"{fmt.exact(freshness.subscriptions)} subscriptions are in the lake; none fits the search, causes and clusters chosen."],
+            next_step=everything,
+        )
+    subscriptions = "subscription" if freshness.subscriptions == 1 else "subscriptions"
+    if filtered:
+        return [f"{fmt.exact(total)} of {fmt.exact(freshness.subscriptions)} {subscriptions}. ", everything]
+    return f"{fmt.exact(total)} {subscriptions}, worst first. Enter or a click opens one."
+
+
+def grid_row(row: dict) -> dict:
+    """One row of the table, in words; the browser only draws it."""
+    cause, naive = CAUSES[row["cause"]], SIDES[row["naive_side"]]
+    main = CAUSES.get(row["main_cause"])
+    subscription = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+    held_ms = row["window_end_ms"] - row["since_ms"]
+    at_least = "≥ " if row["since_at_least"] else ""
+    ended = f"; last seen {fmt.moment(row['window_end_ms'])}" if row["stale"] else ""
+    href = SubscriptionAddress(subscription).href()
+    return {
+        "id": href,
+        "href": href,
+        "cause": cause.label + (" (ended)" if row["stale"] else ""),
+        "cause_mark": cause.mark,
+        "cause_colour": cause.colour,
+        "cause_tip": f"{cause.answer}{ended}",
+        "limiter": limiter_words(row["limiter"]).removesuffix(" limit"),
+        "confidence": fmt.percent(row["confidence"]),
+        "subscription": fmt.name(row["subscription"]),
+        "topic": fmt.topic_name(row["topic"], -1),
+        "partition": "–" if row["partition"] < 0 else str(row["partition"]),
+        "cluster": fmt.name(row["cluster"]),
+        "backlog": _or_dash(row["backlog_entries"], fmt.short),
+        "backlog_exact": fmt.exact(row["backlog_entries"]),
+        "growth": _or_dash(row["backlog_growth_entries"], fmt.signed),
+        "growth_exact": fmt.exact(row["backlog_growth_entries"]),
+        "since": at_least + fmt.duration(held_ms),
+        "since_exact": f"since {at_least}{fmt.moment(row['since_ms'])}{ended}",
+        "main_cause": f"{main.label}, {fmt.duration(row['main_held_ms'])}" if main else "",
+        "main_cause_mark": main.mark if main else "",
+        "main_cause_colour": main.colour if main else "",
+        "main_tip": f"{main.answer}, until {fmt.moment(row['main_to_ms'])}" if main else "healthy all the time",
+        "naive": f"{naive.mark} {naive.label}" if row["naive_side"] != row["side"] else "",
+    }
+
+
+def _or_dash(value: float | None, words) -> str:
+    return "–" if fmt.is_missing(value) else words(value)

@@ -1,0 +1,118 @@
+"""The web app as a server. In: a lake. Out: a Dash application, or a running gunicorn on loopback.
+
+Read-only, stateless between requests, nothing fetched from elsewhere. Workers are processes, each
+with its own reader; any of them can answer any request.
+"""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from dash import ClientsideFunction, Dash, Input, Output, State
+from flask import Flask
+
+from throttlescope.app.web.data import LakeReader
+from throttlescope.app.web.pages import PAGES
+from throttlescope.app.web.shell import explained, not_found, shell
+from throttlescope.ingest.errors import InputError
+
+LOOPBACK = "127.0.0.1"
+PORT = 8050
+
+
+def create_app(lake_path: str | Path) -> Dash:
+    """The Dash application on one lake; ``.server`` is its WSGI callable.
+
+    Parameters
+    ----------
+    lake_path : str or Path
+        The lake's folder. An empty one gives pages that say what to do.
+    """
+    here = Path(__file__).parent
+    app = Dash(
+        __name__,
+        # Told its folders, Flask need not find them: it cannot below a namespace package.
+        server=Flask(__name__, root_path=str(here), instance_path=str(here), static_folder=None),
+        assets_folder=str(here / "assets"),
+        title="throttlescope",
+        update_title=None,
+        suppress_callback_exceptions=True,
+        health_endpoint="healthz",
+        # Plain text and no scripts in it; the browser needs the width for small screens.
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+    )
+    reader = LakeReader(lake_path)
+    app.layout = shell()
+
+    @app.callback(Output("page", "children"), Input("address", "pathname"), State("address", "search"))
+    @explained
+    def route(pathname, query):
+        page = PAGES.get(pathname)
+        return not_found(pathname or "") if page is None else page.layout(query)
+
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "setTitle"),
+        Output("page", "className"),
+        Input("address", "pathname"),
+        Input("address", "search"),
+    )
+    for page in PAGES.values():
+        page.register(app, reader)
+
+    @app.server.after_request
+    def protect(response):
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["X-Frame-Options"] = "DENY"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        return response
+
+    return app
+
+
+def serve(
+    lake_path: str | Path, *, host: str = LOOPBACK, port: int = PORT, workers: int = 2, threads: int = 4
+) -> None:
+    """Serve until interrupted.
+
+    Raises
+    ------
+    InputError
+        The port is taken or the address is not this machine's.
+    """
+    _check_free(host, port)
+    # Imported late: only a server needs it, and it does not exist on Windows.
+    from gunicorn.app.base import BaseApplication
+
+    class Server(BaseApplication):
+        def load_config(self):
+            for name, value in (
+                ("bind", f"{host}:{port}"),
+                ("workers", workers),
+                ("threads", threads),
+                ("worker_class", "gthread"),
+                ("accesslog", None),
+                ("loglevel", "warning"),
+                ("proc_name", "throttlescope"),
+                # A page that takes longer than this is lost anyway; its worker is replaced.
+                ("timeout", 60),
+            ):
+                self.cfg.set(name, value)
+
+        def load(self):
+            # In each worker, after the fork: DuckDB and Delta have threads that do not survive one.
+            return create_app(lake_path).server
+
+    Server().run()
+
+
+def _check_free(host: str, port: int) -> None:
+    try:
+        with socket.create_server((host, port)):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"The server cannot listen on {host}:{port}",
+            got=error.strerror or str(error),
+            fix="choose another with --port N",
+        ) from error

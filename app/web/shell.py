@@ -1,0 +1,116 @@
+"""The frame around every page, and the panels that explain. In: the list of pages. Out: components.
+
+Every page says one thing when it cannot show what was asked: what is missing and what to do next.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+from dash.exceptions import PreventUpdate
+
+from throttlescope.app.web.address import OVERVIEW_PATH
+from throttlescope.ingest.errors import ThrottlescopeError
+
+_LOG = logging.getLogger(__name__)
+
+THEME = {
+    "primaryColor": "blue",
+    "defaultRadius": "sm",
+    # What the machine has: nothing is fetched from elsewhere.
+    "fontFamily": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif",
+    "fontFamilyMonospace": "ui-monospace, 'DejaVu Sans Mono', Consolas, monospace",
+}
+
+
+def shell() -> dmc.MantineProvider:
+    """The frame: header, the place for a page, and the address that is the state."""
+    return dmc.MantineProvider(
+        defaultColorScheme="auto",
+        theme=THEME,
+        children=[
+            dcc.Location(id="address", refresh="callback-nav"),
+            html.A("Skip to the content", href="#page", className="skip-link"),
+            html.Header(
+                className="shell-header",
+                children=[
+                    dcc.Link("throttlescope", href=OVERVIEW_PATH, className="shell-brand"),
+                    html.Span("limit or consumers: what holds the backlog?", className="shell-question"),
+                    html.Span(className="shell-space"),
+                    html.Span("all times UTC · read-only", className="shell-note"),
+                    dmc.ColorSchemeToggle(
+                        lightIcon="☾", darkIcon="☀", variant="default", size="md", **{"aria-label": "light or dark"}
+                    ),
+                ],
+            ),
+            html.Main(skeleton(), id="page", className="shell-page", tabIndex=-1),
+        ],
+    )
+
+
+def skeleton() -> html.Div:
+    """Grey bars in the place of what is being read."""
+    return html.Div(
+        [dmc.Skeleton(height=36, mb="md"), dmc.Skeleton(height=150, mb="md"), dmc.Skeleton(height=320)],
+        className="page-skeleton",
+        **{"aria-label": "loading"},
+    )
+
+
+def panel(title: str, sentences: list[str], *, next_step: object = None, tone: str = "blue") -> dmc.Alert:
+    """A box that says what is the matter and what to do next."""
+    return dmc.Alert(
+        [*(html.P(sentence) for sentence in sentences), *([html.P(next_step)] if next_step else [])],
+        title=title,
+        color=tone,
+        variant="light",
+        className="explain",
+    )
+
+
+def fault(error: ThrottlescopeError) -> dmc.Alert:
+    """A fault that is known: what, got, expected, fix."""
+    sentences = [
+        f"{label}: {value}"
+        for label, value in (("Got", error.got), ("Expected", error.expected), ("Next", error.fix))
+        if value is not None
+    ]
+    return panel(f"{error.what}.", sentences, next_step=back_link(), tone="orange")
+
+
+def back_link() -> dcc.Link:
+    return dcc.Link("Open the overview", href=OVERVIEW_PATH)
+
+
+def not_found(pathname: str) -> html.Div:
+    return html.Div(
+        panel("There is no such page.", ["The address is not one of this app's."], next_step=back_link(), tone="orange"),
+        **{"data-path": pathname[:200]},
+    )
+
+
+def explained(build: Callable) -> Callable:
+    """Wrap a callback that returns one component: a fault becomes a panel, never a spinner for ever."""
+
+    @functools.wraps(build)
+    def guarded(*arguments):
+        try:
+            return build(*arguments)
+        except PreventUpdate:
+            raise
+        except ThrottlescopeError as error:
+            return fault(error)
+        except Exception:
+            _LOG.exception("a page could not be built")
+            return panel(
+                "This page could not be built.",
+                ["The fault is in the server's log. Other pages may still work."],
+                next_step=back_link(),
+                tone="red",
+            )
+
+    return guarded
