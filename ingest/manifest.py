@@ -22,8 +22,10 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.times import date_of
 
 _SECRET = re.compile(
-    r"token|password|passwd|secret|authorization|credential|api_?key|headers?$", re.IGNORECASE
+    r"token|password|passwd|secret|authorization|credential|cookie|api_?key|header", re.IGNORECASE
 )
+# Where a secret is kept is no secret.
+_PLACE = re.compile(r"_(file|env|path)$", re.IGNORECASE)
 _HIDDEN = "(hidden)"
 
 

@@ -64,7 +64,7 @@ def test_no_secret_reaches_the_row():
         "bearer_token": "(hidden)",
         "timeout_s": 5,
     }
-    assert details["pulsar"]["token_file"] == "/run/t"
+    assert details["pulsar"]["token_file"] == "/run/t"  # noqa: S105
     assert details["unset_token"] is None
 
 
