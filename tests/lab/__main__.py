@@ -20,7 +20,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from tests.lab.group import Group, Outcome, run_group
+from tests.lab.group import Group, run_group
+from tests.lab.judge import Outcome
 from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
 from tests.lab.scenario import Scenario, ScenarioError, load_scenarios
 

@@ -104,7 +104,7 @@ def running_broker(
     startup_timeout_s, max_lifetime_s
         Bounds of the wait for a healthy broker and of its life.
     priority
-        Change of niceness.
+        Niceness; 0 keeps the caller's.
     """
     if profile not in PROFILES:
         raise ValueError(f"unknown profile {profile!r}; one of {', '.join(PROFILES)}")

@@ -44,7 +44,7 @@ def running_process(
     max_lifetime_s
         The process is terminated after this time even if the context is still open.
     priority
-        Change of niceness; a negative one is ignored when we may not ask for it.
+        Niceness, 0 keeps the caller's; a negative one is ignored when we may not ask for it.
     stop_timeout_s
         Time between SIGTERM and SIGKILL when the context closes.
     pipes
@@ -56,7 +56,7 @@ def running_process(
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if priority:
             with contextlib.suppress(OSError):
-                os.nice(priority)
+                os.setpriority(os.PRIO_PROCESS, 0, priority)
 
     log_file.parent.mkdir(parents=True, exist_ok=True)
     with log_file.open("ab") as log:

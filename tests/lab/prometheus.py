@@ -103,7 +103,7 @@ def running_prometheus(
     startup_timeout_s, max_lifetime_s
         Bounds of the wait for ``/-/ready`` and of the server's life.
     priority
-        Change of niceness.
+        Niceness; 0 keeps the caller's.
     """
     binary = prometheus_binary()
     with contextlib.ExitStack() as stack:
