@@ -1,0 +1,88 @@
+# Everything a person does here, by name. `make` alone prints the list.
+
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
+	"$$name" -c 'import sys; (3, 11) <= sys.version_info < (3, 14) and print(sys.executable) or sys.exit(1)' \
+	2>/dev/null && break; done)
+VENV := .venv
+AIRFLOW_VENV := .airflow-venv
+BIN := $(VENV)/bin
+UV := UV_HTTP_TIMEOUT=600 $(BIN)/uv
+
+# What can be installed may not be skipped by `make test`.
+THROTTLESCOPE_REQUIRE ?= broker,prometheus,browser,airflow
+NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow
+# Names no host and no path of the machine that it was made on.
+COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--custom-compile-command "make lock"
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo serve test check format docs lab bench screenshots parts airflow-env lock clean
+
+help: ## print this list
+	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
+
+setup: $(VENV)/installed ## make .venv with everything; a second time does nothing
+
+demo: setup ## ingest the shipped recordings, print verdicts, serve 127.0.0.1:8050 (DEMO_ARGS=--no-serve)
+	@$(BIN)/throttlescope demo $(DEMO_ARGS)
+
+serve: setup ## serve a lake that is there (SERVE_ARGS="--lake DIR --port N")
+	@$(BIN)/throttlescope serve $(SERVE_ARGS)
+
+check: setup ## the loop while writing: style and the tests that start no server (under 2 minutes)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/python -m pytest -q -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
+
+test: setup parts airflow-env ## every test, with a real broker, Prometheus, browser and Airflow
+	@THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)" $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+format: setup ## bring all files into style
+	@$(BIN)/ruff check --fix --quiet .
+	@$(BIN)/ruff format --quiet .
+
+docs: setup ## write the pages that are made from code
+	@$(BIN)/python -m throttlescope.ingest.contracts.render docs/reference/tables.md
+	@$(BIN)/python -m throttlescope.app.cli.reference docs/reference/cli.md
+
+lab: setup parts ## record every scenario that has no recording yet, on a real broker (LAB_ARGS)
+	@$(BIN)/python -m tests.lab record $(LAB_ARGS)
+
+bench: setup parts ## measure the targets, each side by side with what it is compared with (BENCH_ARGS)
+	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+screenshots: setup ## make the pictures of the pages anew
+	@$(BIN)/python -m tests.app.web.screenshots docs/images
+
+parts: setup ## bring Prometheus and the jars of a Pulsar broker into the cache
+	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars()"
+
+airflow-env: $(AIRFLOW_VENV)/installed ## make .airflow-venv, in which the DAGs are tested
+
+lock: setup ## resolve requirements.lock and airflow_dags/requirements.lock anew
+	@$(UV) $(COMPILE) --group dev --group lab --upgrade --output-file requirements.lock pyproject.toml
+	@$(UV) $(COMPILE) --upgrade --output-file airflow_dags/requirements.lock airflow_dags/requirements.in
+
+clean: ## remove what was made here: environments, caches, the demo's lake
+	@rm -rf $(VENV) $(AIRFLOW_VENV) .demo .bench .lab .pytest_cache .ruff_cache .hypothesis *.egg-info build dist
+
+$(VENV)/installed: requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No Python from 3.11 to 3.13 found; name one: make setup PYTHON=/path/to/python3.12" >&2; exit 2; }
+	@test -x $(BIN)/python || echo "Making $(VENV) with $(PYTHON)"
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) \
+		|| { rm -rf $(VENV); echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv" >&2; exit 2; }
+	@$(BIN)/python -m pip --version > /dev/null 2>&1 || $(BIN)/python -m ensurepip > /dev/null
+	@# uv is in the lock like everything else; pip fetches it and uv the rest, in a quarter of pip's time.
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > $(VENV)/uv.txt
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r $(VENV)/uv.txt \
+		&& $(UV) pip sync -q --python $(BIN)/python --require-hashes requirements.lock \
+		|| { echo "uv could not install the packages; trying pip" >&2; \
+		$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock; }
+	@$(BIN)/python -m ensurepip > /dev/null
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+$(AIRFLOW_VENV)/installed: airflow_dags/requirements.lock $(VENV)/installed
+	@test -x $(AIRFLOW_VENV)/bin/python || $(BIN)/python -m venv --without-pip $(AIRFLOW_VENV)
+	@$(UV) pip sync -q --python $(AIRFLOW_VENV)/bin/python --require-hashes airflow_dags/requirements.lock
+	@touch $@

