@@ -111,7 +111,8 @@ def random_vector(rng: random.Random, depth: int, prefix: str = "") -> str:
         return f"-{inner()}"
     if kind == 7:
         name = rng.choice(("abs", "ceil", "floor", "sqrt", "sgn", "absent", "timestamp"))
-        return f"{name}({inner()})"
+        # timestamp of a selector is a leaf of its own: with both @ and offset it is refused.
+        return f"{name}(0 + {inner()})" if name == "timestamp" else f"{name}({inner()})"
     if kind == 8:
         name = rng.choice(("clamp", "clamp_min", "clamp_max"))
         scalars = [random_scalar(rng, depth - 2, prefix) for _ in range(2 if name == "clamp" else 1)]
@@ -136,7 +137,9 @@ def _leaf(rng: random.Random, prefix: str) -> str:
         length = rng.choice(("15s", "20s", "1m", "90s", "5m", "7m30s"))
         return f"{rng.choice(RANGE_FUNCTIONS)}({selector}[{length}]{_shift(rng)})"
     if rng.random() < 0.1:
-        return f"timestamp({selector}{_shift(rng)})"
+        return (
+            f"timestamp({selector}{rng.choice(('', ' offset 1m', ' offset -30s', ' @ start()', ' @ end()'))})"
+        )
     return selector + _shift(rng)
 
 

@@ -116,6 +116,12 @@ class _Lowering:
             case "timestamp":
                 inner = _bare(arguments[0])
                 if isinstance(inner, ast.VectorSelector):
+                    if inner.at and inner.offset_ms:
+                        # Prometheus forgets the offset there when it looks for the sample, not when it loads the data
+                        # (engine.go, rangeEvalTimestampFunctionOverVectorSelector; seen on a 3.5.3 server).
+                        raise unsupported(
+                            self.text, expr.span, "timestamp of a selector with both @ and offset"
+                        )
                     return SampleTime(_read(inner))
                 return StepTime(self.plan(inner))
         inner = _bare(arguments[0])

@@ -49,8 +49,11 @@ def step_time(vector: StepMatrix, steps_ms: np.ndarray) -> StepMatrix:
 
 def scalar_of(vector: StepMatrix) -> StepScalar:
     """The value where exactly one element is present, otherwise NaN."""
+    if not vector.labels:
+        return np.full(vector.steps, np.nan)
     single = vector.present.sum(axis=0) == 1
-    return np.where(single, np.where(vector.present, vector.values, 0).sum(axis=0), np.nan)
+    row = vector.present.argmax(axis=0)
+    return np.where(single, vector.values[row, np.arange(vector.steps)], np.nan)
 
 
 def vector_of(scalar: StepScalar) -> StepMatrix:
