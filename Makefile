@@ -1,7 +1,8 @@
 # Everything a person does here, by name. `make` alone prints the list.
 
-PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
-	"$$name" -c 'import sys; (3, 11) <= sys.version_info < (3, 14) and print(sys.executable) or sys.exit(1)' \
+# Looked for only where .venv has to be made; PYTHON=/path/to/python3.12 chooses another.
+PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do "$$name" -c 'import sys; \
+	good = (3, 11) <= sys.version_info < (3, 14); good and print(sys.executable); sys.exit(not good)' \
 	2>/dev/null && break; done)
 VENV := .venv
 AIRFLOW_VENV := .airflow-venv
@@ -67,10 +68,11 @@ clean: ## remove what was made here: environments, caches, the demo's lake
 	@rm -rf $(VENV) $(AIRFLOW_VENV) .demo .bench .lab .pytest_cache .ruff_cache .hypothesis *.egg-info build dist
 
 $(VENV)/installed: requirements.lock pyproject.toml
-	@test -n "$(PYTHON)" || { echo "No Python from 3.11 to 3.13 found; name one: make setup PYTHON=/path/to/python3.12" >&2; exit 2; }
-	@test -x $(BIN)/python || echo "Making $(VENV) with $(PYTHON)"
-	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV) \
-		|| { rm -rf $(VENV); echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv" >&2; exit 2; }
+	@test -x $(BIN)/python || { python="$(PYTHON)"; \
+		test -n "$$python" || { echo "No Python from 3.11 to 3.13 found; name one: make setup PYTHON=/path/to/python3.12" >&2; exit 2; }; \
+		echo "Making $(VENV) with $$python"; \
+		"$$python" -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "$$python cannot make environments; on Debian: apt-get install python3-venv" >&2; exit 2; }; }
 	@$(BIN)/python -m pip --version > /dev/null 2>&1 || $(BIN)/python -m ensurepip > /dev/null
 	@# uv is in the lock like everything else; pip fetches it and uv the rest, in a quarter of pip's time.
 	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > $(VENV)/uv.txt
