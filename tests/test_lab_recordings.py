@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.lab.__main__ import SCENARIOS
-from tests.lab.measure import FOLDERS, measure
+from tests.lab.measure import FOLDERS, PAGE, markdown, measure, measure_all, renewed
 from tests.lab.recording import SAMPLES_SCHEMA, altered_files, read_samples
 from tests.lab.scenario import SIDE_OF_CAUSE, Scenario
 
@@ -87,3 +87,8 @@ def test_admin_answers_are_json(folder: Path) -> None:
 
 def test_schema_is_the_documented_one() -> None:
     assert SAMPLES_SCHEMA.names == ["labels", "timestamps_ms", "values", "stale_ms"]
+
+
+def test_page_shows_what_the_recordings_say() -> None:
+    page = PAGE.read_text()
+    assert page == renewed(page, markdown(measure_all()))

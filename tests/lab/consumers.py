@@ -22,6 +22,9 @@ _TYPES = {
     "Key_Shared": pulsar.ConsumerType.KeyShared,
 }
 _RECEIVE_TIMEOUT_MS = 250
+#: A consumer that waited longer than this for a message was idle.
+_IDLE_S = 0.01
+_CATCH_UP_S = 0.05
 
 
 class SubscriptionLoad:
@@ -96,6 +99,7 @@ class _Worker(threading.Thread):
         acknowledge = consumer.acknowledge_cumulative if cumulative else consumer.acknowledge
         free_at = time.monotonic()
         while not self._leaving.is_set():
+            asked_at = time.monotonic()
             try:
                 message = consumer.receive(timeout_millis=_RECEIVE_TIMEOUT_MS)
             except pulsar.Timeout:
@@ -106,11 +110,12 @@ class _Worker(threading.Thread):
                 continue
             if self._load.processing_s:
                 now = time.monotonic()
-                # Counted from the end of the previous message: the oversleeping of one is taken off the next one.
-                free_at = max(free_at, now - 0.05) + self._load.processing_s
+                waited = now - asked_at > _IDLE_S
+                # A busy consumer counts from the end of the previous message, so that oversleeping does not add up.
+                free_at = (now if waited else max(free_at, now - _CATCH_UP_S)) + self._load.processing_s
                 if free_at > now:
                     time.sleep(free_at - now)
-                self.late_s += max(0.0, time.monotonic() - free_at)
+                self.late_s += time.monotonic() - max(free_at, now)
             with contextlib.suppress(pulsar.PulsarException):
                 acknowledge(message)
             self.acked += 1

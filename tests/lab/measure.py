@@ -1,6 +1,7 @@
 """What the broker did, in numbers: in, recordings; out, one row per recording, subscription partition and truth range.
 
-``python -m tests.lab.measure [DIR...]`` prints the tables of ``docs/background/real-broker.md``.
+``python -m tests.lab.measure [DIR...]`` prints the table of ``docs/background/real-broker.md``; with ``--write`` instead of
+folders it renews the table in that page from all committed recordings.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from tests.lab.recording import read_samples
 from tests.lab.scenario import Limit, Scenario
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+PAGE = REPOSITORY / "docs" / "background" / "real-broker.md"
+BEGIN_MARK, END_MARK = "<!-- measured: begin -->", "<!-- measured: end -->"
 FOLDERS = (REPOSITORY / "ingest" / "recordings", REPOSITORY / "tests" / "recordings")
 
 
@@ -231,9 +234,21 @@ def markdown(rows: list[Measurement]) -> str:
     return "\n".join(lines)
 
 
+def renewed(page: str, table: str) -> str:
+    """Return the page with the table between its two marks replaced."""
+    before, _, rest = page.partition(BEGIN_MARK)
+    _, _, after = rest.partition(END_MARK)
+    if not after:
+        raise ValueError(f"{PAGE.name}: the marks {BEGIN_MARK} and {END_MARK} are missing")
+    return f"{before}{BEGIN_MARK}\n{table}\n{END_MARK}{after}"
+
+
 def main(arguments: list[str]) -> None:
-    """Print the table of the recordings below the given folders, or of all committed ones."""
-    print(markdown(measure_all(tuple(Path(item) for item in arguments) or FOLDERS)))
+    """Print the table of the recordings below the given folders, or renew the page."""
+    if arguments == ["--write"]:
+        PAGE.write_text(renewed(PAGE.read_text(), markdown(measure_all())))
+    else:
+        print(markdown(measure_all(tuple(Path(item) for item in arguments) or FOLDERS)))
 
 
 if __name__ == "__main__":
