@@ -22,6 +22,10 @@ CONNECT_TIMEOUT_S = 10.0
 TRANSPORT_ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
 
 
+class BrokenStreamError(SourceError):
+    """An answer broke off or came damaged: another try may bring it whole."""
+
+
 @dataclass(frozen=True, repr=False)
 class Access:
     """Credentials and transport of one source.
@@ -162,7 +166,7 @@ def explain(error: Exception, what: str, url: str, access: Access) -> SourceErro
             fix="ask for a shorter range, raise timeout, or look at the server's load",
         )
     if isinstance(error, requests.exceptions.ChunkedEncodingError | urllib3.exceptions.ProtocolError):
-        return SourceError(
+        return BrokenStreamError(
             f"{what} at {url} broke off in the middle of an answer",
             got=_reason(error),
             fix="run the command again; it goes on where it stopped",

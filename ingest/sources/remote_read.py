@@ -24,6 +24,7 @@ from throttlescope.ingest.sources import wire, xor
 from throttlescope.ingest.sources.access import (
     TRANSPORT_ERRORS,
     Access,
+    BrokenStreamError,
     check_answer,
     explain,
     is_html,
@@ -38,7 +39,7 @@ _FRAMES_AT_ONCE = 4096
 _STREAMED = "application/x-streamed-protobuf"
 
 
-class RemoteReadMissingError(SourceError):
+class RemoteReadMissing(SourceError):  # noqa: N818
     """The server offers no remote read; its JSON API may still work."""
 
 
@@ -77,7 +78,7 @@ class RemoteRead:
 
         Raises
         ------
-        RemoteReadMissingError
+        RemoteReadMissing
             404, 405, 501, a web page, or an answer that is no remote read.
         SourceError
             Unreachable or unauthorised.
@@ -128,7 +129,7 @@ class RemoteRead:
             check_answer(answer, _WHAT)
             words = _words(answer.raw.read(2000, decode_content=True))
             if answer.status_code in (404, 405, 415, 501) or (is_html(answer) and answer.status_code < 500):
-                raise RemoteReadMissingError(
+                raise RemoteReadMissing(
                     f"{_WHAT} is not offered at {self.address}",
                     got=f"{answer.status_code} {answer.reason}",
                     fix='set reader = "api", or give the address of the Prometheus itself',
@@ -233,7 +234,7 @@ class RemoteRead:
                 pa.decompress(content, decompressed_size=size, codec="snappy", asbytes=True) if size else b""
             )
         except (pa.ArrowInvalid, OSError, IndexError):
-            raise RemoteReadMissingError(
+            raise RemoteReadMissing(
                 f"{_WHAT} at {self.address} answers with something else",
                 got=_words(content[:200]) or f"{len(content)} bytes",
                 expected="a snappy block",
@@ -265,7 +266,7 @@ class RemoteRead:
 
     def _broken(self, got: str, content: bytes) -> SourceError:
         words = _words(content[:300])
-        return SourceError(
+        return BrokenStreamError(
             f"{_WHAT} at {self.address} sent a damaged stream",
             got=got + (f" ({words})" if words else ""),
             expected="whole frames with matching CRC-32C checksums",
