@@ -1,6 +1,6 @@
 """The reference pages. In: the commands' own help and the configuration's own fields. Out: Markdown.
 
-``python -m throttlescope.app.cli.reference docs/reference`` writes them; a test holds them to the code.
+``make docs`` writes them; a test holds them to the code.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def cli_page() -> str:
     parts = [
         "# The command line",
         "",
-        "Generated from `--help` by `python -m throttlescope.app.cli.reference docs/reference`; a test holds it to the code.",
+        "Made from `--help` by `make docs`; a test holds it to the code.",
     ]
     for path in (("throttlescope",), *_paths(root, ("throttlescope",))):
         parts += ["", f"{'#' * min(2 + len(path) - 1, 4)} `{' '.join(path)}`", "", "```", _help(path), "```"]
@@ -66,7 +66,7 @@ def _help(path: tuple[str, ...]) -> str:
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    (folder / "cli.md").write_text(cli_page(), encoding="utf-8")
-    configuration = folder / "configuration.md"
-    configuration.write_text(configuration_page(configuration.read_text(encoding="utf-8")), encoding="utf-8")
+    for argument in sys.argv[1:] or (PAGES / "cli.md", PAGES / "configuration.md"):
+        page = Path(argument)
+        made = cli_page() if page.name == "cli.md" else configuration_page(page.read_text(encoding="utf-8"))
+        page.write_text(made, encoding="utf-8")

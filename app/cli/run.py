@@ -129,9 +129,10 @@ def _run(command: str, given: dict[str, Any]) -> None:
         end_ms=end_ms,
         recordings=tuple(given["recording"] or ()),
         override_cluster=given["cluster"] is not None and given["prometheus"] is not None,
+        debug=given["debug"],
     )
-    result = run_pipeline(request, progress=given["quiet"])
+    result = run_pipeline(request, quiet=given["quiet"])
     if given["format"] is Format.json:
         write_json(result.as_dict())
     else:
-        print_run(result, now_ms=now_ms)
+        print_run(result)

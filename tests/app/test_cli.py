@@ -224,7 +224,7 @@ def test_a_token_flag_reaches_the_source(tmp_path):
 def test_the_reference_pages_are_what_the_code_says(name):
     page = (reference.PAGES / name).read_text(encoding="utf-8")
     made = reference.cli_page() if name == "cli.md" else reference.configuration_page(page)
-    assert page == made, "run: python -m throttlescope.app.cli.reference docs/reference"
+    assert page == made, "the page is old: make docs"
 
 
 def test_the_configuration_pages_example_is_valid(tmp_path):

@@ -1,0 +1,161 @@
+"""Sources of a run. In: settings or recordings. Out: objects that bring their part into the lake and count it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from throttlescope.app.render import count
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.selector import Selector, parse_selector
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from throttlescope.app.config import Cluster, Settings
+    from throttlescope.app.pipeline import Request
+    from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.pull import PullProgress
+    from throttlescope.ingest.sources.prometheus import PrometheusSource
+
+Note = Callable[[str], None]
+
+
+@dataclass
+class Ingested:
+    """What one source brought, and what it had to serve for it.
+
+    Attributes
+    ----------
+    start_ms, end_ms : int
+        The range that is now in the lake, widened to whole hours.
+    """
+
+    source: str
+    clusters: tuple[str, ...]
+    start_ms: int
+    end_ms: int
+    source_requests: int = 0
+    admin_requests: int = 0
+    source_bytes: int = 0
+    series: int = 0
+    samples: int = 0
+    samples_written: int = 0
+    rows_quarantined: int = 0
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class Source(Protocol):
+    """A source that answered when it was opened."""
+
+    name: str
+    start_ms: int
+    end_ms: int
+
+    def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested: ...
+
+
+def open_sources(request: Request) -> list[Source]:
+    """Open everything that a request names, before anything is started or written.
+
+    Raises
+    ------
+    InputError
+        There is nothing to read, or a selector or recording is wrong.
+    SourceError
+        A source cannot be reached or refuses.
+    """
+    if request.recordings:
+        from throttlescope.app.pipeline_recordings import open_recordings
+
+        return open_recordings(request)
+    clusters = request.settings.clusters
+    if not clusters:
+        raise InputError(
+            "There is no source to read",
+            got="no --prometheus, no --recording and no cluster in a configuration file",
+            fix="add --prometheus URL, or write a throttlescope.toml (docs/reference/configuration.md)",
+        )
+    without = [name for name, cluster in clusters.items() if cluster.prometheus is None]
+    if without:
+        raise InputError(
+            "A cluster has no Prometheus to read samples from",
+            got=", ".join(without),
+            fix=f"add --prometheus URL, or url to [clusters.{without[0]}.prometheus]",
+        )
+    return [_open_cluster(name, cluster, request) for name, cluster in clusters.items()]
+
+
+def _open_cluster(name: str, cluster: Cluster, request: Request) -> Source:
+    from throttlescope.app.config import UNNAMED
+    from throttlescope.ingest.labels import LabelMapping
+    from throttlescope.ingest.sources.prometheus import open_prometheus
+
+    selectors = [parse_selector(text) for text in cluster.match]
+    mapping = LabelMapping(
+        renames=cluster.labels.renames(),
+        cluster=None if name == UNNAMED else name,
+        override_cluster=request.override_cluster,
+    )
+    prometheus = open_prometheus(
+        cluster.prometheus.url, cluster.prometheus.access(), reader=cluster.prometheus.reader, mapping=mapping
+    )
+    return ClusterSource(prometheus, cluster, selectors, request.settings, request.start_ms, request.end_ms)
+
+
+@dataclass
+class ClusterSource:
+    """A Prometheus, and the admin API beside it where there is one."""
+
+    prometheus: PrometheusSource
+    cluster: Cluster
+    selectors: Sequence[Selector]
+    settings: Settings
+    start_ms: int
+    end_ms: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.prometheus.samples.name} {self.prometheus.samples.address}"
+
+    def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested:
+        from throttlescope.ingest.pull import pull
+
+        pulled = pull(
+            session,
+            lake,
+            self.prometheus,
+            self.selectors,
+            self.start_ms,
+            self.end_ms,
+            run_id,
+            max_concurrent_reads=self.settings.ingest.max_concurrent_reads,
+            progress=lambda progress: note(_pulled(progress)),
+        )
+        done = Ingested(
+            self.name,
+            pulled.clusters,
+            pulled.start_ms,
+            pulled.end_ms,
+            source_requests=pulled.requests,
+            source_bytes=pulled.bytes,
+            series=pulled.series,
+            samples=pulled.samples,
+            samples_written=pulled.samples_written,
+            rows_quarantined=pulled.rows_quarantined,
+            details=pulled.details(),
+        )
+        if self.cluster.pulsar_admin is not None:
+            self._admin(lake, run_id, note, done)
+        return done
+
+    def _admin(self, lake: Lake, run_id: str, note: Note, done: Ingested) -> None:
+        raise NotImplementedError
+
+
+def _pulled(progress: PullProgress) -> str:
+    return (
+        f"{progress.items_done} of {progress.items} parts, {count(progress.samples)} samples, "
+        f"{progress.bytes / 1e6:,.1f} MB, {count(progress.requests)} requests"
+    )

@@ -1,0 +1,64 @@
+"""What a run did, for eyes. In: a `RunResult`. Out: a table of its sources and a few lines."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+from throttlescope.app.render import count, minute_text, print_table, visible
+
+if TYPE_CHECKING:
+    from throttlescope.app.pipeline import RunResult
+
+_SHOWN = 5
+
+
+def print_run(result: RunResult) -> None:
+    """Print what each source had to serve and what came of it, then the verdicts by cause and the next command."""
+    print_table(
+        [
+            ("source", "left"),
+            ("clusters", "left"),
+            ("range (UTC)", "left"),
+            ("requests", "right"),
+            ("admin calls", "right"),
+            ("MB read", "right"),
+            ("series", "right"),
+            ("samples", "right"),
+            ("new samples", "right"),
+            ("refused", "right"),
+        ],
+        [
+            [
+                done.source,
+                _few(done.clusters),
+                f"{minute_text(done.start_ms)} to {minute_text(done.end_ms)}",
+                count(done.source_requests),
+                count(done.admin_requests),
+                f"{done.source_bytes / 1e6:,.1f}",
+                count(done.series),
+                count(done.samples),
+                count(done.samples_written),
+                count(done.rows_quarantined),
+            ]
+            for done in result.sources
+        ],
+        title=f"Run {result.run_id}",
+        notes=["The range is widened to whole UTC hours, clipped at now. Times are UTC."],
+    )
+    lake = shlex.quote(result.lake)
+    lines = []
+    if result.warnings:
+        plural = "s" if result.warnings > 1 else ""
+        lines.append(f"{result.warnings} warning{plural} of the quality gates: throttlescope quality --lake {lake}")
+    if result.verdicts is not None:
+        causes = ", ".join(f"{cause} {count(number)}" for cause, number in result.verdicts.items())
+        lines.append(f"Verdicts by cause (windows): {causes or 'none'}.")
+        lines.append(f"Next: throttlescope verdicts --lake {lake}, or throttlescope serve --lake {lake}")
+    print("\n".join(visible(line) for line in lines), file=sys.stdout)
+
+
+def _few(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
