@@ -61,7 +61,7 @@ def failing(frame: DataFrame, checks: Sequence[Check]) -> list[Check]:
         A check could not be evaluated, such as for a missing column. Great Expectations reports that like an
         expectation that does not hold, and a gate that is broken must not look like data that is bad.
     """
-    with _quiet():
+    with _Quiet():
         results = _validate(frame, checks)
     by_name = {}
     for result in results:
@@ -139,7 +139,7 @@ def _expectation(gx, check: Check):
 _SEVERITY = {"error": "critical", "warning": "warning"}
 
 
-class _quiet(warnings.catch_warnings):
+class _Quiet(warnings.catch_warnings):
     """No warnings and no log lines of the library on the terminal; its findings are our rows."""
 
     def __enter__(self):

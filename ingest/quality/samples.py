@@ -15,24 +15,23 @@ Why each check has its severity:
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake
-from throttlescope.ingest.quality.block_facts import FACTS, HOLE_INTERVALS, block_facts
+from throttlescope.ingest.quality.block_facts import HOLE_INTERVALS
+from throttlescope.ingest.quality.block_faults import FAULTS, faults_of_files
 from throttlescope.ingest.quality.expectations import Check
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.times import block_start, format_time
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-BACKLOG_METRICS = ("pulsar_subscription_back_log", "pulsar_subscription_back_log_no_delayed")
 
 _KEY = TABLES["samples"].key
 
@@ -82,13 +81,7 @@ def check_samples(
     GateResult
         Rows for ``quality``; ``stopped`` where nothing may be computed from these blocks.
     """
-    clusters = set(clusters)
-    files = [
-        file
-        for file in lake.files("samples", between={"block_start_ms": (block_start(start_ms), end_ms - 1)})
-        if any(file.minimum["cluster"] <= cluster <= file.maximum["cluster"] for cluster in clusters)
-    ]
-    frame = _frame(session, lake, files, clusters).persist()
+    frame = _frame(session, lake, set(clusters), start_ms, end_ms).persist()
     try:
         return judge(
             frame,
@@ -104,93 +97,42 @@ def check_samples(
         frame.unpersist()
 
 
-def _frame(session: SparkSession, lake: Lake, files: list[DataFile], clusters: set[str]) -> DataFrame:
-    """One row per block with its fault columns."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
+def _frame(session: SparkSession, lake: Lake, clusters: set[str], start_ms: int, end_ms: int) -> DataFrame:
+    """One row per block with its fault columns.
 
-    facts = _facts(session, files, clusters)
-    series = Window.partitionBy("cluster", "series_id")
-    in_order = series.orderBy("block_start_ms")
-    before = in_order.rowsBetween(Window.unboundedPreceding, -1)
-    # What a block cannot know alone: its series' usual interval, and the hole between it and the one before.
-    facts = facts.select(
-        "*",
-        F.percentile_approx("interval_ms", 0.5).over(series).alias("series_interval_ms"),
-        F.last("last_ms", ignorenulls=True).over(before).alias("before_last_ms"),
-        F.max("last_stale_ms").over(before).alias("before_stale_ms"),
-        F.lag("block_start_ms").over(in_order).alias("before_block_ms"),
-    )
-    usual_ms = F.col("series_interval_ms")
-    border_ms = F.col("first_ms") - F.col("before_last_ms")
-    border_missing = F.when(
-        border_ms > HOLE_INTERVALS * usual_ms, F.round(border_ms / usual_ms).cast("long") - 1
-    ).otherwise(F.lit(0))
-    border_marked = (F.col("before_stale_ms") > F.col("before_last_ms")) | (
-        F.col("first_stale_ms") < F.col("first_ms")
-    )
-    # A block too short to know its interval: what lies between its first and last sample, by the series' interval.
-    span_ms = F.col("last_ms") - F.col("first_ms")
-    short_missing = F.when(
-        F.col("interval_ms").isNull() & (F.col("samples") > 1) & (span_ms > HOLE_INTERVALS * usual_ms),
-        F.round(span_ms / usual_ms).cast("long") + 1 - F.col("samples"),
-    ).otherwise(F.lit(0))
-    short_marked = (F.col("last_stale_ms") > F.col("first_ms")) & (F.col("first_stale_ms") < F.col("last_ms"))
-
-    def split(amount, marked):
-        marked = F.coalesce(marked, F.lit(False))
-        zero = F.lit(0)
-        return F.when(marked, zero).otherwise(amount), F.when(marked, amount).otherwise(zero)
-
-    border = split(F.coalesce(border_missing, F.lit(0)), border_marked)
-    short = split(F.coalesce(short_missing, F.lit(0)), short_marked)
-    is_backlog = F.col("metric_name").isin(*BACKLOG_METRICS)
-    is_counter = F.col("metric_name").rlike("(_total|_events)$")
-    known = lake.spark(session, "series").select("series_id").distinct().withColumn("known", F.lit(True))
-    return facts.join(known, "series_id", "left").select(
-        "cluster",
-        "metric_name",
-        "series_id",
-        "block_start_ms",
-        (F.coalesce(F.col("before_block_ms") == F.col("block_start_ms"), F.lit(False)))
-        .cast("long")
-        .alias("repeated_blocks"),
-        "repeated_timestamps",
-        "falling_timestamps",
-        "surplus_values",
-        "outside_block",
-        F.col("known").isNull().cast("long").alias("unknown_series"),
-        (F.col("missing_scrapes") + border[0] + short[0]).alias("missing_scrapes"),
-        F.when(is_backlog, F.col("absent_scrapes") + border[1] + short[1])
-        .otherwise(F.lit(0))
-        .alias("absent_backlog_scrapes"),
-        F.when(is_backlog, F.col("negative_values")).otherwise(F.lit(0)).alias("negative_backlog"),
-        F.when(is_counter, F.col("negative_values")).otherwise(F.lit(0)).alias("negative_counter"),
-        "not_finite_values",
-    )
-
-
-def _facts(session: SparkSession, files: list[DataFile], clusters: set[str]) -> DataFrame:
+    All blocks of a series are in files of one metric, cluster and shard. A task therefore gets such a group of files
+    whole and in order of time, and nothing has to be shuffled for what one block has to know of the one before.
+    """
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    schema = from_arrow_schema(FACTS)
-    if not files:
+    between = {"block_start_ms": (block_start(start_ms), end_ms - 1)}
+    groups: dict[tuple[str, str, int], list[DataFile]] = defaultdict(list)
+    for file in lake.files("samples", between=between):
+        if file.minimum["cluster"] in clusters:
+            key = (file.partition["metric_name"], file.minimum["cluster"], file.minimum["shard"])
+            groups[key].append(file)
+    catalogue: dict[int, list[str]] = defaultdict(list)
+    for file in lake.files("series"):
+        catalogue[int(file.partition["shard"])].append(file.path)
+    tasks = [
+        {
+            "blocks": [file.path for file in sorted(files, key=lambda file: file.minimum["block_start_ms"])],
+            "catalogue": catalogue[shard],
+            "metric_name": metric_name,
+        }
+        for (metric_name, _, shard), files in groups.items()
+    ]
+    schema = from_arrow_schema(FAULTS)
+    if not tasks:
         return session.createDataFrame([], schema)
 
-    wanted = pc.field("cluster").isin(sorted(clusters))
-
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        # One file at a time: a task's memory is that of its largest block file.
         for batch in batches:
-            for path in batch.column("path").to_pylist():
-                dataset = ds.dataset(path, schema=TABLES["samples"].schema, format="parquet")
-                blocks = dataset.to_table(filter=wanted)
-                if blocks.num_rows:
-                    yield block_facts(blocks)
+            for task in batch.to_pylist():
+                yield from faults_of_files(**task)
 
-    paths = session.createDataFrame(pa.table({"path": [file.path for file in files]}))
-    parts = min(len(files), 4 * session.sparkContext.defaultParallelism)
-    return paths.repartition(parts).mapInArrow(count, schema)
+    parts = min(len(tasks), 4 * session.sparkContext.defaultParallelism)
+    return session.createDataFrame(pa.Table.from_pylist(tasks)).repartition(parts).mapInArrow(count, schema)
 
 
 def _with_labels(lake: Lake, example: dict) -> dict:

@@ -201,7 +201,7 @@ def test_a_check_that_cannot_be_evaluated_is_an_error(spark):
         Check("fine", "there", "warning", "faults", "none"),
         Check("broken", "nowhere", "warning", "faults", "none"),
     ]
-    with pytest.raises(GateError, match="check broken could not be evaluated.*nowhere"):
+    with pytest.raises(GateError, match=r"check broken could not be evaluated.*nowhere"):
         failing(frame, checks)
     unique = [Check("broken", "there", "error", "faults", "none", unique=("cluster", "nowhere"))]
     with pytest.raises(GateError, match="check broken could not be evaluated"):
