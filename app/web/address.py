@@ -94,10 +94,14 @@ class SubscriptionAddress:
             )
         partition = _one(values, "partition") or "-1"
         if not (partition.removeprefix("-").isascii() and partition.removeprefix("-").isdigit()):
-            raise InputError("The partition in the address is not a number", got=partition, expected="-1, 0, 1 ...")
+            raise InputError(
+                "The partition in the address is not a number", got=partition, expected="-1, 0, 1 ..."
+            )
         number = int(partition[:11])
         if not -1 <= number < 2**31:
-            raise InputError("The partition in the address does not exist", got=number, expected="-1, 0, 1 ...")
+            raise InputError(
+                "The partition in the address does not exist", got=number, expected="-1, 0, 1 ..."
+            )
         times = {key: _time(values, key) for key in ("from", "to", "at")}
         if times["from"] is not None and times["to"] is not None:
             check_range(times["from"], times["to"])
@@ -148,5 +152,7 @@ def _time(values: dict[str, list[str]], key: str) -> int | None:
         )
     time_ms = parse_time(text, now_ms=0) if len(text) <= 40 else -1
     if not 0 <= time_ms < _YEAR_10000_MS:
-        raise InputError(f"The time '{key}' in the address is out of range", got=text, expected="1970 to 9999")
+        raise InputError(
+            f"The time '{key}' in the address is out of range", got=text, expected="1970 to 9999"
+        )
     return time_ms

@@ -46,9 +46,18 @@ class Answer:
     naive_agrees: bool
 
 
-def answer(verdicts: Sequence[dict], limits: Sequence[Limit]) -> Answer:
-    """The answer of the newest of ``verdicts`` (at least one, of one subscription, up to the one told)."""
-    verdict = max(verdicts, key=lambda row: (row["window_end_ms"], row["window_start_ms"]))
+def answer(verdict: dict, history: Sequence[dict], limits: Sequence[Limit]) -> Answer:
+    """The answer that one verdict gives.
+
+    Parameters
+    ----------
+    verdict : dict
+        The row of ``verdicts`` that is told.
+    history : sequence of dict
+        Verdicts of the same subscription up to it, for "since"; evidence may be left out of them.
+    limits : sequence of Limit
+        As of the verdict's time.
+    """
     cause = CAUSES[verdict["cause"]]
     side = SIDES[verdict["naive_side"]]
     agrees = verdict["naive_side"] == verdict["side"]
@@ -56,7 +65,7 @@ def answer(verdicts: Sequence[dict], limits: Sequence[Limit]) -> Answer:
         cause=cause,
         title=_title(cause, verdict["limiter"], limits),
         backlog=_backlog(verdict),
-        since=_since(runs(verdicts)[-1]),
+        since=_since(runs([*history, verdict])[-1]),
         sure=f"{fmt.percent(verdict['confidence'])} confidence",
         why=_sentences(verdict, "for"),
         against=_sentences(verdict, "against"),

@@ -47,7 +47,7 @@ def count(value: float | None, noun: str) -> str:
 
 
 def signed(value: float | None) -> str:
-    """A change: ``+1.2 k``, ``−30``, ``0``."""
+    """A change with its sign: ``+1.2 k``, ``0``."""
     if is_missing(value):
         return MISSING
     return f"+{short(value)}" if value > 0 else short(value)
@@ -161,7 +161,7 @@ def _scaled(value: float, base: int, prefixes: tuple[str, ...]) -> str:
         return "∞" if value > 0 else f"{_MINUS}∞"
     sign, value, step = _MINUS if value < 0 else "", abs(value), 0
     # 999.5 would be printed as 1000: the prefix is chosen after rounding.
-    while step < len(prefixes) - 1 and float(f"{value:.3g}") >= base:
+    while step < len(prefixes) - 1 and (value >= base or float(f"{value:.3g}") >= base):
         value, step = value / base, step + 1
     digits = f"{value:.0f}" if value >= 100 else f"{value:.3g}"
     return f"{sign}{digits}{_SPACE}{prefixes[step]}" if prefixes[step] else sign + digits

@@ -74,7 +74,9 @@ class Limit:
         if self.unit == "bytes":
             rate = fmt.size(self.rate)
         else:
-            rate = f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}{'entries' if self.counts == 'entries' else 'msg'}"
+            rate = (
+                f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}{'entries' if self.counts == 'entries' else 'msg'}"
+            )
         return f"{rate} per {self.period_s or 1}\N{NO-BREAK SPACE}s"
 
     def speed(self) -> str:
@@ -91,13 +93,22 @@ class Limit:
     def proof(self) -> str:
         """What its throttle events are worth, in words."""
         if self.rate is None:
-            return "Not observed: its events cannot be weighed." if self.set_by is None else "No limit: no events."
+            return (
+                "Not observed: its events cannot be weighed."
+                if self.set_by is None
+                else "No limit: no events."
+            )
         planned = (
-            fmt.size(self.planned) if self.unit == "bytes" else f"{self.planned}\N{NO-BREAK SPACE}{self.counts}"
+            fmt.size(self.planned)
+            if self.unit == "bytes"
+            else f"{self.planned}\N{NO-BREAK SPACE}{self.counts}"
         )
+        held = fmt.size(self.rate) if self.unit == "bytes" else fmt.exact(self.rate)
         if self.events_prove:
-            return f"Events count as evidence: one period holds at least what one read plans for ({planned})."
-        return f"Events prove nothing: one period holds less than one read plans for ({planned})."
+            return (
+                f"Its throttle events are evidence: a period ({held}) holds a whole planned read ({planned})."
+            )
+        return f"Its throttle events prove nothing: a period ({held}) holds less than one planned read ({planned})."
 
 
 def known_limits(minutes: pd.DataFrame) -> list[Limit]:

@@ -13,7 +13,9 @@ def badge(cause: Cause, extra: str = "") -> html.Span:
     """Shape, name and colour of a cause."""
     return html.Span(
         [
-            html.Span(cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"}),
+            html.Span(
+                cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"}
+            ),
             html.Span(cause.label),
             *([html.Span(extra, className="cause-extra")] if extra else []),
         ],
@@ -32,10 +34,12 @@ def copy_button(text: str, label: str = "copy") -> dmc.CopyButton:
     )
 
 
-def section(title: str, children: list, *, note: str | None = None, id: str | None = None) -> html.Section:  # noqa: A002
+def section(title: str, children: list, *, note: str | None = None, id: str | None = None) -> html.Section:
     """A titled part of a page."""
     heading = [html.H2(title)]
     if note:
         heading.append(html.Span(note, className="section-note"))
     extra = {"id": id} if id else {}
-    return html.Section([html.Div(heading, className="section-head"), *children], className="section", **extra)
+    return html.Section(
+        [html.Div(heading, className="section-head"), *children], className="section", **extra
+    )

@@ -50,7 +50,9 @@ def runs(verdicts: Iterable[dict]) -> list[Run]:
     for row in sorted(verdicts, key=lambda row: (row["window_end_ms"], row["window_start_ms"])):
         end_ms, confidence = row["window_end_ms"], row["confidence"]
         previous = found[-1] if found else None
-        start_ms = row["window_start_ms"] if previous is None else max(row["window_start_ms"], previous.end_ms)
+        start_ms = (
+            row["window_start_ms"] if previous is None else max(row["window_start_ms"], previous.end_ms)
+        )
         if start_ms >= end_ms:
             continue
         if previous and previous.end_ms == start_ms and same(previous, row):

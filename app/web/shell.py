@@ -22,7 +22,7 @@ THEME = {
     "primaryColor": "blue",
     "defaultRadius": "sm",
     # What the machine has: nothing is fetched from elsewhere.
-    "fontFamily": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif",
+    "fontFamily": "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif",
     "fontFamilyMonospace": "ui-monospace, 'DejaVu Sans Mono', Consolas, monospace",
 }
 
@@ -43,7 +43,11 @@ def shell() -> dmc.MantineProvider:
                     html.Span(className="shell-space"),
                     html.Span("all times UTC · read-only", className="shell-note"),
                     dmc.ColorSchemeToggle(
-                        lightIcon="☾", darkIcon="☀", variant="default", size="md", **{"aria-label": "light or dark"}
+                        lightIcon="☾",
+                        darkIcon="☀",
+                        variant="default",
+                        size="md",
+                        **{"aria-label": "light or dark"},
                     ),
                 ],
             ),
@@ -88,7 +92,12 @@ def back_link() -> dcc.Link:
 
 def not_found(pathname: str) -> html.Div:
     return html.Div(
-        panel("There is no such page.", ["The address is not one of this app's."], next_step=back_link(), tone="orange"),
+        panel(
+            "There is no such page.",
+            ["The address is not one of this app's."],
+            next_step=back_link(),
+            tone="orange",
+        ),
         **{"data-path": pathname[:200]},
     )
 

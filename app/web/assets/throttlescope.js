@@ -42,7 +42,7 @@
     // entry in the history for every key.
     syncFilters: function (search, text, clusters, pathname) {
       const none = window.dash_clientside.no_update;
-      if (pathname !== OVERVIEW || text === undefined) {
+      if (pathname !== OVERVIEW) {
         return none;
       }
       const query = new URLSearchParams(search || "");
@@ -69,13 +69,19 @@
       query.getAll("cause").forEach((cause) => next.append("cause", cause));
       const written = next.toString() ? "?" + next.toString() : "";
       window.history.replaceState(window.history.state, "", window.location.pathname + written);
-      return written;
+      window.dash_clientside.set_props("address", { search: written });
+      return none;
     },
 
-    refreshGrid: function () {
-      window.dash_ag_grid
-        .getApiAsync("overview-grid")
-        .then((api) => api.purgeInfiniteCache && api.purgeInfiniteCache());
+    refreshGrid: function (shown) {
+      const grid = document.getElementById("overview-grid");
+      // A new grid asks by itself; only what changes afterwards needs a push.
+      if (grid && grid.dataset.shown !== undefined && grid.dataset.shown !== shown) {
+        window.dash_ag_grid.getApiAsync("overview-grid").then((api) => api.purgeInfiniteCache());
+      }
+      if (grid) {
+        grid.dataset.shown = shown;
+      }
       return window.dash_clientside.no_update;
     },
 
@@ -134,7 +140,8 @@
         { className: "cause-mark", style: { color: props.data[field + "_colour"] }, "aria-hidden": "true" },
         props.data[field + "_mark"]
       ),
-      React.createElement("span", null, props.value)
+      React.createElement("span", null, props.value),
+      React.createElement("span", { className: "cause-extra" }, props.data[field + "_extra"])
     );
   };
 

@@ -12,10 +12,11 @@ def backlog_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.F
     """Entries waiting, entries ready for delivery where they differ, and delayed ones where there are any."""
     minutes = gapless(minutes)
     whole, ready, delayed = (
-        minutes[name].astype(float) for name in ("backlog_entries", "backlog_ready_entries", "delayed_entries")
+        minutes[name].astype(float)
+        for name in ("backlog_entries", "backlog_ready_entries", "delayed_entries")
     )
     traces = [line(minutes, whole, "backlog", OUT, unit="entries")]
-    traces[0].update(fill="tozeroy", fillcolor="rgba(0,114,178,0.12)")
+    traces[0].update(fill="tozeroy", fillcolor="rgba(31,131,198,0.14)")
     if (ready.notna() & (ready != whole)).any():
         traces.append(line(minutes, ready, "ready (not delayed)", "#D55E00", unit="entries", dash="dash"))
     if (delayed > 0).any():

@@ -12,16 +12,20 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.times import MINUTE_MS, date_of
 
-#: Okabe and Ito; the same line means the same thing in every chart.
-IN, OUT, ACK, ALL = "#E69F00", "#0072B2", "#009E73", "#7A7F87"
+#: After Okabe and Ito, toned so that lines keep 3:1 on white and on dark grey; one meaning in every chart.
+IN, OUT, ACK, ALL = "#B97F00", "#1F83C6", "#009E73", "#7A7F87"
 LEVEL_COLOURS = {"broker": "#B5527F", "topic": "#9A7B00", "subscription": "#D55E00"}
 LEVEL_DASHES = {"broker": "dot", "topic": "dash", "subscription": "solid"}
 GREY = "#9AA0A6"
+#: The style sheet turns text of exactly this colour into the page's own text colour, light or dark.
+PAGE_TEXT = "rgb(92, 99, 106)"
+
+FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 
 #: Left margin of every chart: with one left edge, a time is one place on the page.
-LEFT_PX, RIGHT_PX = 78, 16
+LEFT_PX, RIGHT_PX = 90, 26
 
 #: Plotly's default button would upload the chart to a cloud service.
 CONFIG = {
@@ -37,42 +41,54 @@ def chart(
 ) -> go.Figure:
     """A figure over [start_ms, end_ms) with a titled y axis from zero and a UTC time axis."""
     figure = go.Figure(list(traces))
+    named = sum(trace.showlegend is not False for trace in traces) > 1
     figure.update_layout(
-        height=height_px,
-        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 34, "b": 40},
+        height=height_px if named else height_px - 20,
+        margin={"l": LEFT_PX, "r": RIGHT_PX, "t": 28 if named else 8, "b": 38},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": "inherit", "size": 12, "color": "#5c636a"},
+        font={"family": FONT, "size": 12, "color": PAGE_TEXT},
         hovermode="x unified",
         dragmode="zoom",
         bargap=0.15,
+        showlegend=named,
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}},
         uirevision=f"{start_ms}-{end_ms}",
     )
     figure.update_xaxes(
         type="date",
         range=[start_ms, end_ms],
-        title={"text": "time, UTC", "standoff": 4},
+        title={"text": time_title(start_ms, end_ms), "standoff": 2, "font": {"size": 12}},
         hoverformat="%Y-%m-%d %H:%M:%S UTC",
         tickformatstops=[
             {"dtickrange": [None, 60_000], "value": "%H:%M:%S"},
-            {"dtickrange": [60_000, 86_400_000], "value": "%H:%M\n%b %d"},
-            {"dtickrange": [86_400_000, None], "value": "%b %d\n%Y"},
+            {"dtickrange": [60_000, 43_200_000], "value": "%H:%M"},
+            {"dtickrange": [43_200_000, None], "value": "%b %d"},
         ],
         showgrid=True,
         gridcolor="rgba(128,128,128,0.18)",
         zeroline=False,
         ticks="outside",
+        ticklen=4,
+        automargin=False,
     )
     figure.update_yaxes(
-        title={"text": y_title, "standoff": 6},
+        title={"text": y_title, "standoff": 14, "font": {"size": 12}},
         rangemode="tozero",
         gridcolor="rgba(128,128,128,0.18)",
         zerolinecolor="rgba(128,128,128,0.5)",
         tickformat="~s",
+        nticks=6,
         fixedrange=True,
+        automargin=False,
     )
     return figure
+
+
+def time_title(start_ms: int, end_ms: int) -> str:
+    """``UTC, 2026-11-20``: the zone, and the days that the ticks leave out."""
+    first, last = date_of(start_ms), date_of(max(start_ms, end_ms - 1))
+    return f"UTC, {first}" if first == last else f"UTC, {first} to {last}"
 
 
 def gapless(minutes: pd.DataFrame) -> pd.DataFrame:
@@ -97,7 +113,9 @@ def numbers(column: pd.Series) -> list[float | None]:
     return [None if pd.isna(value) else float(value) for value in column]
 
 
-def line(minutes: pd.DataFrame, column: pd.Series, label: str, colour: str, *, unit: str, dash: str = "solid"):
+def line(
+    minutes: pd.DataFrame, column: pd.Series, label: str, colour: str, *, unit: str, dash: str = "solid"
+):
     """One line over the minutes' ends; gaps stay gaps."""
     return go.Scatter(
         x=minute_ends(minutes),

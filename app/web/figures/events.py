@@ -36,8 +36,9 @@ def events_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Fi
                     traces.append(_bars(minutes, shown, label, colour, pattern))
     if not traces:
         return None
-    figure = chart(traces, y_title="events per minute", start_ms=start_ms, end_ms=end_ms, height_px=220)
-    figure.update_layout(barmode="stack")
+    figure = chart(traces, y_title="events per minute", start_ms=start_ms, end_ms=end_ms, height_px=200)
+    # One reason alone is named too: the name says whether it proves anything.
+    figure.update_layout(barmode="stack", showlegend=True, margin={"t": 28})
     return figure
 
 
@@ -50,7 +51,12 @@ def _bars(minutes: pd.DataFrame, events: pd.Series, label: str, colour: str, pat
         marker={
             "color": colour,
             "line": {"width": 0},
-            "pattern": {"shape": pattern, "size": 5, "fgcolor": "rgba(255,255,255,0.75)", "fillmode": "overlay"},
+            "pattern": {
+                "shape": pattern,
+                "size": 5,
+                "fgcolor": "rgba(255,255,255,0.75)",
+                "fillmode": "overlay",
+            },
         },
         hovertemplate="%{y:.4~s} events",
     )

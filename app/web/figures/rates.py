@@ -54,16 +54,21 @@ def byte_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> g
 
 def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end_ms: int) -> go.Figure:
     lines = limit_lines(minutes, unit)
-    own_out = traces[1]
-    for level in ("broker", "topic"):
+    highest = _highest(traces)
+    shared = {level: shared_use(minutes, level, unit) for level in ("broker", "topic") if level in lines}
+    near = {
+        level: values
+        for level, values in lines.items()
+        if values.max() <= _FARTHEST * max(highest, shared[level].max() if level in shared else 0.0)
+        or not highest
+    }
+    alone = pd.Series(traces[1].y, index=minutes.index, dtype=float)
+    for level, use in shared.items():
         # A shared limit is used by neighbours too: its use is drawn where it is not this one's alone.
-        use = shared_use(minutes, level, unit)
-        alone = pd.Series(own_out.y, index=use.index, dtype=float)
-        if level in lines and (use > alone * 1.05).any():
+        if level in near and (use > alone * 1.05).any():
             label = f"out, all under the {level} limit"
             traces.append(line(minutes, use, label, ALL, unit=unit_words, dash=LEVEL_DASHES[level]))
-    highest = max((value for trace in traces for value in trace.y if value is not None), default=0.0)
-    near = {level: values for level, values in lines.items() if values.max() <= highest * _FARTHEST or highest == 0}
+    highest = _highest(traces)
     for level, values in near.items():
         traces.append(_limit_trace(minutes, values, level, unit_words))
     title = "bytes per second" if unit == "bytes" else "messages per second"
@@ -73,6 +78,10 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
     for level, values in lines.items():
         _label(figure, minutes, values, level, unit, top, inside=level in near)
     return figure
+
+
+def _highest(traces) -> float:
+    return max((value for trace in traces for value in trace.y if value is not None), default=0.0)
 
 
 def _limit_trace(minutes: pd.DataFrame, values: pd.Series, level: str, unit_words: str) -> go.Scatter:
@@ -88,39 +97,37 @@ def _limit_trace(minutes: pd.DataFrame, values: pd.Series, level: str, unit_word
     )
 
 
-def _label(figure, minutes: pd.DataFrame, values: pd.Series, level: str, unit: str, top: float, *, inside: bool) -> None:
+def _label(
+    figure, minutes: pd.DataFrame, values: pd.Series, level: str, unit: str, top: float, *, inside: bool
+) -> None:
     known_to = values.last_valid_index()
     limit = next(
-        limit
-        for limit in known_limits(minutes.loc[:known_to])
-        if (limit.level, limit.unit) == (level, unit)
+        limit for limit in known_limits(minutes.loc[:known_to]) if (limit.level, limit.unit) == (level, unit)
     )
     words = f"{level} limit {limit.speed()}, {limit.who()}"
     after = minutes.loc[known_to + 1 :, f"limit_{level}_set_by"].notna()
     if after.any():
         words += f", until {fmt.clock(int(minutes.loc[known_to, 'minute_ms']) + MINUTE_MS)}"
-    x, anchor = _LABEL_PLACES[level]
+    x, anchor, reference = *_LABEL_PLACES[level], "paper"
+    if inside and after.any():
+        # A limit that was lifted is named where its line ends.
+        x, reference = minute_ends(minutes)[known_to], "x"
+        anchor = "right" if known_to > len(minutes) / 2 else "left"
     figure.add_annotation(
         text=words if inside else f"↑ {words} (above this chart)",
         x=x,
-        xref="paper",
+        xref=reference,
         xanchor=anchor,
         y=float(values[known_to]) if inside else top,
         yanchor="bottom" if inside else "top",
         showarrow=False,
-        font={"size": 12, "color": LEVEL_COLOURS[level]},
+        font={"size": 12, "weight": 600, "color": LEVEL_COLOURS[level]},
     )
 
 
 def _iec_ticks(top_bytes: float) -> dict[float, str]:
-    """About five round steps of 1024 below the top: {512.0: "512 B", ...}."""
-    step = 1.0
-    while top_bytes / step > 6:
-        # 1, 2, 5, 10 ... 500 of one prefix, then 1 of the next.
-        scaled = step
-        prefix = 1.0
-        while scaled >= 1000:
-            scaled, prefix = scaled / 1024, prefix * 1024
-        following = next((n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500) if n > scaled * 1.001), None)
-        step = prefix * 1024 if following is None else following * prefix
+    """Three to six steps of a power of two from zero to below the top: ``{0: "0 B", 512: "512 B", ...}``."""
+    step = 1
+    while top_bytes / step >= 6:
+        step *= 2
     return {i * step: fmt.size(i * step) for i in range(int(top_bytes / step) + 1)}

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.causes import CAUSES, ORDER, SIDES, limiter_words
-from throttlescope.app.web.figures.chart import chart
+from throttlescope.app.web.figures.chart import PAGE_TEXT, chart
 from throttlescope.app.web.runs import runs
 
 VERDICT, NAIVE, TRUTH, CHANGES = "verdict", "naive rule", "script (truth)", "changes"
@@ -53,13 +53,13 @@ def ribbon_figure(
             )
             for row in truth
         ]
-        traces += _cause_bars(TRUTH, clipped, length)
+        traces += _cause_bars(TRUTH, clipped, length, outlined=True)
         rows.insert(0, TRUTH)
     changes = _changes(minutes)
     if changes:
         traces.append(_change_marks(changes))
         rows.insert(0, CHANGES)
-    figure = chart(traces, y_title="", start_ms=start_ms, end_ms=end_ms, height_px=64 + 30 * len(rows))
+    figure = chart(traces, y_title="", start_ms=start_ms, end_ms=end_ms, height_px=76 + 30 * len(rows))
     figure.update_layout(
         barmode="overlay",
         hovermode="closest",
@@ -68,7 +68,13 @@ def ribbon_figure(
         margin={"t": 8},
     )
     figure.update_yaxes(
-        categoryorder="array", categoryarray=rows, tickformat=None, type="category", showgrid=False, range=[-0.5, len(rows) - 0.5]
+        type="category",
+        categoryorder="array",
+        categoryarray=rows,
+        range=[-0.5, len(rows) - 0.5],
+        tickformat=None,
+        ticklabelstandoff=6,
+        showgrid=False,
     )
     if at_ms is not None and start_ms < at_ms <= end_ms:
         figure.add_vline(at_ms, line={"color": "#868e96", "width": 2, "dash": "dot"})
@@ -82,7 +88,7 @@ def _run_hover(run) -> str:
     return f"{fmt.duration(run.end_ms - run.start_ms)}, confidence {sure}"
 
 
-def _cause_bars(row: str, stretches, length: int) -> list[go.Bar]:
+def _cause_bars(row: str, stretches, length: int, *, outlined: bool = False) -> list[go.Bar]:
     bars = []
     for word in ORDER:
         mine = [stretch for stretch in stretches if stretch[2] == word]
@@ -104,6 +110,7 @@ def _cause_bars(row: str, stretches, length: int) -> list[go.Bar]:
                 ],
                 cause.colour,
                 cause.pattern,
+                outlined=outlined,
             )
         )
     return bars
@@ -125,7 +132,7 @@ def _side_bars(stretches, length: int) -> list[go.Bar]:
                     ],
                     side.colour,
                     "",
-                    opacity=0.75,
+                    outlined=True,
                 )
             )
     return bars
@@ -140,7 +147,23 @@ def _fitting(length: int, own: int, mark: str, label: str, more: str) -> str:
     return f"{mark} {label}" + (f": {more}" if more and share > 2.4 * _LABEL_SHARE else "")
 
 
-def _bar(row, spans, texts, hovers, colour, pattern, opacity=1.0) -> go.Bar:
+def _bar(row, spans, texts, hovers, colour, pattern, *, outlined: bool = False) -> go.Bar:
+    """Bars of one row. What is not our verdict is drawn as an outline, so that the answer stands out."""
+    marker = {
+        "color": colour,
+        "line": {"width": 0},
+        # Patterns stay faint: the text on them has to be read.
+        "pattern": {
+            "shape": pattern,
+            "size": 8,
+            "solidity": 0.15,
+            "fgcolor": "rgba(255,255,255,0.35)",
+            "fillmode": "overlay",
+        },
+    }
+    if outlined:
+        red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+        marker |= {"color": f"rgba({red},{green},{blue},0.16)", "line": {"width": 1.5, "color": colour}}
     return go.Bar(
         y=[row] * len(spans),
         base=[start for start, _ in spans],
@@ -150,32 +173,32 @@ def _bar(row, spans, texts, hovers, colour, pattern, opacity=1.0) -> go.Bar:
         textposition="inside",
         insidetextanchor="middle",
         textangle=0,
-        textfont={"color": "#ffffff", "size": 12},
+        textfont={
+            "color": PAGE_TEXT if outlined else "#ffffff",
+            "size": 12,
+            "weight": 400 if outlined else 600,
+        },
         constraintext="none",
         cliponaxis=True,
         hovertext=hovers,
         hovertemplate="%{hovertext}<extra></extra>",
-        opacity=opacity,
-        marker={
-            "color": colour,
-            "line": {"width": 0},
-            # Patterns stay faint: the text on them has to be read.
-            "pattern": {"shape": pattern, "size": 8, "solidity": 0.2, "fgcolor": "rgba(255,255,255,0.35)", "fillmode": "overlay"},
-        },
+        marker=marker,
     )
 
 
 def _changes(minutes: pd.DataFrame) -> list[tuple[int, str, str]]:
     found = []
     for row in minutes.itertuples(index=False):
-        at_ms = int(row.minute_ms)
+        words = []
         if row.limits_changed:
-            found.append((at_ms, "L", "a limit changed"))
+            words.append("a limit changed")
         if row.broker_changed:
-            broker = escape(fmt.name(str(row.broker), limit=80))
-            found.append((at_ms, "B", f"moved to broker {broker}"))
+            words.append(f"moved to broker {escape(fmt.name(str(row.broker), limit=80))}")
         if row.counter_resets:
-            found.append((at_ms, "R", "counters restarted (unload, restart or new dispatcher)"))
+            words.append("counters restarted (unload, restart or new dispatcher)")
+        if words:
+            short = "limit" if row.limits_changed else "broker" if row.broker_changed else "restart"
+            found.append((int(row.minute_ms), short, "<br>".join(words)))
     return found
 
 
@@ -185,7 +208,7 @@ def _change_marks(changes: list[tuple[int, str, str]]) -> go.Scatter:
         y=[CHANGES] * len(changes),
         mode="markers+text",
         marker={"symbol": "diamond-tall", "size": 11, "color": "#7A7F87"},
-        text=[letter for _, letter, _ in changes],
+        text=[short for _, short, _ in changes],
         textposition="middle right",
         hovertext=[f"{text}<br>{fmt.moment(at_ms)}" for at_ms, _, text in changes],
         hovertemplate="%{hovertext}<extra></extra>",

@@ -25,6 +25,8 @@ from throttlescope.ingest.errors import InputError
 PATH = OVERVIEW_PATH
 TITLE = "Subscriptions"
 
+#: Stands in a table where there is nothing to say; "not measured" would not fit.
+NONE = "\N{EN DASH}"
 _RECENT = fmt.duration(RECENT_MS)
 _ROW_HEIGHT_PX = 34
 
@@ -39,43 +41,66 @@ GRID_THEME = {
 }
 
 _COLUMNS = [
-    {"field": "cause", "headerName": "Cause now", "cellRenderer": "CauseBadge", "width": 175, "tooltipField": "cause_tip"},
-    {"field": "limiter", "headerName": "Limiter", "width": 150},
-    {"field": "confidence", "headerName": "Confidence", "width": 98, "type": "rightAligned"},
+    {
+        "field": "cause",
+        "headerName": "Cause now",
+        "cellRenderer": "CauseBadge",
+        "width": 232,
+        "tooltipField": "cause_tip",
+    },
+    {"field": "confidence", "headerName": "Confidence", "width": 96, "type": "rightAligned"},
     {
         "field": "subscription",
         "headerName": "Subscription",
         "cellRenderer": "SubscriptionLink",
         "flex": 2,
-        "minWidth": 150,
+        "minWidth": 130,
         "tooltipField": "subscription",
     },
-    {"field": "topic", "headerName": "Topic", "flex": 3, "minWidth": 170, "tooltipField": "topic"},
-    {"field": "partition", "headerName": "Part.", "headerTooltip": "partition; – : not partitioned", "width": 66, "type": "rightAligned"},
-    {"field": "cluster", "headerName": "Cluster", "flex": 2, "minWidth": 100, "tooltipField": "cluster"},
-    {"field": "backlog", "headerName": "Backlog, entries", "width": 118, "type": "rightAligned", "tooltipField": "backlog_exact"},
+    {"field": "topic", "headerName": "Topic", "flex": 3, "minWidth": 150, "tooltipField": "topic"},
+    {
+        "field": "partition",
+        "headerName": "Part.",
+        "headerTooltip": f"partition; {NONE} : not partitioned",
+        "width": 60,
+        "type": "rightAligned",
+    },
+    {"field": "cluster", "headerName": "Cluster", "flex": 1, "minWidth": 105, "tooltipField": "cluster"},
+    {
+        "field": "backlog",
+        "headerName": "Backlog, entries",
+        "width": 120,
+        "type": "rightAligned",
+        "tooltipField": "backlog_exact",
+    },
     {
         "field": "growth",
         "headerName": "Change",
         "headerTooltip": "change of the backlog over the verdict's window, entries",
-        "width": 84,
+        "width": 82,
         "type": "rightAligned",
         "tooltipField": "growth_exact",
     },
-    {"field": "since", "headerName": "For", "headerTooltip": "how long this cause has held; ≥ : it may be longer", "width": 100, "tooltipField": "since_exact"},
+    {
+        "field": "since",
+        "headerName": "For",
+        "headerTooltip": "how long this cause has held; ≥ : it may be longer",
+        "width": 92,
+        "tooltipField": "since_exact",
+    },
     {
         "field": "main_cause",
-        "headerName": f"Longest in {_RECENT}",
-        "headerTooltip": f"what held it longest in the newest {_RECENT} of its cluster, and for how long",
+        "headerName": f"Before, last {_RECENT}",
+        "headerTooltip": f"what held it longest in the newest {_RECENT} of its cluster, where that is not the cause now",
         "cellRenderer": "CauseBadge",
-        "width": 205,
+        "width": 172,
         "tooltipField": "main_tip",
     },
     {
         "field": "naive",
         "headerName": "Naive rule says",
-        "headerTooltip": "backlog > 1000 entries: a limit if there was any throttle event, else the consumers. Shown where it differs.",
-        "width": 140,
+        "headerTooltip": "shown where it differs; backlog > 1000 entries: a limit if there was any throttle event, else the consumers",
+        "width": 125,
     },
 ]
 
@@ -89,7 +114,8 @@ def layout(query: str | None) -> html.Div:
     return html.Div(
         [
             html.Div(
-                [html.H1(TITLE), html.Div(id="overview-freshness", className="freshness")], className="page-head"
+                [html.H1(TITLE), html.Div(id="overview-freshness", className="freshness")],
+                className="page-head",
             ),
             html.Div(dmc.Skeleton(height=64), id="overview-cards"),
             html.Div(
@@ -124,7 +150,10 @@ def layout(query: str | None) -> html.Div:
                 columnDefs=_COLUMNS,
                 defaultColDef={"resizable": True, "sortable": True, "suppressHeaderMenuButton": True},
                 getRowId="params.data.id",
-                eventListeners={"cellKeyDown": ["openOnEnter(params)"], "rowClicked": ["openOnClick(params)"]},
+                eventListeners={
+                    "cellKeyDown": ["openOnEnter(params)"],
+                    "rowClicked": ["openOnClick(params)"],
+                },
                 dashGridOptions={
                     "theme": GRID_THEME,
                     "rowHeight": _ROW_HEIGHT_PX,
@@ -140,6 +169,7 @@ def layout(query: str | None) -> html.Div:
             ),
             # Filled when the address changed what the table shows: the grid then asks for its rows again.
             dcc.Store(id="overview-shown"),
+            dcc.Store(id="overview-synced"),
         ],
         className="overview",
     )
@@ -199,11 +229,12 @@ def register(app: Dash, reader: LakeReader) -> None:
 
     app.clientside_callback(
         ClientsideFunction("throttlescope", "syncFilters"),
-        Output("address", "search"),
+        # It writes the address itself: with the address as an output, Dash would hold back every callback
+        # that reads it.
+        Output("overview-synced", "data"),
         Input("address", "search"),
-        # The inputs are there on this page only, the address on all of them.
-        Input("overview-search", "value", allow_optional=True),
-        Input("overview-clusters", "value", allow_optional=True),
+        Input("overview-search", "value"),
+        Input("overview-clusters", "value"),
         State("address", "pathname"),
     )
     app.clientside_callback(
@@ -249,9 +280,8 @@ def cards(counts: list[CauseCount], address: OverviewAddress) -> html.Nav:
 
 
 def _recent_words(count: CauseCount) -> str:
-    if count.cause == "healthy":
-        return f"{fmt.exact(count.recent)} all of the last {_RECENT}"
-    return f"{fmt.exact(count.recent)} longest in {_RECENT}"
+    # Whoever was healthy all the time is no news; whoever was throttled within the hours is.
+    return "" if count.cause == "healthy" else f"{fmt.exact(count.recent)} within {_RECENT}"
 
 
 def freshness_line(freshness: Freshness) -> list:
@@ -286,7 +316,9 @@ def status(address: OverviewAddress, freshness: Freshness, total: int, lake_path
     if not total:
         return panel(
             "Nothing is left by these filters.",
-            [f"{fmt.exact(freshness.subscriptions)} subscriptions are in the lake; none fits the search, causes and clusters chosen."],
+            [
+                f"{fmt.exact(freshness.subscriptions)} subscriptions are in the lake; none fits the search, causes and clusters chosen."
+            ],
             next_step=everything,
         )
     subscriptions = "subscription" if freshness.subscriptions == 1 else "subscriptions"
@@ -298,11 +330,12 @@ def status(address: OverviewAddress, freshness: Freshness, total: int, lake_path
 def grid_row(row: dict) -> dict:
     """One row of the table, in words; the browser only draws it."""
     cause, naive = CAUSES[row["cause"]], SIDES[row["naive_side"]]
-    main = CAUSES.get(row["main_cause"])
+    main = CAUSES.get(row["main_cause"]) if row["main_cause"] != row["cause"] else None
     subscription = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
     held_ms = row["window_end_ms"] - row["since_ms"]
     at_least = "≥ " if row["since_at_least"] else ""
     ended = f"; last seen {fmt.moment(row['window_end_ms'])}" if row["stale"] else ""
+    limiter = f": the {limiter_words(row['limiter'])}" if row["limiter"] else ""
     href = SubscriptionAddress(subscription).href()
     return {
         "id": href,
@@ -310,26 +343,26 @@ def grid_row(row: dict) -> dict:
         "cause": cause.label + (" (ended)" if row["stale"] else ""),
         "cause_mark": cause.mark,
         "cause_colour": cause.colour,
-        "cause_tip": f"{cause.answer}{ended}",
-        "limiter": limiter_words(row["limiter"]).removesuffix(" limit"),
+        "cause_tip": f"{cause.answer}{limiter}{ended}",
+        "cause_extra": row["limiter"] or "",
         "confidence": fmt.percent(row["confidence"]),
         "subscription": fmt.name(row["subscription"]),
         "topic": fmt.topic_name(row["topic"], -1),
-        "partition": "–" if row["partition"] < 0 else str(row["partition"]),
+        "partition": NONE if row["partition"] < 0 else str(row["partition"]),
         "cluster": fmt.name(row["cluster"]),
-        "backlog": _or_dash(row["backlog_entries"], fmt.short),
+        "backlog": or_dash(row["backlog_entries"], fmt.short),
         "backlog_exact": fmt.exact(row["backlog_entries"]),
-        "growth": _or_dash(row["backlog_growth_entries"], fmt.signed),
+        "growth": or_dash(row["backlog_growth_entries"], fmt.signed),
         "growth_exact": fmt.exact(row["backlog_growth_entries"]),
         "since": at_least + fmt.duration(held_ms),
         "since_exact": f"since {at_least}{fmt.moment(row['since_ms'])}{ended}",
         "main_cause": f"{main.label}, {fmt.duration(row['main_held_ms'])}" if main else "",
         "main_cause_mark": main.mark if main else "",
         "main_cause_colour": main.colour if main else "",
-        "main_tip": f"{main.answer}, until {fmt.moment(row['main_to_ms'])}" if main else "healthy all the time",
+        "main_tip": f"{main.answer}, until {fmt.moment(row['main_to_ms'])}" if main else "",
         "naive": f"{naive.mark} {naive.label}" if row["naive_side"] != row["side"] else "",
     }
 
 
-def _or_dash(value: float | None, words) -> str:
-    return "–" if fmt.is_missing(value) else words(value)
+def or_dash(value: float | None, words) -> str:
+    return NONE if fmt.is_missing(value) else words(value)

@@ -17,11 +17,11 @@ from throttlescope.app.web import figures
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.address import SUBSCRIPTION_PATH, SubscriptionAddress
 from throttlescope.app.web.answer import Answer, answer
-from throttlescope.app.web.causes import CAUSES, SIDES, limiter_words
-from throttlescope.app.web.data import LakeReader
+from throttlescope.app.web.causes import CAUSES, SIDES
+from throttlescope.app.web.data import LOOK_BACK_MS, LakeReader
 from throttlescope.app.web.figures.chart import CONFIG
 from throttlescope.app.web.limits import Limit, known_limits
-from throttlescope.app.web.pages.overview import GRID_THEME
+from throttlescope.app.web.pages.overview import GRID_THEME, or_dash
 from throttlescope.app.web.parts import badge, copy_button, hostile, section
 from throttlescope.app.web.shell import back_link, explained, panel, skeleton
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
@@ -48,6 +48,10 @@ class View:
         The range shown.
     was_cut : bool
         The address asked for a longer range.
+    minutes, verdicts, truth
+        Rows in that range.
+    history
+        Verdicts of the day before its end, without evidence: for "since".
     """
 
     address: SubscriptionAddress
@@ -57,6 +61,7 @@ class View:
     was_cut: bool
     minutes: pd.DataFrame
     verdicts: Sequence[dict]
+    history: Sequence[dict]
     truth: Sequence[dict]
 
 
@@ -106,6 +111,7 @@ def read_view(reader: LakeReader, address: SubscriptionAddress) -> View | None:
         was_cut,
         reader.signals(address.subscription, start_ms, end_ms),
         reader.verdicts(address.subscription, start_ms, end_ms),
+        reader.history(address.subscription, end_ms - LOOK_BACK_MS, end_ms),
         reader.truth(address.subscription, start_ms, end_ms),
     )
 
@@ -118,7 +124,9 @@ def chosen_range(address: SubscriptionAddress, span: tuple[int, int]) -> tuple[i
         # A start after the data's end and no end: there is no sensible guess but the default length.
         end_ms = max(end_ms, start_ms + MINUTE_MS)
     else:
-        start_ms = max(span[0], end_ms - LONGEST_DEFAULT_MS) if end_ms > span[0] else end_ms - LONGEST_DEFAULT_MS
+        start_ms = (
+            max(span[0], end_ms - LONGEST_DEFAULT_MS) if end_ms > span[0] else end_ms - LONGEST_DEFAULT_MS
+        )
     was_cut = end_ms - start_ms > LONGEST_MS
     return (end_ms - LONGEST_MS if was_cut else start_ms), end_ms, was_cut
 
@@ -144,36 +152,51 @@ def never_seen(address: SubscriptionAddress) -> html.Div:
 
 def page(view: View) -> html.Div:
     """The whole page. Pure: the same view gives the same components."""
-    limits = known_limits(view.minutes)
-    told = _told(view)
+    told = told_verdict(view)
+    # Limits as of the window that is told, not as of the range's end.
+    limits = known_limits(_until(view.minutes, told["window_end_ms"] if told else view.end_ms))
     children: list = [_head(view.address)]
     if told:
-        children.append(answer_card(answer(told, limits), told[-1], is_newest=told[-1] is view.verdicts[-1]))
+        history = [row for row in view.history if row["window_end_ms"] < told["window_end_ms"]]
+        children.append(answer_card(answer(told, history, limits), told, is_newest=told is view.verdicts[-1]))
     else:
         children.append(_nothing_told(view))
     children.append(range_bar(view))
-    left = _charts(view, told[-1]["window_end_ms"] if told else None)
+    left = _charts(view, told["window_end_ms"] if told else None)
     right = []
     if told:
-        right += [_evidence(told[-1]), *_missing(told[-1])]
+        right += [_evidence(told), *_missing(told)]
     right.append(_limits_table(limits))
-    children.append(html.Div([html.Div(left, className="column-wide"), html.Div(right, className="column-narrow")], className="columns"))
+    children.append(
+        html.Div(
+            [html.Div(left, className="column-wide"), html.Div(right, className="column-narrow")],
+            className="columns",
+        )
+    )
     if view.verdicts:
         children.append(_windows(view))
     return html.Div(children)
 
 
-def _told(view: View) -> list[dict]:
-    """Verdicts up to the one that the page tells."""
+def told_verdict(view: View) -> dict | None:
+    """The verdict that the page tells: the newest, or the newest up to the address's ``at``."""
     at_ms = view.address.at_ms
-    return [row for row in view.verdicts if at_ms is None or row["window_end_ms"] <= at_ms]
+    up_to = [row for row in view.verdicts if at_ms is None or row["window_end_ms"] <= at_ms]
+    return up_to[-1] if up_to else None
+
+
+def _until(minutes: pd.DataFrame, end_ms: int) -> pd.DataFrame:
+    return minutes[minutes["minute_ms"] < end_ms]
 
 
 def _head(address: SubscriptionAddress) -> html.Div:
     key = address.subscription
     return html.Div(
         [
-            html.Div([dcc.Link("← all subscriptions", href="/"), html.Span(id="subscription-freshness")], className="crumbs"),
+            html.Div(
+                [dcc.Link("← all subscriptions", href="/"), html.Span(id="subscription-freshness")],
+                className="crumbs",
+            ),
             html.H1([html.Span("Subscription ", className="quiet"), hostile(key.subscription)]),
             html.P(
                 [
@@ -205,7 +228,9 @@ def answer_card(told: Answer, verdict: dict, *, is_newest: bool) -> html.Section
                 [
                     badge(told.cause),
                     html.Span(told.sure, className="sure"),
-                    html.Span(window if is_newest else f"not the newest: {window}", className="answer-window"),
+                    html.Span(
+                        window if is_newest else f"not the newest: {window}", className="answer-window"
+                    ),
                 ],
                 className="answer-top",
             ),
@@ -218,9 +243,16 @@ def answer_card(told: Answer, verdict: dict, *, is_newest: bool) -> html.Section
                             html.H3("Why"),
                             html.Ul([html.Li(hostile_sentence(text)) for text in told.why])
                             if told.why
-                            else html.P("No evidence speaks for it; see what is missing below.", className="quiet"),
+                            else html.P(
+                                "No evidence speaks for it; see what is missing below.", className="quiet"
+                            ),
                             *(
-                                [html.P([html.Strong("Against it: "), hostile_sentence(told.against[0])], className="against")]
+                                [
+                                    html.P(
+                                        [html.Strong("Against it: "), hostile_sentence(told.against[0])],
+                                        className="against",
+                                    )
+                                ]
                                 if told.against
                                 else []
                             ),
@@ -324,21 +356,40 @@ def _charts(view: View, at_ms: int | None) -> list:
         )
     ]
     if view.minutes.empty:
-        parts.append(panel("No minutes in this range.", ["Backlog and rates were not scraped or not ingested for it."]))
+        parts.append(
+            panel("No minutes in this range.", ["Backlog and rates were not scraped or not ingested for it."])
+        )
         return parts
     minutes = view.minutes
     parts.append(
-        _chart("rates", "Messages in, out and acknowledged", figures.msg_rates_figure(minutes, **bounds), note=_rates_note(minutes))
+        _chart(
+            "rates",
+            "Messages in, out and acknowledged",
+            figures.msg_rates_figure(minutes, **bounds),
+            note=_rates_note(minutes),
+        )
     )
     if _has_byte_story(minutes):
         parts.append(_chart("bytes", "Bytes in and out", figures.byte_rates_figure(minutes, **bounds)))
-    parts.append(_chart("backlog", "Backlog", figures.backlog_figure(minutes, **bounds), note="entries (batches), not messages"))
+    parts.append(
+        _chart(
+            "backlog",
+            "Backlog",
+            figures.backlog_figure(minutes, **bounds),
+            note="entries (batches), not messages",
+        )
+    )
     events = figures.events_figure(minutes, **bounds)
     if events is None:
         parts.append(section("Throttle events", [html.P(_no_events(minutes), className="quiet")]))
     else:
         parts.append(
-            _chart("events", "Throttle events by reason", events, note="an event is a trimmed read plan, not a withheld message")
+            _chart(
+                "events",
+                "Throttle events by reason",
+                events,
+                note="an event is a trimmed read plan, not a withheld message",
+            )
         )
     holding = figures.holding_figure(minutes, **bounds)
     if holding is not None:
@@ -387,7 +438,11 @@ def _evidence(verdict: dict) -> html.Section:
     return section("Evidence", [html.Ul([_evidence_row(row) for row in rows], className="evidence")])
 
 
-_WEIGHTS = {"for": ("+", "speaks for it"), "against": ("−", "speaks against it"), "neutral": ("·", "neither")}
+_WEIGHTS = {
+    "for": ("+", "speaks for it"),
+    "against": ("\N{MINUS SIGN}", "speaks against it"),
+    "neutral": ("·", "neither"),
+}
 
 
 def _evidence_row(row: dict) -> html.Li:
@@ -399,25 +454,29 @@ def _evidence_row(row: dict) -> html.Li:
             facts.append(f"threshold {fmt.quantity(row['threshold'], row['unit'])}")
     if row["at_ms"] is not None:
         facts.append(f"at {fmt.clock(row['at_ms'])}")
-    query = (
-        [
-            html.Details(
-                [
-                    html.Summary("PromQL"),
-                    html.Div([html.Code(fmt.name(row["promql"], 4_000)), copy_button(row["promql"])], className="promql"),
-                ]
-            )
-        ]
-        if row["promql"]
-        else []
-    )
+    query = []
+    if row["promql"]:
+        shown = html.Details([html.Summary("PromQL"), html.Code(fmt.name(row["promql"], 4_000))])
+        query.append(html.Div([shown, copy_button(row["promql"])], className="promql"))
     return html.Li(
         [
-            html.Span(mark, className=f"weight weight-{row['weight']}", title=meaning, role="img", **{"aria-label": meaning}),
+            html.Span(
+                mark,
+                className=f"weight weight-{row['weight']}",
+                title=meaning,
+                role="img",
+                **{"aria-label": meaning},
+            ),
             html.Div(
                 [
                     html.P(hostile_sentence(row["text"])),
-                    html.P([html.Span(fmt.name(row["symptom"], 80), className="symptom"), *(f" · {fact}" for fact in facts)], className="facts"),
+                    html.P(
+                        [
+                            html.Span(fmt.name(row["symptom"], 80), className="symptom"),
+                            *(f" · {fact}" for fact in facts),
+                        ],
+                        className="facts",
+                    ),
                     *query,
                 ]
             ),
@@ -435,7 +494,12 @@ def _missing(verdict: dict) -> list[html.Section]:
             [
                 html.Ul(
                     [
-                        html.Li([html.P(fmt.name(row["what"], 600)), html.P([html.Strong("Fix: "), fmt.name(row["fix"], 600)], className="facts")])
+                        html.Li(
+                            [
+                                html.P(fmt.name(row["what"], 600)),
+                                html.P([html.Strong("Fix: "), fmt.name(row["fix"], 600)], className="facts"),
+                            ]
+                        )
                         for row in rows
                     ],
                     className="missing",
@@ -450,7 +514,10 @@ def _limits_table(limits: list[Limit]) -> html.Section:
         return section(
             "Limits",
             [
-                html.P("Not observed: no limit of this subscription was read from the admin API.", className="quiet"),
+                html.P(
+                    "Not observed: no limit of this subscription was read from the admin API.",
+                    className="quiet",
+                ),
                 html.P("Fix: give --pulsar-admin URL to throttlescope run.", className="facts"),
             ],
         )
@@ -460,10 +527,20 @@ def _limits_table(limits: list[Limit]) -> html.Section:
     rows = [
         html.Li(
             [
-                html.P([html.Strong(limit.name), f": {limit.amount()}" + (f" = {limit.speed()}" if limit.period_s not in (None, 1) else "")]),
+                html.P(
+                    [
+                        html.Strong(limit.name),
+                        f": {limit.amount()}"
+                        + (f" = {limit.speed()}" if limit.period_s not in (None, 1) else ""),
+                    ]
+                ),
                 html.P(
                     f"set by {limit.who()}"
-                    + ("" if limit.use_share_max is None else f" · used up to {fmt.percent(limit.use_share_max)} here")
+                    + (
+                        ""
+                        if limit.use_share_max is None
+                        else f" · used up to {fmt.percent(limit.use_share_max)} here"
+                    )
                     + (" · changed in this range" if limit.changed else ""),
                     className="facts",
                 ),
@@ -481,14 +558,19 @@ def _limits_table(limits: list[Limit]) -> html.Section:
 
 
 _WINDOW_COLUMNS = [
-    {"field": "window", "headerName": "Window, UTC", "width": 290, "cellRenderer": "SubscriptionLink"},
-    {"field": "cause", "headerName": "Cause", "cellRenderer": "CauseBadge", "width": 190},
-    {"field": "limiter", "headerName": "Limiter", "width": 190},
+    {"field": "window", "headerName": "Window, UTC", "width": 250, "cellRenderer": "SubscriptionLink"},
+    {"field": "cause", "headerName": "Cause", "cellRenderer": "CauseBadge", "width": 260},
     {"field": "confidence", "headerName": "Confidence", "width": 110, "type": "rightAligned"},
-    {"field": "backlog", "headerName": "Backlog, entries", "width": 140, "type": "rightAligned"},
+    {"field": "backlog", "headerName": "Backlog, entries", "width": 125, "type": "rightAligned"},
     {"field": "growth", "headerName": "Change", "width": 100, "type": "rightAligned"},
     {"field": "naive", "headerName": "Naive rule says", "width": 160},
-    {"field": "reason", "headerName": "Strongest evidence", "flex": 1, "minWidth": 250, "tooltipField": "reason"},
+    {
+        "field": "reason",
+        "headerName": "Strongest evidence",
+        "flex": 1,
+        "minWidth": 250,
+        "tooltipField": "reason",
+    },
 ]
 
 
@@ -501,8 +583,16 @@ def _windows(view: View) -> html.Section:
                 columnDefs=_WINDOW_COLUMNS,
                 rowData=[window_row(row, view.address) for row in reversed(view.verdicts)],
                 defaultColDef={"resizable": True, "sortable": False, "suppressHeaderMenuButton": True},
-                eventListeners={"cellKeyDown": ["openOnEnter(params)"], "rowClicked": ["openOnClick(params)"]},
-                dashGridOptions={"theme": GRID_THEME, "rowHeight": 32, "headerHeight": 34, "tooltipShowDelay": 300},
+                eventListeners={
+                    "cellKeyDown": ["openOnEnter(params)"],
+                    "rowClicked": ["openOnClick(params)"],
+                },
+                dashGridOptions={
+                    "theme": GRID_THEME,
+                    "rowHeight": 32,
+                    "headerHeight": 34,
+                    "tooltipShowDelay": 300,
+                },
                 style={"height": f"{min(420, 42 + 32 * len(view.verdicts))}px"},
             )
         ],
@@ -517,14 +607,16 @@ def window_row(row: dict, address: SubscriptionAddress) -> dict:
     reason = next((item["text"] for item in evidence if item["weight"] == "for"), "")
     return {
         "href": replace(address, at_ms=row["window_end_ms"]).href(),
-        "window": f"{fmt.moment(row['window_start_ms'])} to {fmt.clock(row['window_end_ms'])}".replace(" UTC", ""),
+        "window": f"{fmt.moment(row['window_start_ms'])} to {fmt.clock(row['window_end_ms'])}".replace(
+            " UTC", ""
+        ),
         "cause": cause.label,
         "cause_mark": cause.mark,
         "cause_colour": cause.colour,
-        "limiter": limiter_words(row["limiter"]),
+        "cause_extra": row["limiter"] or "",
         "confidence": fmt.percent(row["confidence"]),
-        "backlog": "–" if fmt.is_missing(row["backlog_entries"]) else fmt.short(row["backlog_entries"]),
-        "growth": "–" if fmt.is_missing(row["backlog_growth_entries"]) else fmt.signed(row["backlog_growth_entries"]),
+        "backlog": or_dash(row["backlog_entries"], fmt.short),
+        "growth": or_dash(row["backlog_growth_entries"], fmt.signed),
         "naive": f"{naive.mark} {naive.label}",
         "reason": fmt.name(reason, 300),
     }

@@ -28,9 +28,7 @@ def running_server(lake_path: str) -> Iterator[str]:
     """The app as a person starts it: gunicorn in a process of its own on a free loopback port."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    program = (
-        "import sys; from throttlescope.app.web.server import serve; serve(sys.argv[1], port=int(sys.argv[2]))"
-    )
+    program = "import sys; from throttlescope.app.web.server import serve; serve(sys.argv[1], port=int(sys.argv[2]))"
     process = subprocess.Popen([sys.executable, "-c", program, lake_path, str(port)])
     address = f"http://127.0.0.1:{port}"
     try:

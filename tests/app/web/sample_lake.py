@@ -60,7 +60,9 @@ class Sample:
     moved_at_minute: int | None = None
 
 
-def evidence(symptom, weight, text, value=None, threshold=None, unit=None, at_minute=150, promql=None) -> dict:
+def evidence(
+    symptom, weight, text, value=None, threshold=None, unit=None, at_minute=150, promql=None
+) -> dict:
     return {
         "symptom": symptom,
         "weight": weight,
@@ -192,7 +194,10 @@ SAMPLES: tuple[Sample, ...] = (
 )  # fmt: skip
 
 MISSING = [
-    {"what": "The limits of this subscription are not known.", "fix": "give --pulsar-admin URL to throttlescope run"},
+    {
+        "what": "The limits of this subscription are not known.",
+        "fix": "give --pulsar-admin URL to throttlescope run",
+    },
     {
         "what": "Permits of consumers are not scraped.",
         "fix": "set exposeConsumerLevelMetricsInPrometheus=true on the brokers",
@@ -210,7 +215,12 @@ def write_sample_lake(root: Path, samples: tuple[Sample, ...] = SAMPLES, *, trut
         verdicts += _verdicts(sample, rows)
         if truth and sample.cluster == "sample-west" and len(sample.phases) > 1:
             truths += _truth(sample)
-    for table, rows in (("signals", minutes), ("verdicts", verdicts), ("truth", truths), ("ingest_runs", [_manifest()])):
+    for table, rows in (
+        ("signals", minutes),
+        ("verdicts", verdicts),
+        ("truth", truths),
+        ("ingest_runs", [_manifest()]),
+    ):
         if rows:
             lake.upsert(table, pa.Table.from_pylist(rows, schema=TABLES[table].loose_schema), run_id="sample")
     return lake

@@ -16,7 +16,9 @@ from tests.app.web.browser import running_chromium, running_server
 SIZES = {"": (1440, 900), "-phone": (390, 844)}
 
 
-def take(lake: str, out: Path, *, subscription: str | None = None, schemes=("light", "dark"), sizes=("",)) -> list[Path]:
+def take(
+    lake: str, out: Path, *, subscription: str | None = None, schemes=("light", "dark"), sizes=("",)
+) -> list[Path]:
     """Take the pictures and return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     taken = []
@@ -58,7 +60,11 @@ def main() -> None:
     parser.add_argument("--schemes", nargs="*", default=["light", "dark"])
     arguments = parser.parse_args()
     for path in take(
-        arguments.lake, arguments.out, subscription=arguments.subscription, schemes=arguments.schemes, sizes=arguments.sizes
+        arguments.lake,
+        arguments.out,
+        subscription=arguments.subscription,
+        schemes=arguments.schemes,
+        sizes=arguments.sizes,
     ):
         print(path)
 
