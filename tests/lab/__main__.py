@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -29,7 +30,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SCENARIOS = Path(__file__).with_name("scenarios")
 SMOKE_SCENARIOS = Path(__file__).with_name("smoke")
 RECORDINGS = REPOSITORY / "ingest" / "recordings"
-DROPPED_FILE = REPOSITORY / "tests" / "recordings" / "dropped.json"
+MORE_RECORDINGS = REPOSITORY / "tests" / "recordings"
+DROPPED_FILE = MORE_RECORDINGS / "dropped.json"
 #: More than this many published messages per second at once would make the CPU a limiter of its own.
 BATCH_RATE_MSG = 4500
 BATCH_GROUPS = 3
@@ -54,13 +56,15 @@ def record(
     """Record every scenario that has no recording yet."""
     scenarios = _pick(load_scenarios(SCENARIOS), only)
     target = out or RECORDINGS
-    batches = plan([s for s in scenarios if not _finished(target, s.name)])
+    # A recording that does not ship with the package counts as recorded too.
+    places = [out] if out else [RECORDINGS, MORE_RECORDINGS]
+    batches = plan([s for s in scenarios if _recorded(places, s.name) is None])
     if batch is not None:
         batches = batches[batch - 1 : batch]
     outcomes = _run(batches, SCENARIOS, target, scratch, hold, commit=commit and out is None)
     if out is None:
         _note_dropped(outcomes, commit)
-    _print_table(scenarios, outcomes, target)
+    _print_table(scenarios, outcomes, places)
     if any(outcome.status != "kept" for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -70,7 +74,7 @@ def smoke(out: Annotated[Path, typer.Option(help="Folder of the recordings.")]) 
     """Record two short scenarios: the quick proof that broker, Prometheus and recorder work."""
     scenarios = load_scenarios(SMOKE_SCENARIOS)
     outcomes = _run([[Group("smoke", tuple(scenarios))]], SMOKE_SCENARIOS, out, None, 0, commit=False)
-    _print_table(scenarios, outcomes, out)
+    _print_table(scenarios, outcomes, [out])
     if any(outcome.status != "kept" for outcome in outcomes):
         raise typer.Exit(1)
 
@@ -122,8 +126,9 @@ def _pick(scenarios: list[Scenario], only: list[str] | None) -> list[Scenario]:
     return [known[name] for name in only]
 
 
-def _finished(out_dir: Path, name: str) -> bool:
-    return (out_dir / name / "recording.json").exists()
+def _recorded(places: list[Path], name: str) -> Path | None:
+    files = [place / name / "recording.json" for place in places]
+    return next((file for file in files if file.exists()), None)
 
 
 def _run(
@@ -222,7 +227,7 @@ def _note_dropped(outcomes: list[Outcome], commit: bool) -> None:
             _commit([DROPPED_FILE], "Note the scenarios that do not count, and why")
 
 
-def _print_table(scenarios: list[Scenario], outcomes: list[Outcome], out_dir: Path) -> None:
+def _print_table(scenarios: list[Scenario], outcomes: list[Outcome], places: list[Path]) -> None:
     """Print every scenario: those of this run, and those whose recording was there before."""
     table = Table("scenario", "family", "size", "outcome", "effect seen", "drained after", "why")
     by_name = {outcome.scenario.name: outcome for outcome in outcomes}
@@ -230,8 +235,8 @@ def _print_table(scenarios: list[Scenario], outcomes: list[Outcome], out_dir: Pa
         outcome = by_name.get(scenario.name)
         if outcome is not None:
             status, checks, why = outcome.status, outcome.checks, "; ".join(outcome.reasons)
-        elif _finished(out_dir, scenario.name):
-            checks = json.loads((out_dir / scenario.name / "recording.json").read_text())["confirmed"]
+        elif (file := _recorded(places, scenario.name)) is not None:
+            checks = json.loads(file.read_text())["confirmed"]
             status, why = "recorded before", ""
         else:
             status, checks, why = "not run", [], ""
@@ -252,8 +257,15 @@ def _short(check: dict[str, Any]) -> str:
     return f"{value} {key.removesuffix('_entries')}"
 
 
+def _interrupted(_signal: int, _frame: object) -> None:
+    # The groups' threads would run on for minutes; the servers and load processes end with this process.
+    console.print("lab: interrupted; finished recordings are kept, the others start again next time")
+    os._exit(130)
+
+
 def main() -> None:
     """Run the command line; what can go wrong outside is one line."""
+    signal.signal(signal.SIGINT, _interrupted)
     try:
         app()
     except (PartMissing, ScenarioError) as error:
