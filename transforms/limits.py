@@ -1,0 +1,390 @@
+"""Effective limits. In: raw answers of the admin API. Out: rows of ``limits``: per subscription partition and level, what holds.
+
+This is the only resolver. A level is the first record of its chain that sets anything, taken whole: a topic policy with a
+message rate alone switches the namespace's byte rate off. A record whose two rates are both <= 0 sets nothing, at
+every level (``PolicyHierarchyValue`` and ``DispatchRate`` in Pulsar). Where a question of the chain was not answered
+before a record was found, the level is not known and has no row; a row without rates says: asked, and no limit.
+
+======================  =================================================================================
+level                   chain
+======================  =================================================================================
+subscription            the subscription's own policy, the topic's (local, then global), the namespace's
+                        for the local cluster, the broker's setting per subscription
+topic                   the topic's policy (local, then global), the namespace's for the local cluster (else
+                        its legacy ``clusterDispatchRate``), the broker's setting per topic
+broker                  the owner broker's own setting
+======================  =================================================================================
+
+System topics ignore the namespace's records. Limits of topic and subscription hold per partition. Broker settings are per
+second, and their relative flag has no effect.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.words import LEVELS
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.times import DAY_MS, date_of
+
+#: An answer speaks for later snapshots that did not ask again, so long.
+ANSWER_VALID_MS = DAY_MS
+
+#: Pulsar's own defaults, for a broker whose configuration was not readable.
+_DEFAULT_READ_BATCH_ENTRIES = 100
+_DEFAULT_READ_SIZE_BYTES = 5 * 1024 * 1024
+
+_MSG, _BYTES = "dispatchThrottlingRateInMsg", "dispatchThrottlingRateInByte"
+_BROKER_SETTINGS = {
+    "broker": (_MSG, _BYTES),
+    "topic": ("dispatchThrottlingRatePerTopicInMsg", "dispatchThrottlingRatePerTopicInByte"),
+    "subscription": (
+        "dispatchThrottlingRatePerSubscriptionInMsg",
+        "dispatchThrottlingRatePerSubscriptionInByte",
+    ),
+}
+_PER_BROKER = ("broker_configuration_runtime", "broker_dynamic_configuration", "broker_version")
+
+
+def resolve_limits(lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, *, run_id: str) -> int:
+    """Resolve what the lake's ``policies`` say about a range and write it to ``limits``.
+
+    Parameters
+    ----------
+    start_ms, end_ms : int
+        Snapshots of the range, of the day before it and the first one after it are resolved: those that any minute of
+        the range is joined to.
+
+    Returns
+    -------
+    int
+        Rows written. Repeating it writes the same rows.
+    """
+    clusters = sorted(set(clusters))
+    mine = pc.field("cluster").isin(clusters)
+    policies = lake.read(
+        "policies", where=mine & (pc.field("observed_ms") >= start_ms - 2 * DAY_MS)
+    ).to_pylist()
+    columns = ["cluster", "namespace", "topic", "partition", "subscription", "observed_ms", "owner_broker"]
+    stats = lake.read("topic_stats", columns=columns, where=mine).to_pylist()
+    rows = []
+    for cluster in clusters:
+        found = effective_limits(
+            [row for row in policies if row["cluster"] == cluster],
+            [row for row in stats if row["cluster"] == cluster],
+        )
+        later = [row["observed_ms"] for row in found if row["observed_ms"] > end_ms]
+        last_ms = min(later, default=end_ms)
+        rows += [row for row in found if start_ms - DAY_MS <= row["observed_ms"] <= last_ms]
+    if rows:
+        lake.upsert("limits", pa.Table.from_pylist(rows, schema=TABLES["limits"].loose_schema), run_id=run_id)
+    return len(rows)
+
+
+def effective_limits(
+    policies: Sequence[Mapping], topic_stats: Sequence[Mapping] = ()
+) -> list[dict[str, Any]]:
+    """Rows of ``limits`` for every snapshot of one cluster.
+
+    Parameters
+    ----------
+    policies : sequence of mappings
+        Rows of ``policies`` of one cluster.
+    topic_stats : sequence of mappings
+        Rows of ``topic_stats`` (the key, ``observed_ms``, ``owner_broker``): more subscriptions, and who owns them.
+
+    Returns
+    -------
+    list of dict
+        In the order of snapshot, key and level. ``observed_ms`` is the time of a snapshot's last answer.
+
+    Notes
+    -----
+    A snapshot is a run of answers in which no question comes twice; with the second answer to a question the next one
+    begins. An answer speaks for the snapshots of the day that follows, until it is given anew.
+    """
+    known = _Known(_Owners(topic_stats))
+    rows: list[dict[str, Any]] = []
+    for snapshot in _snapshots(policies):
+        known.observed_ms = snapshot[-1]["observed_ms"]
+        for answer in snapshot:
+            known.take(answer)
+        for key in sorted(known.subscription_partitions()):
+            if known.is_news(snapshot, key):
+                rows += known.rows_of(key)
+    return rows
+
+
+# -- snapshots --------------------------------------------------------------------------------
+
+
+def _snapshots(policies: Sequence[Mapping]) -> Iterable[list[Mapping]]:
+    snapshot: list[Mapping] = []
+    asked: set[tuple] = set()
+    for answer in sorted(policies, key=lambda row: (row["observed_ms"], row["scope"], row["key"])):
+        question = (answer["scope"], answer["key"])
+        if question in asked:
+            yield snapshot
+            snapshot, asked = [], set()
+        snapshot.append(answer)
+        asked.add(question)
+    if snapshot:
+        yield snapshot
+
+
+@dataclass(frozen=True, order=True)
+class _Key:
+    cluster: str
+    namespace: str
+    topic: str
+    partition: int
+    subscription: str
+
+    @property
+    def physical_topic(self) -> str:
+        return self.topic if self.partition < 0 else f"{self.topic}-partition-{self.partition}"
+
+    @property
+    def is_system(self) -> bool:
+        name = self.topic.rsplit("/", 1)[-1]
+        return (
+            name.startswith("__")
+            or name.endswith("__transaction_pending_ack")
+            or name == "healthcheck"
+            or self.namespace == "pulsar/system"
+        )
+
+
+@dataclass(frozen=True)
+class _Record:
+    """One dispatch rate as configured. ``sets`` is False where it counts as not set."""
+
+    msg: int = -1
+    bytes: int = -1
+    period_s: int = 1
+    relative: bool = False
+
+    @property
+    def sets(self) -> bool:
+        return self.msg > 0 or self.bytes > 0
+
+    @classmethod
+    def of(cls, body: Mapping | None) -> _Record:
+        if not body:
+            return cls()
+        return cls(
+            int(body.get(_MSG, -1)),
+            int(body.get(_BYTES, -1)),
+            # A period below a second is treated as one second.
+            max(1, int(body.get("ratePeriodInSecond", 1))),
+            bool(body.get("relativeToPublishRate", False)),
+        )
+
+
+class _Owners:
+    """Who owned each subscription's partition when its stats were asked."""
+
+    def __init__(self, topic_stats: Sequence[Mapping]) -> None:
+        self._seen: dict[_Key, list[tuple[int, str | None]]] = {}
+        for row in sorted(topic_stats, key=lambda row: row["observed_ms"]):
+            key = _Key(row["cluster"], row["namespace"], row["topic"], row["partition"], row["subscription"])
+            self._seen.setdefault(key, []).append((row["observed_ms"], row["owner_broker"]))
+
+    def __iter__(self) -> Iterator[_Key]:
+        return iter(self._seen)
+
+    def nearest(self, key: _Key, time_ms: int) -> tuple[int, str | None] | None:
+        """Time and owner of the stats nearest to a time; None beyond :data:`ANSWER_VALID_MS`."""
+        seen = self._seen.get(key, [])
+        at = bisect_left(seen, (time_ms, ""), key=lambda row: (row[0], row[1] or ""))
+        near = [row for row in seen[max(0, at - 1) : at + 1] if abs(row[0] - time_ms) <= ANSWER_VALID_MS]
+        return min(near, key=lambda row: abs(row[0] - time_ms), default=None)
+
+
+@dataclass
+class _Known:
+    """The newest answer to every question so far."""
+
+    owners: _Owners
+    observed_ms: int = 0
+    cluster: str = ""
+    answers: dict[tuple[str, str], tuple[int, Any]] = field(default_factory=dict)
+
+    def take(self, answer: Mapping) -> None:
+        body = answer["body"]
+        parsed = json.loads(body) if body else None
+        self.answers[(answer["scope"], answer["key"])] = (answer["observed_ms"], parsed)
+        self.cluster = answer["cluster"]
+
+    def asked(self, scope: str, key: str) -> bool:
+        found = self.answers.get((scope, key))
+        return found is not None and found[0] >= self.observed_ms - ANSWER_VALID_MS
+
+    def answer(self, scope: str, key: str) -> Any:
+        return self.answers[(scope, key)][1] if self.asked(scope, key) else None
+
+    def keys(self, scope: str) -> list[str]:
+        return sorted(key for asked, key in self.answers if asked == scope and self.asked(scope, key))
+
+    # -- whom it concerns -----------------------------------------------------------------
+
+    def subscription_partitions(self) -> set[_Key]:
+        """Subscription partitions that were listed, or whose stats were read within a day."""
+        found = {key for key in self.owners if self.owners.nearest(key, self.observed_ms)}
+        for topic in self.keys("topic_subscriptions"):
+            namespace = topic.split("://", 1)[-1].rsplit("/", 1)[0]
+            count = int((self.answer("partition_count", topic) or {}).get("partitions", 0))
+            for name in self.answer("topic_subscriptions", topic) or ():
+                for partition in range(count) if count else (-1,):
+                    found.add(_Key(self.cluster, namespace, topic, partition, name))
+        return found
+
+    def is_news(self, snapshot: Sequence[Mapping], key: _Key) -> bool:
+        """Whether a snapshot answered anything that this subscription's limits rest on."""
+        concerns = {key.topic, key.namespace, key.physical_topic, f"{key.topic}#{key.subscription}"}
+        return any(answer["scope"] in _PER_BROKER or answer["key"] in concerns for answer in snapshot)
+
+    def owner(self, key: _Key) -> str | None:
+        """host:port of the owner's web address, which is what a scrape's ``instance`` says where it names hosts."""
+        found = self.answer("topic_owner", key.physical_topic)
+        if isinstance(found, Mapping):
+            for name in ("httpUrl", "httpUrlTls"):
+                if found.get(name):
+                    return urlsplit(found[name]).netloc
+        elif isinstance(found, str) and found:
+            return urlsplit(found).netloc or found
+        nearest = self.owners.nearest(key, self.observed_ms)
+        if nearest is not None and nearest[1]:
+            return nearest[1]
+        # With one broker there is nothing to look up.
+        brokers = self.keys("broker_configuration_runtime")
+        return brokers[0] if len(brokers) == 1 else None
+
+    # -- levels -----------------------------------------------------------------------------
+
+    def rows_of(self, key: _Key) -> list[dict[str, Any]]:
+        owner = self.owner(key)
+        runtime = self._runtime(owner)
+        facts = runtime or {}
+        rows = []
+        for level in LEVELS:
+            found = self._level(level, key, owner, runtime)
+            if found is None:
+                continue
+            set_by, record = found
+            rows.append(
+                {
+                    "cluster": key.cluster,
+                    "namespace": key.namespace,
+                    "topic": key.topic,
+                    "partition": key.partition,
+                    "subscription": key.subscription,
+                    "level": level,
+                    "rate_msg": record.msg if record.msg > 0 else None,
+                    "rate_bytes": record.bytes if record.bytes > 0 else None,
+                    "period_s": record.period_s,
+                    "counts": "entries"
+                    if _true(facts.get("dispatchThrottlingOnBatchMessageEnabled"))
+                    else "messages",
+                    "relative_to_publish": record.relative,
+                    "exempt_caught_up": _false(facts.get("dispatchThrottlingOnNonBacklogConsumerEnabled")),
+                    "read_batch_entries": int(
+                        facts.get("dispatcherMaxReadBatchSize", _DEFAULT_READ_BATCH_ENTRIES)
+                    ),
+                    "read_size_bytes": int(facts.get("dispatcherMaxReadSizeBytes", _DEFAULT_READ_SIZE_BYTES)),
+                    "broker": owner,
+                    "set_by": set_by,
+                    "observed_ms": self.observed_ms,
+                    "date": date_of(self.observed_ms),
+                }
+            )
+        return rows
+
+    def _level(
+        self, level: str, key: _Key, owner: str | None, runtime: Mapping | None
+    ) -> tuple[str, _Record] | None:
+        """The record that wins, and who set it; None where the chain meets an answer that is missing."""
+        for set_by, record in self._chain(level, key, owner, runtime):
+            if record is None:
+                return None
+            if record.sets:
+                return set_by, record
+        return "none", _Record()
+
+    def _chain(
+        self, level: str, key: _Key, owner: str | None, runtime: Mapping | None
+    ) -> Iterable[tuple[str, _Record | None]]:
+        if level != "broker":
+            scope = "topic_dispatch_rate" if level == "topic" else "topic_subscription_dispatch_rate"
+            # Without topic level policies a broker keeps none and refuses to answer for them.
+            if not _false((runtime or {}).get("topicLevelPoliciesEnabled")):
+                if level == "subscription":
+                    own = f"{key.topic}#{key.subscription}"
+                    yield "subscription_policy", self._policy("subscription_dispatch_rate", own)
+                yield "topic_policy", self._policy(scope, key.topic)
+                yield "global_topic_policy", self._policy(f"global_{scope}", key.topic)
+            if not key.is_system:
+                yield "namespace_policy", self._namespace(level, key.namespace, runtime)
+        yield self._broker(level, owner, runtime)
+
+    def _policy(self, scope: str, key: str) -> _Record | None:
+        return _Record.of(self.answer(scope, key)) if self.asked(scope, key) else None
+
+    def _namespace(self, level: str, namespace: str, runtime: Mapping | None) -> _Record | None:
+        if not self.asked("namespace", namespace):
+            return None
+        policies = self.answer("namespace", namespace) or {}
+        names = (
+            ("topicDispatchRate", "clusterDispatchRate")
+            if level == "topic"
+            else ("subscriptionDispatchRate",)
+        )
+        maps = [policies[name] for name in names if policies.get(name)]
+        if not maps:
+            return _Record()
+        # The records are kept per Pulsar cluster, whose name is the broker's and need not be the scrape's label.
+        local = (runtime or {}).get("clusterName")
+        if local is None:
+            clusters = policies.get("replication_clusters") or []
+            if len(clusters) != 1:
+                return None
+            local = clusters[0]
+        found = (_Record.of(by_cluster.get(local)) for by_cluster in maps)
+        return next((record for record in found if record.sets), _Record())
+
+    def _broker(self, level: str, owner: str | None, runtime: Mapping | None) -> tuple[str, _Record | None]:
+        msg, size = _BROKER_SETTINGS[level]
+        dynamic = {}
+        for broker in self.keys("broker_dynamic_configuration"):
+            dynamic.update(self.answer("broker_dynamic_configuration", broker) or {})
+        # What runs is the truth: an override that was deleted stays in force until the broker restarts.
+        values = runtime if runtime is not None else dynamic
+        if msg not in values or size not in values:
+            return "broker_file", None
+        record = _Record(int(values[msg] or 0), int(values[size] or 0))
+        overridden = any(int(dynamic.get(name) or 0) > 0 and name in dynamic for name in (msg, size))
+        return ("broker_dynamic" if overridden else "broker_file"), record
+
+    def _runtime(self, owner: str | None) -> Mapping | None:
+        brokers = self.keys("broker_configuration_runtime")
+        if owner in brokers:
+            return self.answer("broker_configuration_runtime", owner)
+        # The owner may be named by another address than the one that was asked; with one broker it is that one.
+        return self.answer("broker_configuration_runtime", brokers[0]) if len(brokers) == 1 else None
+
+
+def _true(value: object) -> bool:
+    return str(value).lower() == "true"
+
+
+def _false(value: object) -> bool:
+    return str(value).lower() == "false"
