@@ -36,7 +36,7 @@ BEARING: tuple[Bearing, ...] = (
     Bearing("backlog_present", False, "healthy micro_burst_throttled delayed_delivery", "", "unknown healed_by_loss"),
     Bearing("backlog_growing", True, _HELD, "healthy", "unknown"),
     Bearing("backlog_growing", False, "healthy", "", "throttled both slow_consumers unknown"),
-    Bearing("backlog_draining", True, "healthy topic_moved", "", f"{_HELD} healed_by_loss unknown"),
+    Bearing("backlog_draining", True, "healthy", "", f"{_HELD} healed_by_loss unknown"),
     Bearing("backlog_sawtooth", True, "micro_burst_throttled", "", "healthy"),
     Bearing("backlog_delayed", True, "delayed_delivery", "", "healthy unknown"),
     Bearing("expiring", True, "healed_by_loss", "healthy", f"{_HELD} unknown"),

@@ -119,8 +119,12 @@ def dispatch_stopped(s: Symptoms) -> Standing | None:
     if any(limiter.activity in ("continuous", "ticking") for limiter in s.limiters):
         return None
     if s.holds("acks_stopped") is False and s.queue.queue == "unknown":
-        return Standing("slow_consumers", "B", "nothing is dispatched while consumers acknowledge what they hold")
-    return Standing("unknown", "", "nothing is dispatched, and not because consumers are full or a limit is used up")
+        return Standing(
+            "slow_consumers", "B", "nothing is dispatched while consumers acknowledge what they hold"
+        )
+    return Standing(
+        "unknown", "", "nothing is dispatched, and not because consumers are full or a limit is used up"
+    )
 
 
 def redelivery(s: Symptoms) -> Standing | None:

@@ -101,8 +101,9 @@ def read_limiter(window: Window, level: str, unit: str) -> LimiterReading:
     events, events_per_s = window.total(name), window.rate(name)
     most = window.highest(name) if events else None
     duty_share = window.mean(f"throttled_{unit}_duty_{level}_share")
-    informative = is_informative(window, unit, limit, events)
     in_force = rho is None or rho <= t.RHO_NOT_IN_FORCE + period_s / window.length_s
+    # A limit that is not the broker's says nothing about what its events mean.
+    informative = is_informative(window, unit, limit if in_force else None, events)
     zone = _zone(window, set_by is not None, limit, period_s, rho if in_force else None)
     if events is None:
         activity = "unseen"
@@ -156,7 +157,8 @@ def is_informative(window: Window, unit: str, limit: int | None, events: float |
 
 
 def _limit_in_force(window: Window, level: str, unit: str) -> tuple[int | None, int | None]:
-    known = window.known(f"limit_{level}_{unit}")
+    # A rate of zero or less is no limit to the broker.
+    known = [limit for limit in window.known(f"limit_{level}_{unit}") if limit > 0]
     # A limit that was lifted early in the window no longer holds anything at its end.
     if not known or len(known) < t.MAJORITY_SHARE * (window.high - window.low):
         return None, None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_YEAR_S = 365 * 24 * 3600
+
 
 def number(value: float) -> str:
     """At most three digits after the first, thousands marked; exact where it is whole and short."""
@@ -22,6 +24,8 @@ def share(value: float) -> str:
 
 def duration(seconds: float) -> str:
     """The two largest units: ``45 s``, ``14 min``, ``2 h 14 min``, ``3 d 4 h``."""
+    if seconds > _YEAR_S:
+        return "more than a year"
     seconds = round(seconds)
     if seconds < 120:
         return f"{seconds} s"

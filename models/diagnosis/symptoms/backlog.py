@@ -71,8 +71,10 @@ def backlog_growing(window: Window) -> Symptom:
     if growth is None:
         return Symptom(name, None, "Too few samples to tell whether the backlog grows.", promql=query)
     published = (publish_entry_rate(window) or 0.0) * window.length_s
-    threshold = max(window.last("read_batch_entries") or t.READ_BATCH_ENTRIES, t.GROWTH_SHARE * published)
-    holds = growth >= threshold
+    batch = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
+    threshold = max(batch, t.GROWTH_SHARE * published)
+    # What one read clears has not grown into a backlog, whatever its slope says.
+    holds = growth >= threshold and window.last("backlog_ready_entries") > batch
     text = (
         f"The backlog grows by {number(growth)} entries in {duration(window.length_s)}."
         if holds

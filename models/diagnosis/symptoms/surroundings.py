@@ -45,7 +45,7 @@ def counters_restarted(window: Window) -> Symptom:
     if not restarts and not moved:
         return Symptom("counters_restarted", False, "The topic stayed where it was.")
     text = (
-        f"The topic moved to broker {window.last('broker')} in this window; its counters began anew."
+        f"The topic moved to {window.last('broker') or 'another broker'} in this window; its counters began anew."
         if moved
         else "The topic's counters restarted in this window: it was unloaded or its broker restarted."
     )

@@ -111,7 +111,9 @@ def test_without_the_limit_many_entries_per_event_show_that_it_is_large():
 
 
 def test_own_use_of_a_shared_limit():
-    read = reading("topic.msg", out_rate=50.0, limits={"topic.msg": {"limit": 500, "rho": 0.99, "events": 1.0}})
+    read = reading(
+        "topic.msg", out_rate=50.0, limits={"topic.msg": {"limit": 500, "rho": 0.99, "events": 1.0}}
+    )
     assert read.shared
     assert read.own_rho == pytest.approx(0.1)
 
@@ -131,5 +133,7 @@ def test_a_relative_limit_lets_the_publish_rate_through_on_top():
     )
     assert read.rho == pytest.approx(0.98)
     assert read.zone == "at"
-    broker = reading("broker.msg", in_rate=900.0, relative=True, limits={"broker.msg": {"limit": 100, "rho": 0.9}})
+    broker = reading(
+        "broker.msg", in_rate=900.0, relative=True, limits={"broker.msg": {"limit": 100, "rho": 0.9}}
+    )
     assert broker.rho == pytest.approx(0.9)

@@ -1,0 +1,315 @@
+"""Cases: each states the answers of the predicates and then the verdict, and tells its story."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.models.diagnosis.scenes import growing, scene
+from throttlescope.models.diagnosis.verdict import diagnose
+
+
+@dataclass(frozen=True)
+class Case:
+    """One window.
+
+    Attributes
+    ----------
+    yes, no, open : str
+        Names of the symptoms that must be answered so (``open``: cannot be told).
+    queue : str
+        State of the consumers' queues.
+    limiter_reads : dict
+        Limiter to its zone and activity.
+    verdict : tuple
+        Side, cause, limiter, confidence.
+    """
+
+    story: str
+    scene: dict[str, Any]
+    verdict: tuple[str, str, str | None, float]
+    yes: str = ""
+    no: str = ""
+    open: str = ""
+    queue: str = "empty"
+    limiter_reads: dict[str, tuple[str, str]] = field(default_factory=dict)
+    naive: str | None = None
+
+
+FULL = {"permits": 0.0, "starved": 0.97, "unacked": 2000.0}
+NO_PERMITS = {"permits": None, "starved": None}
+NO_QUEUES = {**NO_PERMITS, "kind": "Exclusive", "consumers": 1.0}
+UP = {"backlog": growing(5000, 20), "in_rate": 120.0}
+HEALTHY = ("neither", "healthy", None, 0.95)
+
+
+def sub(limit, rho, events, **more):
+    return {"subscription.msg": {"limit": limit, "rho": rho, "events": events, **more}}
+
+
+CASES = [
+    # -- healthy ---------------------------------------------------------------------------------
+    Case("caught up, no limit", {}, HEALTHY, no="backlog_present backlog_growing", yes="limits_far"),
+    Case("idle, nothing published, nothing waits",
+         {"in_rate": 0.0, "out_rate": 0.0, "ack_rate": 0.0, "backlog": 0.0, "flow_age_s": 9000.0, "ack_age_s": 9000.0},
+         HEALTHY, yes="dispatch_stopped flow_stopped"),
+    Case("caught up under 50 msg/s: the counter ticks on every read although nothing is wrong",
+         {"in_rate": 20.0, "out_rate": 20.0, "limits": sub(50, 0.4, 20.0)},
+         HEALTHY, no="backlog_present", yes="throttle_events",
+         limiter_reads={"subscription.msg": ("far", "ticking")}, naive="neither"),
+    Case("caught up under 1 MB/s with 100 entries/s: a hundred byte events a second",
+         {"limits": {"subscription.bytes": {"limit": 1_000_000, "rho": 0.1, "events": 98.0}}},
+         HEALTHY, limiter_reads={"subscription.bytes": ("far", "ticking")}, naive="neither"),
+    Case("caught up and using 97 % of its limit, which is dry for a moment every second",
+         {"in_rate": 485.0, "out_rate": 485.0, "limits": sub(500, 0.97, 1.0)},
+         HEALTHY, yes="limiter_at_limit", limiter_reads={"subscription.msg": ("at", "continuous")}),
+    Case("a batching publisher: many messages, few entries",
+         {"in_rate": 5000.0, "out_rate": 5000.0, "per_entry": 100.0, "backlog": 300.0}, HEALTHY),
+    Case("a slow but parallel consumer holds a minute of messages, nothing waits for delivery",
+         {"backlog": 6000.0, "unacked": 5990.0, "permits": 1000.0, "consumers": 10.0}, HEALTHY,
+         queue="between"),
+    Case("the limit was lifted and the backlog drains in minutes",
+         {"backlog": growing(60_000, -150), "out_rate": 250.0, "ack_rate": 250.0},
+         ("neither", "healthy", None, 0.85), yes="backlog_present backlog_draining limits_far"),
+    Case("consumers are back and work at full speed; the backlog will be gone in minutes",
+         {"backlog": growing(60_000, -150), "out_rate": 250.0, **FULL},
+         ("neither", "healthy", None, 0.85), yes="backlog_draining consumer_queue_full", queue="full"),
+    # -- throttled -------------------------------------------------------------------------------
+    Case("at 100 msg/s for months; 120 are published",
+         {**UP, "limits": sub(100, 0.99, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.95),
+         yes="backlog_present backlog_growing limiter_at_limit throttle_events consumer_queue_empty",
+         limiter_reads={"subscription.msg": ("at", "continuous")}, naive="throttle"),
+    Case("the same without consumer metrics, on an Exclusive subscription",
+         {**UP, **NO_QUEUES, "limits": sub(100, 0.99, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.95), open="consumer_queue_full", queue="unknown"),
+    Case("a limit below the read batch: its events prove nothing, the use and the empty queues do",
+         {"backlog": growing(5000, 10), "in_rate": 60.0, "out_rate": 50.0, "limits": sub(50, 1.0, 2.0)},
+         ("throttle", "throttled", "subscription.msg", 0.95),
+         limiter_reads={"subscription.msg": ("at", "ticking")}),
+    Case("the same without consumer metrics: the use alone",
+         {"backlog": growing(5000, 10), "in_rate": 60.0, "out_rate": 50.0, **NO_QUEUES, "limits": sub(50, 1.0, 2.0)},
+         ("throttle", "throttled", "subscription.msg", 0.85), queue="unknown"),
+    Case("the growth is small and the backlog still below ten seconds, but it grows",
+         {"backlog": growing(0, 3), "in_rate": 103.0, "limits": sub(100, 1.0, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.95), yes="backlog_growing", no="backlog_present"),
+    Case("publishing stopped; the limiter lets the rest out slowly and is what takes the time",
+         {"backlog": growing(500_000, -100), "in_rate": 0.0, "limits": sub(100, 1.0, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.95), no="backlog_growing"),
+    Case("a byte limit under 5 MiB: bytes are used up, messages are not limited",
+         {**UP, "limits": {"subscription.bytes": {"limit": 100_000, "rho": 0.97, "events": 11.0}}},
+         ("throttle", "throttled", "subscription.bytes", 0.95),
+         limiter_reads={"subscription.bytes": ("at", "ticking")}),
+    Case("a large limit that takes 0.2 s to use up delivers 83 % of itself",
+         {"backlog": growing(5000, 200), "in_rate": 1033.0, "out_rate": 833.0, "limits": sub(1000, 0.833, 0.83)},
+         ("throttle", "throttled", "subscription.msg", 0.85),
+         limiter_reads={"subscription.msg": ("near", "continuous")}),
+    Case("a victim of a greedy neighbour: it uses a tenth of the topic's limit, which is used up",
+         {"backlog": growing(5000, 10), "in_rate": 60.0, "out_rate": 50.0,
+          "limits": {"topic.msg": {"limit": 500, "rho": 1.0, "events": 1.0}}},
+         ("throttle", "throttled", "topic.msg", 0.95),
+         limiter_reads={"topic.msg": ("at", "continuous")}),
+    Case("the broker's limit, shared by all its topics",
+         {**UP, "limits": {"broker.msg": {"limit": 300, "rho": 0.98, "events": 1.0}}},
+         ("throttle", "throttled", "broker.msg", 0.95)),
+    Case("the subscription binds; topic and broker only trim, the broker most often",
+         {"backlog": growing(5000, 30), "in_rate": 50.0, "out_rate": 20.0,
+          "limits": {"broker.msg": {"limit": 100, "rho": 0.2, "events": 9.0},
+                     "topic.msg": {"limit": 50, "rho": 0.4, "events": 2.0},
+                     "subscription.msg": {"limit": 20, "rho": 1.0, "events": 2.0}}},
+         ("throttle", "throttled", "subscription.msg", 0.95)),
+    Case("topic and subscription have the same limit: the topic is asked first and is the one that counts",
+         {**UP, "limits": {"topic.msg": {"limit": 100, "rho": 0.99, "events": 1.0},
+                           "subscription.msg": {"limit": 100, "rho": 0.995, "events": 0.0}}},
+         ("throttle", "throttled", "topic.msg", 0.95)),
+    Case("bytes bind, messages only trim",
+         {**UP, "limits": {"subscription.msg": {"limit": 500, "rho": 0.2, "events": 3.0},
+                           "subscription.bytes": {"limit": 100_000, "rho": 1.0, "events": 3.0}}},
+         ("throttle", "throttled", "subscription.bytes", 0.95)),
+    Case("10,000 per minute: used up in seconds, then dry for the rest of the minute",
+         {"backlog": growing(5000, 40), "in_rate": 200.0, "out_rate": 164.0,
+          "limits": sub(10_000, 0.985, 0.9, period_s=60)},
+         ("throttle", "throttled", "subscription.msg", 0.95)),
+    Case("100,000 per hour, used up: nothing is dispatched, and the limiter says so every second",
+         {"backlog": growing(5000, 40), "in_rate": 40.0, "out_rate": 0.0, "ack_rate": 0.0,
+          "limits": sub(100_000, 0.0, 1.0, period_s=3600)},
+         ("throttle", "throttled", "subscription.msg", 0.85),
+         limiter_reads={"subscription.msg": ("unknown", "continuous")}, yes="dispatch_stopped"),
+    Case("throttled before and after its topic was unloaded",
+         {**UP, "resets": [0, 0, 8, 0, 0], "out_rate": [100.0, 100.0, 80.0, 110.0, 100.0],
+          "limits": sub(100, [1.0, 1.0, 0.8, 1.1, 1.0], 1.0, duty=[1.0, 1.0, 0.5, 1.0, 1.0])},
+         ("throttle", "throttled", "subscription.msg", 0.9025), yes="counters_restarted"),
+    Case("the limits were read a day later",
+         {**UP, "observed_later": True, "limits": sub(100, 0.99, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.855), yes="limit_observed_later"),
+    Case("a third of the scrapes failed",
+         {**UP, "coverage": 0.66, "limits": sub(100, 0.99, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.855), yes="coverage"),
+    Case("no counters on an old broker, but use at the limit and idle consumers",
+         {**UP, "counters": False, "limits": sub(100, 0.99, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.95)),
+    # -- slow consumers --------------------------------------------------------------------------
+    Case("consumers at their capacity, no limit",
+         {**UP, **FULL}, ("consumer_capacity", "slow_consumers", None, 0.95),
+         yes="consumer_queue_full limits_far", no="throttle_events", queue="full", naive="consumer_capacity"),
+    Case("consumers at their capacity under a limit that does not bind",
+         {**UP, **FULL, "limits": sub(500, 0.2, 0.0)},
+         ("consumer_capacity", "slow_consumers", None, 0.95), queue="full"),
+    Case("the same under 1 MB/s: byte events tick, and the naive rule is wrong",
+         {**UP, **FULL, "limits": {"subscription.bytes": {"limit": 1_000_000, "rho": 0.1, "events": 2.0}}},
+         ("consumer_capacity", "slow_consumers", None, 0.95), queue="full", naive="throttle"),
+    Case("20 msg/s through a limit of 50: permits come in bursts, and each burst ticks",
+         {"backlog": growing(5000, 10), "in_rate": 30.0, "out_rate": 20.0, **FULL, "starved": 0.6,
+          "limits": sub(50, 0.4, 0.72, duty=0.6)},
+         ("consumer_capacity", "slow_consumers", None, 0.95), queue="full", naive="throttle"),
+    Case("900 of 1,000 msg/s: at the limit by its own capacity, and the limiter hardly ever acts",
+         {"backlog": growing(5000, 100), "in_rate": 1000.0, "out_rate": 900.0, **FULL, "limits": sub(1000, 0.9, 0.03)},
+         ("consumer_capacity", "slow_consumers", None, 0.85), queue="full",
+         limiter_reads={"subscription.msg": ("at", "sparse")}),
+    Case("no consumer metrics, Exclusive, no limit: by elimination",
+         {**UP, **NO_QUEUES}, ("consumer_capacity", "slow_consumers", None, 0.85), queue="unknown"),
+    Case("the same with a byte limit far away whose counter ticks",
+         {**UP, **NO_QUEUES, "limits": {"topic.bytes": {"limit": 2_000_000, "rho": 0.05, "events": 2.0}}},
+         ("consumer_capacity", "slow_consumers", None, 0.70), queue="unknown"),
+    Case("full queues beside a neighbour that uses the topic's limit up",
+         {**UP, **FULL, "limits": {"topic.msg": {"limit": 2000, "rho": 1.0, "events": 1.0}}},
+         ("consumer_capacity", "slow_consumers", None, 0.85), queue="full"),
+    Case("everything is delivered, half of it is acknowledged",
+         {"backlog": growing(5000, 50), "ack_rate": 50.0, **NO_QUEUES},
+         ("consumer_capacity", "slow_consumers", None, 0.85), yes="acks_behind", queue="unknown"),
+    Case("slow across an unload: the full queues say so",
+         {**UP, **FULL, "resets": [0, 6, 0, 0, 0]},
+         ("consumer_capacity", "slow_consumers", None, 0.9025), queue="full"),
+    # -- both ------------------------------------------------------------------------------------
+    Case("the limit is used up every second, and the consumers could not take more either",
+         {**UP, **FULL, "limits": sub(100, 0.97, 1.0)},
+         ("both", "both", "subscription.msg", 0.70), queue="full"),
+    # -- nobody, nothing, lost -------------------------------------------------------------------
+    Case("no consumer connected",
+         {**UP, "consumers": 0.0, "out_rate": 0.0, "ack_rate": 0.0, "permits": None, "starved": None},
+         ("consumer_capacity", "no_consumers", None, 0.95), yes="no_consumers", queue="empty"),
+    Case("no consumer connected under a limit that was used up before they left",
+         {**UP, "consumers": 0.0, "out_rate": 0.0, "permits": None, "starved": None,
+          "limits": {"topic.msg": {"limit": 100, "rho": 1.0, "events": 0.0}}},
+         ("consumer_capacity", "no_consumers", None, 0.95)),
+    Case("no consumer, and nothing waits",
+         {"consumers": 0.0, "backlog": 0.0, "in_rate": 0.0, "out_rate": 0.0, "permits": None, "starved": None}, HEALTHY),
+    Case("blocked: 200,000 messages are not acknowledged",
+         {**UP, "blocked": 1.0, "unacked": 200_000.0, "backlog": growing(400_000, 100), "out_rate": 0.0, "ack_rate": 0.0,
+          "limits": sub(50, 0.0, 1.0)},
+         ("consumer_capacity", "blocked_on_unacked", None, 0.95), yes="blocked_on_unacked", queue="full"),
+    Case("consumers took what they could hold and hang",
+         {**UP, **FULL, "out_rate": 0.0, "ack_rate": 0.0, "flow_age_s": 900.0, "ack_age_s": 900.0},
+         ("consumer_capacity", "hung_consumers", None, 0.95),
+         yes="dispatch_stopped acks_stopped flow_stopped", queue="full"),
+    Case("the same without consumer metrics",
+         {**UP, **NO_QUEUES, "out_rate": 0.0, "ack_rate": 0.0, "flow_age_s": 900.0, "ack_age_s": 900.0},
+         ("consumer_capacity", "hung_consumers", None, 0.70), queue="unknown"),
+    Case("nothing is dispatched, but acknowledgements go on: they work off what they hold",
+         {**UP, **NO_QUEUES, "out_rate": 0.0, "ack_rate": 1.0, "ack_age_s": 2.0},
+         ("consumer_capacity", "slow_consumers", None, 0.85), queue="unknown"),
+    Case("consumers have room, nothing is dispatched, no limiter acts: a stuck dispatcher or a ghost backlog",
+         {"backlog": 40_000.0, "in_rate": 0.0, "out_rate": 0.0, "ack_rate": 0.0, "flow_age_s": 9e4, "ack_age_s": 9e4},
+         ("unknown", "unknown", None, 0.0), yes="dispatch_stopped"),
+    Case("consumers refuse most of what they get",
+         {**UP, "redeliver_rate": 60.0, **FULL},
+         ("consumer_capacity", "redelivery", None, 0.85), yes="redelivering", queue="full"),
+    Case("redeliveries eat the limit: the limiter is what holds",
+         {**UP, "redeliver_rate": 60.0, "limits": sub(100, 1.0, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.95), yes="redelivering"),
+    Case("what waits is due tomorrow",
+         {"backlog": 50_000.0, "delayed": 49_990.0}, ("neither", "delayed_delivery", None, 0.95),
+         yes="backlog_delayed", no="backlog_present", naive="neither"),
+    Case("the backlog is gone, but it expired",
+         {"backlog": [90_000.0, 90_000.0, 90_000.0, 100.0, 100.0], "expired": [0.0, 0.0, 0.0, 89_900.0, 0.0]},
+         ("neither", "healed_by_loss", None, 0.85), yes="expiring"),
+    Case("the topic moved; what is left stands still and nothing else explains it",
+         {"backlog": [0.0, 4000.0, 4000.0, 3950.0, 4000.0], "resets": [0, 8, 0, 0, 0], **NO_QUEUES},
+         ("neither", "topic_moved", None, 0.70), yes="counters_restarted backlog_present", no="backlog_growing",
+         queue="unknown"),
+    Case("bursts of ten seconds: the minute's mean is half of the limit, and the backlog comes and goes",
+         {"in_rate": 150.0, "out_rate": 150.0, "backlog": [0.0, 4000.0, 0.0, 3500.0, 5.0],
+          "limits": sub(300, 0.5, 0.4, duty=0.4)},
+         ("throttle", "micro_burst_throttled", "subscription.msg", 0.70), yes="backlog_sawtooth"),
+    Case("the same bursts under a limit whose events mean nothing",
+         {"in_rate": 40.0, "out_rate": 40.0, "backlog": [0.0, 4000.0, 0.0, 3500.0, 5.0],
+          "limits": sub(90, 0.45, 8.0)}, HEALTHY, yes="backlog_sawtooth"),
+    # -- limits not known ------------------------------------------------------------------------
+    Case("metrics only: 500 msg/s in one event a second and idle consumers",
+         {"backlog": growing(5000, 50), "in_rate": 550.0, "out_rate": 500.0, "limits_observed": False,
+          "limits": sub(500, None, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.85),
+         limiter_reads={"subscription.msg": ("unknown", "continuous")}),
+    Case("metrics only: byte events and idle consumers",
+         {**UP, "limits_observed": False, "limits": {"topic.bytes": {"events": 11.0}}},
+         ("throttle", "throttled", "topic.bytes", 0.70),
+         limiter_reads={"topic.bytes": ("unknown", "ticking")}),
+    Case("metrics only: byte events and full queues",
+         {**UP, **FULL, "limits_observed": False, "limits": {"topic.bytes": {"events": 11.0}}},
+         ("consumer_capacity", "slow_consumers", None, 0.70), queue="full"),
+    Case("metrics only: byte events and nothing else",
+         {**UP, **NO_QUEUES, "limits_observed": False, "limits": {"topic.bytes": {"events": 11.0}}},
+         ("unknown", "unknown", None, 0.0), queue="unknown"),
+    Case("metrics only: no event at all while messages flow is sound",
+         {**UP, **NO_QUEUES, "limits_observed": False},
+         ("consumer_capacity", "slow_consumers", None, 0.85), queue="unknown"),
+    Case("an old broker without counters or limits: full queues still say something",
+         {**UP, **FULL, "limits_observed": False, "counters": False},
+         ("consumer_capacity", "slow_consumers", None, 0.70), queue="full"),
+    # -- contradictions and gaps -----------------------------------------------------------------
+    Case("consumers have room and no limit is near",
+         {**UP, "out_rate": 50.0}, ("unknown", "unknown", None, 0.0), no="limiter_at_limit"),
+    Case("the same while every read misses the cache",
+         {**UP, "out_rate": 50.0, "misses": 50.0}, ("unknown", "unknown", None, 0.0), yes="cold_reads"),
+    Case("1.8 times what the limit allows, all the time: that limit is not in force",
+         {**UP, "out_rate": 180.0, "in_rate": 200.0, **NO_QUEUES, "limits": sub(100, 1.8, 3.0)},
+         ("unknown", "unknown", None, 0.0), yes="limit_not_in_force", queue="unknown"),
+    Case("used up, but the limiter lowered no plan: consumers that happen to be as fast as the limit",
+         {**UP, **FULL, "limits": sub(100, 0.95, 0.0)},
+         ("consumer_capacity", "slow_consumers", None, 0.85), queue="full"),
+    Case("used up, no plan lowered, and room: contradictory",
+         {**UP, "limits": sub(100, 0.95, 0.0)}, ("unknown", "unknown", None, 0.0)),
+    Case("the use is near the limit, events mean nothing, and nobody saw the queues",
+         {**UP, **NO_QUEUES, "limits": sub(90, 0.85, 3.0)}, ("unknown", "unknown", None, 0.0), queue="unknown"),
+    Case("60 % of a limit whose events mean nothing: a lean, and limits read later take it away",
+         {**UP, **NO_QUEUES, "observed_later": True, "limits": sub(90, 0.6, 3.0)},
+         ("unknown", "unknown", None, 0.0), queue="unknown"),
+    Case("the same with limits read in time is said, with little confidence",
+         {**UP, **NO_QUEUES, "limits": sub(90, 0.6, 3.0)},
+         ("consumer_capacity", "slow_consumers", None, 0.55), queue="unknown"),
+    Case("a third of the samples", {**UP, "coverage": 0.33, "limits": sub(100, 0.99, 1.0)},
+         ("unknown", "unknown", None, 0.0), no="coverage"),
+    Case("the backlog was never measured", {"backlog": [None] * 5}, ("unknown", "unknown", None, 0.0),
+         open="backlog_present"),
+    Case("everything is NaN",
+         {name: [float("nan")] * 5 for name in ("backlog", "in_rate", "out_rate", "permits", "unacked", "coverage")},
+         ("unknown", "unknown", None, 0.0), queue="unknown", no="coverage"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.story)
+def test_case(case):
+    verdict = diagnose(scene(**case.scene))
+    symptoms = verdict.symptoms
+    answers = {name: symptoms.holds(name) for name in f"{case.yes} {case.no} {case.open}".split()}
+    expected = dict.fromkeys(case.yes.split(), True)
+    expected |= dict.fromkeys(case.no.split(), False) | dict.fromkeys(case.open.split(), None)
+    assert answers == expected
+    assert symptoms.queue.queue == case.queue
+    reads = {limiter.name: (limiter.zone, limiter.activity) for limiter in symptoms.limiters}
+    assert {name: reads[name] for name in case.limiter_reads} == case.limiter_reads
+    assert (verdict.side, verdict.cause, verdict.limiter, verdict.confidence) == case.verdict
+    if case.naive:
+        assert verdict.naive_side == case.naive
+
+
+def test_one_minute_of_five_is_too_little():
+    assert diagnose(scene(minutes=1, **UP)).cause == "unknown"
+    assert diagnose(scene(minutes=3, **UP, **FULL)).cause == "slow_consumers"
+
+
+def test_several_causes_may_stand():
+    verdict = diagnose(scene(**UP, redeliver_rate=60.0, limits=sub(100, 1.0, 1.0)))
+    assert [standing.cause for standing in verdict.standings][:2] == ["throttled", "redelivery"]

@@ -1,0 +1,170 @@
+"""Symptoms, each alone: yes, no, and cannot be told."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.diagnosis.scenes import START_MS, growing, scene
+from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.models.diagnosis.symptoms import SYMPTOMS, examine
+
+BURSTY = {"limits": {"subscription.msg": {"limit": 300, "rho": 0.5, "events": 0.5}}}
+
+#: symptom, scene, answer
+CASES = [
+    ("coverage", {}, True),
+    ("coverage", {"coverage": 0.4}, False),
+    ("coverage", {"backlog": [None] * 5}, False),
+    # In: 100 entries/s, so ten seconds of publishing are 1,000 entries.
+    ("backlog_present", {"backlog": 1001.0}, True),
+    ("backlog_present", {"backlog": 999.0}, False),
+    ("backlog_present", {"backlog": 99.0, "in_rate": 1.0}, False),
+    ("backlog_present", {"backlog": 101.0, "in_rate": 1.0}, True),
+    ("backlog_present", {"backlog": 101.0, "in_rate": None, "per_entry": None}, True),
+    # 1,000 messages in 100 entries/s: the floor is in entries.
+    ("backlog_present", {"backlog": 1001.0, "in_rate": 1000.0, "per_entry": 10.0}, True),
+    # All of it is in the consumers' hands.
+    ("backlog_present", {"backlog": 5000.0, "unacked": 4990.0}, False),
+    ("backlog_present", {"backlog": [5000.0, 5000.0, 5000.0, 5000.0, 0.0]}, False),
+    ("backlog_present", {"backlog": [None] * 5}, None),
+    ("backlog_growing", {"backlog": growing(0, 10)}, True),
+    # 2 % of 30,000 published entries are 600.
+    ("backlog_growing", {"backlog": growing(0, 1.9)}, False),
+    ("backlog_growing", {"backlog": growing(0, 2.1)}, True),
+    ("backlog_growing", {"backlog": growing(0, 0.4), "in_rate": 1.0}, True),
+    ("backlog_growing", {"backlog": growing(0, 0.3), "in_rate": 1.0}, False),
+    ("backlog_growing", {"backlog": [3.0, 180.0, 1.0, 150.0, 90.0]}, False),
+    ("backlog_growing", {"backlog": [None, None, None, None, 9.0]}, None),
+    ("backlog_draining", {"backlog": growing(50_000, -50)}, True),
+    ("backlog_draining", {"backlog": growing(1_000_000, -50)}, False),
+    ("backlog_draining", {"backlog": growing(0, 10)}, False),
+    ("backlog_draining", {"backlog": [None] * 4 + [7.0]}, None),
+    ("backlog_sawtooth", {"backlog": [0.0, 4000.0, 0.0, 3500.0, 5.0], **BURSTY}, True),
+    ("backlog_sawtooth", {"backlog": [0.0, 900.0, 0.0, 900.0, 5.0], **BURSTY}, False),
+    ("backlog_sawtooth", {"backlog": [0.0, 4000.0, 0.0, 3500.0, 3000.0], **BURSTY}, False),
+    ("backlog_sawtooth", {"backlog": [None, None, None, 4000.0, 5.0]}, None),
+    ("backlog_delayed", {"backlog": 5000.0, "delayed": 4000.0}, True),
+    ("backlog_delayed", {"backlog": 5000.0, "delayed": 1000.0}, False),
+    ("backlog_delayed", {"backlog": 90.0, "delayed": 90.0}, False),
+    ("backlog_delayed", {"delayed": None}, None),
+    ("no_consumers", {"consumers": 0.0}, True),
+    ("no_consumers", {"consumers": [2.0, 2.0, 0.0, 0.0, 0.0]}, True),
+    ("no_consumers", {"consumers": [0.0, 0.0, 0.0, 0.0, 2.0]}, False),
+    ("no_consumers", {"consumers": [2.0, 2.0, 2.0, 2.0, 0.0]}, False),
+    ("no_consumers", {"consumers": None}, None),
+    ("blocked_on_unacked", {"blocked": 1.0}, True),
+    ("blocked_on_unacked", {"blocked": [1.0, 0.0, 0.0, 0.0, 1.0]}, False),
+    ("blocked_on_unacked", {"blocked": None}, None),
+    ("consumer_queue_full", {"permits": 0.0, "starved": 1.0, "unacked": 2000.0}, True),
+    ("consumer_queue_full", {}, False),
+    ("consumer_queue_full", {"permits": None, "starved": None, "kind": "Exclusive"}, None),
+    ("consumer_queue_empty", {}, True),
+    ("consumer_queue_empty", {"permits": 0.0, "starved": 1.0, "unacked": 2000.0}, False),
+    ("consumer_queue_empty", {"permits": None, "starved": None, "kind": "Exclusive"}, None),
+    ("redelivering", {"redeliver_rate": 40.0}, True),
+    ("redelivering", {"redeliver_rate": [100.0, 90.0, 0.0, 0.0, 0.0]}, False),
+    ("redelivering", {"redeliver_rate": None}, None),
+    ("acks_behind", {"ack_rate": 50.0}, True),
+    ("acks_behind", {"ack_rate": 95.0}, False),
+    ("acks_behind", {"ack_rate": 50.0, "out_rate": 90.0}, False),
+    ("acks_behind", {"ack_rate": None}, None),
+    ("dispatch_stopped", {"out_rate": 0.0}, True),
+    ("dispatch_stopped", {"out_rate": [0.0, 0.0, 0.0, 0.0, 1.0]}, False),
+    ("dispatch_stopped", {"out_rate": [0.0, 0.0, None, None, None]}, None),
+    ("acks_stopped", {"ack_age_s": 301.0}, True),
+    ("acks_stopped", {"ack_age_s": 10.0}, False),
+    ("acks_stopped", {"ack_age_s": None, "ack_rate": 0.0}, True),
+    ("acks_stopped", {"ack_age_s": None, "ack_rate": None}, None),
+    ("flow_stopped", {"flow_age_s": 301.0}, True),
+    ("flow_stopped", {"flow_age_s": 10.0}, False),
+    ("flow_stopped", {"flow_age_s": None}, None),
+    ("dispatch_flat", {"out_rate": [99.0, 101.0, 100.0, 100.0, 100.0]}, True),
+    ("dispatch_flat", {"out_rate": [50.0, 150.0, 100.0, 20.0, 200.0]}, False),
+    ("dispatch_flat", {"out_rate": [None, None, None, 1.0, 1.0]}, None),
+    ("limiter_at_limit", {"limits": {"topic.bytes": {"limit": 10**6, "rho": 0.95}}}, True),
+    ("limiter_at_limit", {"limits": {"topic.bytes": {"limit": 10**6, "rho": 0.85}}}, True),
+    ("limiter_at_limit", {"limits": {"topic.bytes": {"limit": 10**6, "rho": 0.5}}}, False),
+    ("limiter_at_limit", {}, False),
+    ("limiter_at_limit", {"limits_observed": False}, None),
+    ("limits_far", {}, True),
+    ("limits_far", {"limits": {"topic.msg": {"limit": 500, "rho": 0.3}}}, True),
+    ("limits_far", {"limits": {"topic.msg": {"limit": 500, "rho": 0.6}}}, False),
+    ("limits_far", {"limits_observed": False}, None),
+    ("throttle_events", {}, False),
+    ("throttle_events", {"limits": {"broker.msg": {"limit": 500, "rho": 0.3, "events": 0.01}}}, True),
+    ("throttle_events", {"counters": False}, None),
+    ("limit_changed", {"limit_changed": [False, True, False, False, False]}, True),
+    ("limit_changed", {}, False),
+    ("limit_observed_later", {"observed_later": True}, True),
+    ("limit_observed_later", {}, False),
+    ("limit_observed_later", {"limits_observed": False}, None),
+    ("limit_not_in_force", {"limits": {"topic.msg": {"limit": 50, "rho": 2.0}}}, True),
+    ("limit_not_in_force", {"limits": {"topic.msg": {"limit": 50, "rho": 1.1}}}, False),
+    ("expiring", {"backlog": [9000.0, 9000.0, 9000.0, 100.0, 100.0], "expired": [0.0, 0.0, 0.0, 8900.0, 0.0]}, True),
+    ("expiring", {"backlog": [9000.0, 9000.0, 9000.0, 100.0, 100.0], "expired": 0.0}, False),
+    ("expiring", {"backlog": growing(0, 10), "expired": 50.0}, False),
+    ("expiring", {"expired": None}, None),
+    ("cold_reads", {"misses": 90.0}, True),
+    ("cold_reads", {"misses": 5.0}, False),
+    ("cold_reads", {"misses": None}, None),
+    ("counters_restarted", {"resets": [0, 0, 8, 0, 0]}, True),
+    ("counters_restarted", {"moved": [False, True, False, False, False]}, True),
+    ("counters_restarted", {}, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "changes", "answer"), CASES)
+def test_symptom(name, changes, answer):
+    symptom = examine(scene(**changes)).by_name[name]
+    assert symptom.holds is answer
+    assert symptom.text.endswith(".")
+    assert "None" not in symptom.text
+    assert "nan" not in symptom.text.split()
+
+
+def test_every_symptom_has_a_case_for_each_answer():
+    answered = {(name, answer) for name, _, answer in CASES}
+    for name in set(SYMPTOMS) - {"rule"}:
+        assert {(name, True), (name, False)} <= answered, name
+    assert set(examine(scene()).by_name) == set(SYMPTOMS) - {"rule"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "sentence"),
+    [
+        (
+            {"backlog": 12_480.0},
+            "backlog_present",
+            "12,480 undelivered entries wait at the window's end, 2 min of publishing.",
+        ),
+        (
+            {"backlog": growing(0, 20)},
+            "backlog_growing",
+            "The backlog grows by 6,000 entries in 5 min.",
+        ),
+        (
+            {"limits": {"topic.msg": {"limit": 500, "rho": 0.99, "events": 1.0}}, "out_rate": 60.0},
+            "limiter_at_limit",
+            "The topic's message limit (500 msg/s) is used to 99 % by all that share it, to 12 % by this subscription.",
+        ),
+        (
+            {"limits": {"subscription.msg": {"limit": 50, "rho": 0.1, "events": 5.0}}},
+            "throttle_events",
+            "The subscription message limit lowered 1,500 read plans (5/s); that proves nothing, because a period's "
+            "tokens are fewer than one read plans for, so every read of a healthy subscription counts too.",
+        ),
+        (
+            {"limits": {"broker.bytes": {"limit": 60_000_000, "period_s": 60, "rho": 0.1}}},
+            "limiter_at_limit",
+            "The broker's byte limit (60,000,000 B per 60 s) is used to 10 % by all that share it, "
+            "to 10 % by this subscription.",
+        ),
+    ],
+)
+def test_sentences(changes, name, sentence):
+    assert examine(scene(**changes)).by_name[name].text == sentence
+
+
+def test_a_symptom_says_when_it_was_strongest():
+    s = examine(scene(limits={"topic.msg": {"limit": 500, "rho": [0.7, 0.99, 0.8, 0.8, 0.8], "events": 1.0}}))
+    assert s.by_name["limiter_at_limit"].at_ms == START_MS + 2 * MINUTE_MS

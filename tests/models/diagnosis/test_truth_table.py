@@ -1,0 +1,69 @@
+"""The truth table: complete, without dead rows, and true to the facts that it was made from."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from throttlescope.ingest.contracts.words import CAUSES
+from throttlescope.models.diagnosis.consumers import QUEUES
+from throttlescope.models.diagnosis.hypotheses import GRADES
+from throttlescope.models.diagnosis.limiters import ACTIVITIES, ZONES
+from throttlescope.models.diagnosis.truth_table import TABLE, answer, combinations
+
+ALL = combinations()
+
+
+def test_every_combination_has_an_answer_in_closed_words():
+    assert len(ALL) == len(ZONES) * len(ACTIVITIES) * len(QUEUES) == 100
+    for words in ALL:
+        row = answer(*words)
+        assert row.cause in CAUSES
+        assert row.grade in (("",) if row.cause == "unknown" else GRADES)
+
+
+def test_no_row_is_dead():
+    used = {answer(*words) for words in ALL}
+    assert [row for row in TABLE if row not in used] == []
+
+
+def test_rows_use_only_known_words():
+    for row in TABLE:
+        for cell, known in zip(row[:3], (ZONES, ACTIVITIES, QUEUES), strict=True):
+            assert cell == "*" or set(cell.split()) <= set(known)
+
+
+def causes(zones=ZONES, activities=ACTIVITIES, queues=QUEUES) -> set[str]:
+    return {answer(*words).cause for words in itertools.product(zones, activities, queues)}
+
+
+def test_a_limiter_that_lowered_no_plan_is_never_called_the_cause():
+    assert causes(activities=["silent", "sparse"]) <= {"slow_consumers", "unknown"}
+
+
+def test_far_from_the_limit_nothing_makes_it_throttled():
+    assert causes(zones=["far"]) <= {"slow_consumers", "unknown"}
+
+
+def test_full_queues_are_never_throttled_alone():
+    assert "throttled" not in causes(queues=["full"])
+
+
+def test_empty_queues_are_never_slow_consumers():
+    assert causes(queues=["empty"]) <= {"throttled", "unknown"}
+
+
+def test_uninformative_events_alone_name_nobody():
+    # The limit or the queues must say something of their own.
+    assert causes(zones=["unknown", "near"], activities=["ticking"], queues=["unknown", "between"]) == {
+        "unknown"
+    }
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+@pytest.mark.parametrize("zone", ZONES)
+def test_more_proof_never_lowers_the_grade(zone, queue):
+    proven, ticking = answer(zone, "continuous", queue), answer(zone, "ticking", queue)
+    if proven.cause == ticking.cause == "throttled":
+        assert GRADES.index(proven.grade) <= GRADES.index(ticking.grade)
