@@ -1,0 +1,198 @@
+"""Counters by the minute: worked cases, what must always hold, and the slow twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.naive.deltas import NaiveCounter, minutes_of
+from throttlescope.transforms.deltas import (
+    LONGEST_GAP_MS,
+    Minutes,
+    counter_deltas,
+    group_series,
+    samples_at_or_below_zero,
+    samples_seen,
+    scrape_intervals_ms,
+    serving_instances,
+)
+from throttlescope.transforms.promql.source import Series
+
+HOUR_MS = 3_600_000
+START_MS = 1_700_000_000_000 // HOUR_MS * HOUR_MS
+
+
+def counter(points, instance="i1", **labels):
+    """Samples as (seconds after the first minute's start, value)."""
+    times = np.array([START_MS + round(s * 1000) for s, _ in points], np.int64)
+    return Series({"instance": instance, **labels}, times, np.array([float(v) for _, v in points]))
+
+
+def grouped(*series):
+    return group_series(series, [0] * len(series), 1, {})
+
+
+def deltas(*series, minutes=4):
+    return counter_deltas(grouped(*series), Minutes(START_MS, minutes))
+
+
+def listed(array):
+    return [None if np.isnan(v) else v for v in array[0].tolist()]
+
+
+def test_a_minute_counts_from_the_last_sample_before_it():
+    found = deltas(counter([(-20, 100), (10, 130), (40, 150), (70, 155), (130, 160)]))
+    assert listed(found.delta) == [50, 5, 5, None]
+    assert (found.span_end_ms - found.span_start_ms)[0].tolist() == [60_000, 30_000, 60_000, 0]
+    assert found.intervals[0].tolist() == [2, 1, 1, 0]
+
+
+def test_the_first_sample_of_all_says_nothing():
+    assert listed(deltas(counter([(10, 500), (40, 501)])).delta) == [1, None, None, None]
+    assert listed(deltas(counter([(10, 500)])).delta) == [None] * 4
+
+
+def test_standing_still_is_zero_and_no_sample_is_not():
+    found = deltas(counter([(-10, 7), (10, 7), (130, 7)]))
+    assert listed(found.delta) == [0, None, 0, None]
+    assert found.intervals_with_events[0].tolist() == [0, 0, 0, 0]
+
+
+def test_a_restart_counts_from_zero():
+    found = deltas(counter([(-10, 1000), (20, 1040), (50, 30), (70, 50)]))
+    assert listed(found.delta) == [70, 20, None, None]
+    assert found.restarts[0].tolist() == [1, 0, 0, 0]
+
+
+def test_a_counter_goes_on_at_another_instance_from_zero():
+    old = counter([(-60, 100), (-30, 110), (0, 120), (30, 130)])
+    new = counter([(70, 25), (100, 55)], "i2")
+    found = deltas(old, new)
+    assert listed(found.delta) == [20, 55, None, None]
+    assert found.restarts[0].tolist() == [0, 1, 0, 0]
+    # From the old instance's last sample on.
+    assert (found.span_start_ms[0, 1], found.span_end_ms[0, 1]) == (START_MS + 30_000, START_MS + 100_000)
+
+
+def test_two_instances_seen_from_the_start_are_not_a_move():
+    """The data begins, not the counter: its whole past would be added."""
+    found = deltas(counter([(-30, 1_000_000), (0, 1_000_000)], "i1"), counter([(5, 900), (35, 930)], "i2"))
+    assert listed(found.delta)[0] == 30
+
+
+def test_the_old_instance_that_stands_still_adds_nothing():
+    old = counter([(-60, 100), (-30, 110), (0, 120), (30, 120), (60, 120), (90, 120)])
+    new = counter([(40, 5), (70, 35), (100, 65)], "i2")
+    assert listed(deltas(old, new).delta) == [15, 60, None, None]
+
+
+def test_the_same_instance_under_other_labels_goes_on():
+    old = counter([(-60, 100), (-30, 110), (0, 120)])
+    new = counter([(30, 150), (60, 160)], pod="renamed")
+    found = deltas(old, new)
+    assert listed(found.delta) == [40, 10, None, None]
+    assert found.restarts.sum() == 0
+
+
+def test_a_gap_of_more_than_an_hour_bounds_nothing():
+    gap_s = LONGEST_GAP_MS / 1000
+    assert listed(deltas(counter([(10 - gap_s, 1), (10, 5)])).delta)[0] == 4
+    assert listed(deltas(counter([(9 - gap_s, 1), (10, 5)])).delta)[0] is None
+
+
+def test_groups_are_apart():
+    series = [counter([(-10, 0), (10, 1)]), counter([(-10, 0), (10, 20)]), counter([(-10, 0), (10, 300)])]
+    found = counter_deltas(group_series(series, [1, 0, 1], 3, {}), Minutes(START_MS, 1))
+    assert found.delta[:2, 0].tolist() == [20, 301]
+    assert np.isnan(found.delta[2, 0])
+    left_out = counter_deltas(group_series(series, [0, -1, -1], 1, {}), Minutes(START_MS, 1))
+    assert left_out.delta[0, 0] == 1
+
+
+points = st.lists(
+    st.tuples(st.integers(-4000, 600), st.integers(0, 50)), max_size=25, unique_by=lambda p: p[0]
+)
+groups = st.lists(st.tuples(st.sampled_from("AB"), points.map(sorted)), max_size=4)
+
+
+@given(groups, st.integers(1, 10))
+def test_the_twin_agrees(group, minutes):
+    found = deltas(
+        *(counter(samples, instance, n=str(n)) for n, (instance, samples) in enumerate(group)),
+        minutes=minutes,
+    )
+    twin = minutes_of(
+        [
+            NaiveCounter(instance, [(START_MS + s * 1000, float(v)) for s, v in samples])
+            for instance, samples in group
+        ],
+        START_MS,
+        minutes,
+    )
+    assert listed(found.delta) == [m.delta for m in twin]
+    assert found.intervals[0].tolist() == [m.intervals for m in twin]
+    assert found.intervals_with_events[0].tolist() == [m.with_events for m in twin]
+    assert found.restarts[0].tolist() == [m.restarts for m in twin]
+    spans = list(zip(found.span_start_ms[0].tolist(), found.span_end_ms[0].tolist(), strict=True))
+    assert spans == [m.span or (0, 0) for m in twin]
+
+
+@given(groups, st.integers(1, 9))
+def test_differences_add_up_however_the_minutes_are_cut(group, cut):
+    """Ten minutes at once, or the first ones and then the rest with their own look-back: the same numbers."""
+    series = [counter(samples, instance, n=str(n)) for n, (instance, samples) in enumerate(group)]
+    whole = deltas(*series, minutes=10)
+    first = counter_deltas(grouped(*series), Minutes(START_MS, cut))
+    rest_ms = START_MS + cut * 60_000
+    # Only what a task of the second part would have read.
+    later = [
+        Series(one.labels, one.timestamps_ms[keep], one.values[keep])
+        for one in series
+        for keep in [one.timestamps_ms >= rest_ms - LONGEST_GAP_MS]
+    ]
+    rest = counter_deltas(grouped(*later), Minutes(rest_ms, 10 - cut))
+    for name in ("delta", "restarts", "intervals", "span_start_ms"):
+        parts = np.concatenate([getattr(first, name), getattr(rest, name)], axis=1)
+        np.testing.assert_array_equal(parts, getattr(whole, name))
+
+
+@given(points.map(sorted))
+def test_without_restarts_the_minutes_sum_to_last_minus_first(samples):
+    samples = [(s, v) for s, v in samples if s > -3000]
+    rising = list(zip((s for s, _ in samples), np.cumsum([v for _, v in samples]).tolist(), strict=True))
+    inside = [n for n, (s, _) in enumerate(rising) if 0 <= s < 600]
+    found = deltas(counter(rising), minutes=10)
+    if not inside:
+        assert np.isnan(found.delta).all()
+        return
+    first = max(inside[0] - 1, 0)
+    assert np.nansum(found.delta) == rising[inside[-1]][1] - rising[first][1]
+
+
+def test_seen_samples_and_exhausted_permits():
+    permits = grouped(counter([(0, 5), (30, 0), (59, -3), (60, 2)]), counter([(10, -1)]))
+    assert samples_seen(permits, Minutes(START_MS, 2)).tolist() == [[4, 1]]
+    assert samples_at_or_below_zero(permits, Minutes(START_MS, 2)).tolist() == [[3, 0]]
+
+
+def test_the_scrape_interval_is_the_usual_distance_in_the_hour():
+    points = [(s, 0) for s in range(0, 1800, 15)] + [(s, 0) for s in range(3600, 5400, 60)]
+    found = scrape_intervals_ms(grouped(counter(points)), Minutes(START_MS, 90))
+    assert set(found[0, :60].tolist()) == {15_000}
+    assert set(found[0, 60:].tolist()) == {60_000}
+    assert scrape_intervals_ms(grouped(counter([(5, 0)])), Minutes(START_MS, 1)).tolist() == [[0]]
+
+
+@pytest.mark.parametrize(("last_s", "served"), [(50, [0, 0, 0, 0, 0, -1, -1]), (60, [-1, 0, 0, 0, 0, 0, -1])])
+def test_an_instance_serves_for_five_minutes_after_its_last_sample(last_s, served):
+    found = serving_instances(grouped(counter([(last_s, 1)])), Minutes(START_MS, 7))
+    assert found[0].tolist() == served
+
+
+def test_the_newest_sample_tells_who_serves():
+    found = serving_instances(
+        grouped(counter([(0, 1), (30, 1), (61, 1)]), counter([(40, 1)], "i2")), Minutes(START_MS, 2)
+    )
+    assert found[0].tolist() == [1, 0]
