@@ -49,7 +49,9 @@ class PrometheusQuestions(PrometheusApi):
     def names(self, pattern: str) -> set[str]:
         """Names of metrics that had a sample in the last hour and match a regular expression."""
         now_ms = round(self.now_s() * 1000)
-        return set(self.metric_names([parse_selector(f'{{__name__=~"{pattern}"}}')], now_ms - BLOCK_MS, now_ms))
+        return set(
+            self.metric_names([parse_selector(f'{{__name__=~"{pattern}"}}')], now_ms - BLOCK_MS, now_ms)
+        )
 
     def offers_remote_read(self) -> bool:
         """Whether remote read answers a question for nothing.

@@ -159,13 +159,22 @@ class _Run:
     def _ingest(self, session: SparkSession, source: Source) -> None:
         done = source.ingest(session, self.lake, self.manifest.run_id, self.progress.note)
         self.ingested.append(done)
-        for name in ("source_requests", "admin_requests", "source_bytes", "series", "samples", "samples_written"):
+        for name in (
+            "source_requests",
+            "admin_requests",
+            "source_bytes",
+            "series",
+            "samples",
+            "samples_written",
+        ):
             setattr(self.manifest, name, getattr(self.manifest, name) + getattr(done, name))
         self.manifest.rows_quarantined += done.rows_quarantined
         self.manifest.details.setdefault("sources", []).append({"source": done.source, **done.details})
         clusters = self._clusters()
         self.manifest.cluster = clusters[0] if len(clusters) == 1 else None
-        written = "" if done.samples_written == done.samples else f", {count(done.samples_written)} of them new"
+        written = (
+            "" if done.samples_written == done.samples else f", {count(done.samples_written)} of them new"
+        )
         self.progress.note(f"{count(done.samples)} samples of {count(done.series)} series{written}")
 
     def _gate(self, result: GateResult) -> None:
@@ -199,7 +208,12 @@ class _Run:
         with self.progress.step("Diagnosing"):
             for group in self._groups():
                 build_verdicts(
-                    session, self.lake, *group, self.manifest.run_id, window_ms=settings.window, every_ms=settings.every
+                    session,
+                    self.lake,
+                    *group,
+                    self.manifest.run_id,
+                    window_ms=settings.window,
+                    every_ms=settings.every,
                 )
                 causes.update(self._causes(*group))
             self.progress.note(f"{count(causes.total())} verdicts")
@@ -213,12 +227,13 @@ class _Run:
     def _groups(self) -> list[tuple[tuple[str, ...], int, int]]:
         """Clusters whose hours overlap or touch are computed together; recordings of other days apart."""
         groups: list[tuple[set[str], int, int]] = []
-        for done in sorted(self.ingested, key=lambda done: done.start_ms):
-            if groups and done.start_ms <= groups[-1][2] + BLOCK_MS:
+        spans = (span for done in self.ingested for span in done.spans)
+        for span in sorted(spans, key=lambda span: span.start_ms):
+            if groups and span.start_ms <= groups[-1][2] + BLOCK_MS:
                 clusters, start_ms, end_ms = groups[-1]
-                groups[-1] = (clusters | set(done.clusters), start_ms, max(end_ms, done.end_ms))
+                groups[-1] = (clusters | set(span.clusters), start_ms, max(end_ms, span.end_ms))
             else:
-                groups.append((set(done.clusters), done.start_ms, done.end_ms))
+                groups.append((set(span.clusters), span.start_ms, span.end_ms))
         return [(tuple(sorted(clusters)), start_ms, end_ms) for clusters, start_ms, end_ms in groups]
 
     def _rows(self, table: str, time_column: str, clusters: Sequence[str], start_ms: int, end_ms: int) -> int:

@@ -22,20 +22,28 @@ if TYPE_CHECKING:
 Note = Callable[[str], None]
 
 
+@dataclass(frozen=True)
+class Span:
+    """Clusters and a range [start_ms, end_ms) that is to be computed for them."""
+
+    clusters: tuple[str, ...]
+    start_ms: int
+    end_ms: int
+
+
 @dataclass
 class Ingested:
     """What one source brought, and what it had to serve for it.
 
     Attributes
     ----------
-    start_ms, end_ms : int
-        The range that is now in the lake, widened to whole hours.
+    spans : tuple of Span
+        What is now in the lake of the range that was asked for.
     """
 
     source: str
     clusters: tuple[str, ...]
-    start_ms: int
-    end_ms: int
+    spans: tuple[Span, ...]
     source_requests: int = 0
     admin_requests: int = 0
     source_bytes: int = 0
@@ -44,6 +52,14 @@ class Ingested:
     samples_written: int = 0
     rows_quarantined: int = 0
     details: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def start_ms(self) -> int:
+        return min(span.start_ms for span in self.spans)
+
+    @property
+    def end_ms(self) -> int:
+        return max(span.end_ms for span in self.spans)
 
 
 class Source(Protocol):
@@ -131,13 +147,12 @@ class ClusterSource:
             self.end_ms,
             run_id,
             max_concurrent_reads=self.settings.ingest.max_concurrent_reads,
-            progress=lambda progress: note(_pulled(progress)),
+            progress=lambda progress: note(pulled_note(progress)),
         )
         done = Ingested(
             self.name,
             pulled.clusters,
-            pulled.start_ms,
-            pulled.end_ms,
+            (Span(pulled.clusters, pulled.start_ms, pulled.end_ms),),
             source_requests=pulled.requests,
             source_bytes=pulled.bytes,
             series=pulled.series,
@@ -154,7 +169,8 @@ class ClusterSource:
         raise NotImplementedError
 
 
-def _pulled(progress: PullProgress) -> str:
+def pulled_note(progress: PullProgress) -> str:
+    """How far a pull is, in words."""
     return (
         f"{progress.items_done} of {progress.items} parts, {count(progress.samples)} samples, "
         f"{progress.bytes / 1e6:,.1f} MB, {count(progress.requests)} requests"

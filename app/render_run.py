@@ -45,13 +45,15 @@ def print_run(result: RunResult) -> None:
             for done in result.sources
         ],
         title=f"Run {result.run_id}",
-        notes=["The range is widened to whole UTC hours, clipped at now. Times are UTC."],
+        notes=["Times are UTC; a Prometheus is read in whole UTC hours, clipped at now."],
     )
     lake = shlex.quote(result.lake)
     lines = []
     if result.warnings:
         plural = "s" if result.warnings > 1 else ""
-        lines.append(f"{result.warnings} warning{plural} of the quality gates: throttlescope quality --lake {lake}")
+        lines.append(
+            f"{result.warnings} warning{plural} of the quality gates: throttlescope quality --lake {lake}"
+        )
     if result.verdicts is not None:
         causes = ", ".join(f"{cause} {count(number)}" for cause, number in result.verdicts.items())
         lines.append(f"Verdicts by cause (windows): {causes or 'none'}.")

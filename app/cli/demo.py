@@ -10,6 +10,8 @@ import typer
 from throttlescope.app.cli.options import Debug, Quiet
 from throttlescope.app.cli.serve import DEFAULT_PORT, Port
 
+_DEFAULT_LAKE = Path(".demo")
+
 
 def register(app: typer.Typer) -> None:
     app.command(short_help="See it work on shipped recordings of a real broker.")(demo)
@@ -18,7 +20,7 @@ def register(app: typer.Typer) -> None:
 def demo(
     lake: Annotated[
         Path | None,
-        typer.Option("--lake", metavar="DIR", help="Folder of the demo's lake. Default: ./lake-demo."),
+        typer.Option("--lake", metavar="DIR", help="Folder of the demo's lake. Default: ./.demo."),
     ] = None,
     serve: Annotated[
         bool, typer.Option("--serve/--no-serve", help="Serve the web app afterwards, until Ctrl-C.")
@@ -32,4 +34,31 @@ def demo(
     Ingests the recordings that are installed with the package, builds signals and verdicts on local Spark,
     prints a line per subscription, then serves the web app on this machine. Again: nothing is computed twice.
     """
-    raise NotImplementedError
+    import time
+
+    from throttlescope.app.cli.serve import serve_in_place
+    from throttlescope.app.config import load_settings
+    from throttlescope.app.pipeline import Request, run_pipeline
+    from throttlescope.app.render_verdicts import print_summary
+    from throttlescope.app.verdict_rows import VerdictFilter, read_summary
+    from throttlescope.ingest.errors import InputError
+    from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.sources.recording import list_shipped
+
+    names = tuple(list_shipped())
+    if not names:
+        raise InputError(
+            "No recording is installed", fix="install the package again, or make lab to record some"
+        )
+    # No configuration is read: a demo is the same on every machine.
+    settings = load_settings(None, {"lake": lake or _DEFAULT_LAKE})
+    result = run_pipeline(Request("demo", settings, None, None, names, debug=debug), quiet=quiet)
+    print_summary(
+        read_summary(Lake(settings.lake), VerdictFilter()),
+        settings.objectives,
+        now_ms=int(time.time() * 1000),
+    )
+    print(f"These are {len(result.clusters)} recordings of a real broker, each a cluster of its own name.")
+    if serve:
+        serve_in_place(settings.lake, port=port)
+    print(f"Next: throttlescope serve --lake {settings.lake}")

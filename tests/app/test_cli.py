@@ -46,7 +46,9 @@ def test_help_names_every_command_the_zone_and_the_exit_codes():
         assert word in outcome.out
 
 
-@pytest.mark.parametrize("path", [path[1:] for path in reference._paths(reference._root(), ("throttlescope",))])
+@pytest.mark.parametrize(
+    "path", [path[1:] for path in reference._paths(reference._root(), ("throttlescope",))]
+)
 def test_every_command_and_option_has_help(path):
     outcome = throttlescope(*path, "--help")
     assert outcome.code == 0
@@ -59,7 +61,17 @@ def test_every_command_and_option_has_help(path):
 
 
 def test_help_comes_before_anything_heavy_is_imported():
-    heavy = ["pyspark", "pyarrow", "pandas", "numpy", "pydantic", "great_expectations", "dash", "duckdb", "requests"]
+    heavy = [
+        "pyspark",
+        "pyarrow",
+        "pandas",
+        "numpy",
+        "pydantic",
+        "great_expectations",
+        "dash",
+        "duckdb",
+        "requests",
+    ]
     code = (
         "import sys; sys.argv[1:] = ['--help']\nfrom throttlescope.app.cli import main\n"
         f"try: main()\nfinally: print([m for m in {heavy} if m in sys.modules], file=sys.stderr)"
@@ -71,7 +83,9 @@ def test_help_comes_before_anything_heavy_is_imported():
 def test_help_costs_less_than_half_a_second_of_processor():
     def seconds():
         before = os.times()
-        subprocess.run([sys.executable, "-m", "throttlescope.app.cli", "--help"], capture_output=True, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "throttlescope.app.cli", "--help"], capture_output=True, check=True
+        )
         after = os.times()
         return after.children_user + after.children_system - before.children_user - before.children_system
 
@@ -90,7 +104,10 @@ def test_help_costs_less_than_half_a_second_of_processor():
         (("verdicts", "--config", "nowhere.toml"), "configuration file is not there"),
         (("run",), "The start of the range is missing"),
         (("run", "--start", "yesterday"), "A time cannot be read"),
-        (("run", "--start", "-1h", "--end", "-2h", "--prometheus", "http://127.0.0.1:1"), "not before the end"),
+        (
+            ("run", "--start", "-1h", "--end", "-2h", "--prometheus", "http://127.0.0.1:1"),
+            "not before the end",
+        ),
         (("run", "--start", "-1h"), "no source"),
         (("run", "--start", "-1h", "--cluster", "prod"), "names no cluster"),
         (("run", "--start", "-1h", "--prometheus", "127.0.0.1:9090"), "expected http://HOST"),
@@ -118,7 +135,11 @@ def test_no_arguments_show_the_help_as_a_usage_error():
     ("fault", "code", "words"),
     [
         (GateError("The samples gate stopped the run", got="3 repeated blocks"), 3, "got 3 repeated blocks"),
-        (ZeroDivisionError("division\nby zero"), 1, "Unexpected ZeroDivisionError: division by zero. Fix: add --debug"),
+        (
+            ZeroDivisionError("division\nby zero"),
+            1,
+            "Unexpected ZeroDivisionError: division by zero. Fix: add --debug",
+        ),
         (KeyboardInterrupt(), 130, "Interrupted"),
     ],
 )
@@ -162,7 +183,13 @@ def test_verdicts_as_csv_open_safely_in_a_spreadsheet(lake):
 
 def test_verdicts_as_tables_state_units_zone_and_freshness(lake):
     summary = throttlescope("verdicts", "--lake", lake.root).out
-    for words in ("2 subscriptions", "backlog (entries)", "subscription.msg", "between (UTC)", "Data up to 2026-11-20"):
+    for words in (
+        "2 subscriptions",
+        "backlog (entries)",
+        "subscription.msg",
+        "between (UTC)",
+        "Data up to 2026-11-20",
+    ):
         assert words in summary
     assert "\\n../x" in summary
     latest = throttlescope("verdicts", "--lake", lake.root, "--latest", "--cluster", "prod").out
@@ -190,7 +217,9 @@ def test_quality_rows_are_printed(lake):
     lake.upsert("quality", pa.Table.from_pylist([row, held], schema=TABLES["quality"].schema), run_id="r")
     (found,) = json.loads(throttlescope("quality", "--lake", lake.root, "--format", "json").out)
     assert (found["check"], found["rows"]) == ("block_key_unique", 3)
-    assert len(json.loads(throttlescope("quality", "--lake", lake.root, "--format", "json", "--all").out)) == 2
+    assert (
+        len(json.loads(throttlescope("quality", "--lake", lake.root, "--format", "json", "--all").out)) == 2
+    )
     table = throttlescope("quality", "--lake", lake.root).out
     assert "3 repeated" in table
     assert throttlescope("quality", "--lake", lake.root, "--run", "other", "--format", "json").out == "[]\n"
@@ -240,8 +269,19 @@ def test_serve_answers_on_loopback_and_ends_with_ctrl_c(lake):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "throttlescope.app.cli", "serve", "--lake", lake.root, "--port", str(port)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"HOME": lake.root})
+    command = [
+        sys.executable,
+        "-m",
+        "throttlescope.app.cli",
+        "serve",
+        "--lake",
+        lake.root,
+        "--port",
+        str(port),
+    ]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=os.environ | {"HOME": lake.root}
+    )
     try:
         import requests
 
