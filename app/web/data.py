@@ -33,7 +33,7 @@ STALE_MS = 10 * MINUTE_MS
 _KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
 
 # One row per subscription: its newest verdict, since when, and what held it longest in the recent hours.
-_LATEST = f"""
+LATEST_SQL = f"""
 CREATE TABLE latest AS
 WITH recent AS (
     SELECT {_KEY}, window_start_ms, window_end_ms, side, cause, limiter, confidence, naive_side,
@@ -145,7 +145,7 @@ class _Snapshot:
         for table in _TABLES:
             # DuckDB finds the empty form of a table by this name where no file is left.
             self.connection.register(f"empty_{table}", TABLES[table].loose_schema.empty_table())
-        self.connection.execute(_LATEST.format(source=self.source("verdicts", self._newest_verdicts())))
+        self.connection.execute(LATEST_SQL.format(source=self.source("verdicts", self._newest_verdicts())))
 
     def source(self, table: str, files: Sequence[DataFile]) -> str:
         if not files:

@@ -16,11 +16,7 @@ import pandas as pd
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.causes import LEVEL_WORDS, SET_BY_WORDS, UNIT_WORDS
 from throttlescope.ingest.contracts.words import LEVELS, UNITS
-
-# Pulsar's defaults, used where the broker's own figures were not read: dispatcherMaxReadBatchSize and
-# dispatcherMaxReadSizeBytes.
-READ_BATCH_ENTRIES = 100
-READ_SIZE_BYTES = 5 * 1024 * 1024
+from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES, READ_SIZE_BYTES
 
 
 @dataclass(frozen=True)
@@ -119,22 +115,21 @@ def known_limits(minutes: pd.DataFrame) -> list[Limit]:
     found = []
     for level in LEVELS:
         for unit in UNITS:
-            column = f"limit_{level}_{unit}"
-            periods = minutes[f"limit_{level}_period_s"]
-            history = list(zip(minutes[column].astype(object), periods.astype(object), strict=True))
-            cleaned = {tuple(None if pd.isna(v) else int(v) for v in pair) for pair in history}
+            rates = _rate(minutes, level, unit)
+            history = zip(rates, minutes[f"limit_{level}_period_s"], strict=True)
+            different = {tuple(map(_whole, pair)) for pair in history}
             use = minutes[f"rho_{level}_{unit}"].astype(float).max()
             found.append(
                 Limit(
                     level,
                     unit,
-                    _whole(last[column]),
+                    _whole(rates.iloc[-1]),
                     _whole(last[f"limit_{level}_period_s"]),
                     _text(last["limit_counts"]) or "messages",
                     _text(last[f"limit_{level}_set_by"]),
                     planned_read(last, unit),
                     None if pd.isna(use) else float(use),
-                    len(cleaned) > 1,
+                    len(different) > 1,
                 )
             )
     return found
@@ -143,16 +138,20 @@ def known_limits(minutes: pd.DataFrame) -> list[Limit]:
 def limit_lines(minutes: pd.DataFrame, unit: str) -> dict[str, pd.Series]:
     """Per level the limit per second at each minute; levels that never had one are left out.
 
-    A message limit that counts entries is turned into messages by the minute's messages per entry,
-    and is missing where that is not known.
+    A message limit that counts entries is turned into messages by the minute's messages per entry, and is
+    missing where that is not known. A limit relative to the publish rate lets that rate through on top;
+    a broker's limit never is.
     """
     lines = {}
+    relative = _flag(minutes["relative_to_publish"])
+    publish = minutes[f"in_{unit}_rate_5m"].astype(float)
     for level in LEVELS:
-        rate = minutes[f"limit_{level}_{unit}"].astype(float)
-        line = rate / minutes[f"limit_{level}_period_s"].astype(float)
+        line = _rate(minutes, level, unit) / minutes[f"limit_{level}_period_s"].astype(float)
         if unit == "msg":
             entries = minutes["limit_counts"] == "entries"
             line = line.where(~entries, line * minutes["messages_per_entry"].astype(float))
+        if level != "broker":
+            line = line.where(~relative, line + publish)
         if line.notna().any():
             lines[level] = line
     return lines
@@ -160,18 +159,27 @@ def limit_lines(minutes: pd.DataFrame, unit: str) -> dict[str, pd.Series]:
 
 def shared_use(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:
     """Use of one limiter per second, summed over all that share it: rho x limit / period."""
-    rate = minutes[f"limit_{level}_{unit}"].astype(float) / minutes[f"limit_{level}_period_s"].astype(float)
-    return minutes[f"rho_{level}_{unit}"].astype(float) * rate
+    limit = _rate(minutes, level, unit) / minutes[f"limit_{level}_period_s"].astype(float)
+    use = minutes[f"rho_{level}_{unit}"].astype(float) * limit
+    if unit == "msg":
+        entries = minutes["limit_counts"] == "entries"
+        use = use.where(~entries, use * minutes["messages_per_entry"].astype(float))
+    return use
+
+
+def is_relative(minutes: pd.DataFrame) -> bool:
+    """Whether a limit was added to the publish rate in any minute."""
+    return bool(_flag(minutes["relative_to_publish"]).any())
 
 
 def events_prove(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:
-    """Per minute: whether events of this limiter are evidence. An unknown limit proves nothing."""
-    limit = minutes[f"limit_{level}_{unit}"].astype(float)
+    """Per minute whether events of this limiter are evidence: True, False, or NA where the limit is not known."""
+    limit = _rate(minutes, level, unit)
     if unit == "bytes":
         planned = minutes["read_size_bytes"].astype(float).fillna(READ_SIZE_BYTES)
     else:
         planned = minutes["read_batch_entries"].astype(float).fillna(READ_BATCH_ENTRIES)
-    return limit.notna() & (limit >= planned)
+    return (limit >= planned).astype("boolean").mask(limit.isna())
 
 
 def planned_read(minute: pd.Series, unit: str) -> int:
@@ -179,6 +187,17 @@ def planned_read(minute: pd.Series, unit: str) -> int:
     if unit == "bytes":
         return _whole(minute["read_size_bytes"]) or READ_SIZE_BYTES
     return _whole(minute["read_batch_entries"]) or READ_BATCH_ENTRIES
+
+
+def _rate(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:
+    """The limit per period; zero or less is no limit to the broker."""
+    rate = minutes[f"limit_{level}_{unit}"].astype(float)
+    return rate.where(rate > 0)
+
+
+def _flag(column: pd.Series) -> pd.Series:
+    # Flags are numbers in some tables and truth values in others; missing is not set.
+    return column.astype("float64").fillna(0) > 0
 
 
 def _whole(value: object) -> int | None:

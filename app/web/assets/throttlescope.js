@@ -6,13 +6,15 @@
 
   const OVERVIEW = "/";
 
-  function navigate(href) {
+  function navigate(href, stay) {
     const url = new URL(href, window.location.origin);
     if (url.origin !== window.location.origin) {
       return;
     }
     window.dash_clientside.set_props("address", { pathname: url.pathname, search: url.search });
-    window.scrollTo(0, 0);
+    if (!stay) {
+      window.scrollTo(0, 0);
+    }
   }
 
   function plainClick(event) {
@@ -85,6 +87,18 @@
       return window.dash_clientside.no_update;
     },
 
+    // A click on a stretch of the ribbon: the same page, telling the verdict at its end.
+    tellWindow: function () {
+      const triggered = window.dash_clientside.callback_context.triggered[0];
+      const point = triggered && triggered.value && triggered.value.points && triggered.value.points[0];
+      if (point && typeof point.customdata === "string" && triggered.prop_id.includes('"panel":"verdict"')) {
+        const url = new URL(window.location.href);
+        url.searchParams.set("at", point.customdata);
+        navigate(url.href, true);
+      }
+      return window.dash_clientside.no_update;
+    },
+
     linkZoom: function () {
       const none = window.dash_clientside.no_update;
       const triggered = window.dash_clientside.callback_context.triggered[0];
@@ -120,7 +134,8 @@
 
   functions.openOnClick = function (params) {
     const event = params.event;
-    if (params.data && event && plainClick(event) && !window.getSelection().toString()) {
+    const onLink = event && event.target.closest && event.target.closest("a");
+    if (params.data && event && !onLink && plainClick(event) && !window.getSelection().toString()) {
       navigate(params.data.href);
     }
   };
@@ -132,7 +147,7 @@
     if (!props.value) {
       return null;
     }
-    return React.createElement(
+    const badge = React.createElement(
       "span",
       { className: "cause-badge" },
       React.createElement(
@@ -143,27 +158,23 @@
       React.createElement("span", null, props.value),
       React.createElement("span", { className: "cause-extra" }, props.data[field + "_extra"])
     );
+    const href = props.data[field + "_href"];
+    return href ? link(href, badge) : badge;
   };
 
   components.SubscriptionLink = function (props) {
-    if (!props.data) {
-      return null;
-    }
-    return React.createElement(
-      "a",
-      {
-        href: props.data.href,
-        tabIndex: -1,
-        onClick: (event) => {
-          if (plainClick(event)) {
-            event.preventDefault();
-            navigate(props.data.href);
-          }
-        },
-      },
-      React.createElement("bdi", null, props.value)
-    );
+    return props.data ? link(props.data.href, React.createElement("bdi", null, props.value)) : null;
   };
+
+  function link(href, content) {
+    const follow = (event) => {
+      if (plainClick(event)) {
+        event.preventDefault();
+        navigate(href);
+      }
+    };
+    return React.createElement("a", { href: href, tabIndex: -1, onClick: follow }, content);
+  }
 
   // -- keys -------------------------------------------------------------------------------
 

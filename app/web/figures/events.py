@@ -17,7 +17,8 @@ _PATTERNS = {"msg": "", "bytes": "/"}
 def events_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure | None:
     """Events per minute, stacked by reason and unit; None where no event was counted.
 
-    Events whose limit holds less per period than one read plans for are grey, crossed and say so.
+    Events whose limit holds less per period than one read plans for are grey, crossed and say so;
+    so are, dotted, those whose limit is not known.
     """
     traces = []
     for level in LEVELS:
@@ -28,18 +29,20 @@ def events_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Fi
             proving = events_prove(minutes, level, unit)
             reason = f"{level} {UNIT_WORDS[unit]} limit"
             for mask, label, colour, pattern in (
-                (proving, reason, LEVEL_COLOURS[level], _PATTERNS[unit]),
-                (~proving, f"{reason}: proves nothing", GREY, "x"),
+                (proving.fillna(False), reason, LEVEL_COLOURS[level], _PATTERNS[unit]),
+                ((~proving).fillna(False), f"{reason}: proves nothing", GREY, "x"),
+                (proving.isna(), f"{reason} is not known: unproven", GREY, "."),
             ):
-                shown = events.where(mask)
+                shown = events.where(mask.astype(bool))
                 if (shown > 0).any():
                     traces.append(_bars(minutes, shown, label, colour, pattern))
     if not traces:
         return None
-    figure = chart(traces, y_title="events per minute", start_ms=start_ms, end_ms=end_ms, height_px=200)
     # One reason alone is named too: the name says whether it proves anything.
-    figure.update_layout(barmode="stack", showlegend=True, margin={"t": 28})
-    return figure
+    more = {"barmode": "stack", "showlegend": True}
+    return chart(
+        traces, y_title="events per minute", start_ms=start_ms, end_ms=end_ms, height_px=200, more=more
+    )
 
 
 def _bars(minutes: pd.DataFrame, events: pd.Series, label: str, colour: str, pattern: str) -> go.Bar:

@@ -6,6 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from throttlescope.app.web.figures.chart import ACK, IN, OUT, chart, gapless, line
+from throttlescope.ingest.times import MINUTE_MS
 
 
 def holding_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure | None:
@@ -22,8 +23,41 @@ def holding_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.F
     ]
     if not traces:
         return None
-    figure = chart(traces, y_title="messages", start_ms=start_ms, end_ms=end_ms, height_px=210)
-    blocked = minutes["blocked_on_unacked"].astype(float) > 0
-    for minute in minutes.loc[blocked, "minute_ms"]:
-        figure.add_vrect(int(minute), int(minute) + 60_000, fillcolor="#0072B2", opacity=0.18, line_width=0)
-    return figure
+    return chart(
+        traces,
+        y_title="messages",
+        start_ms=start_ms,
+        end_ms=end_ms,
+        height_px=210,
+        more={"shapes": _blocked(minutes)},
+    )
+
+
+def _blocked(minutes: pd.DataFrame) -> list[dict]:
+    """A band over each stretch in which the unacknowledged messages block the subscription."""
+    bands: list[dict] = []
+    for minute, blocked in zip(
+        minutes["minute_ms"], minutes["blocked_on_unacked"].astype(float) > 0, strict=True
+    ):
+        if not blocked:
+            continue
+        start_ms, end_ms = int(minute), int(minute) + MINUTE_MS
+        if bands and bands[-1]["x1"] == start_ms:
+            bands[-1]["x1"] = end_ms
+            continue
+        bands.append(
+            {
+                "type": "rect",
+                "x0": start_ms,
+                "x1": end_ms,
+                "yref": "paper",
+                "y0": 0,
+                "y1": 1,
+                "fillcolor": OUT,
+                "opacity": 0.18,
+                "line": {"width": 0},
+            }
+        )
+    if bands:
+        bands[0]["label"] = {"text": "blocked", "textposition": "top left"}
+    return bands

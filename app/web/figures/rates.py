@@ -46,10 +46,7 @@ def byte_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> g
         line(minutes, minutes["in_bytes_rate_5m"], "in (published)", IN, unit="B/s"),
         line(minutes, minutes["out_bytes_rate_5m"], "out (dispatched)", OUT, unit="B/s"),
     ]
-    figure = _with_limits(traces, minutes, "bytes", "B/s", start_ms, end_ms)
-    ticks = _iec_ticks(figure.layout.yaxis.range[1])
-    figure.update_yaxes(tickmode="array", tickvals=list(ticks), ticktext=list(ticks.values()))
-    return figure
+    return _with_limits(traces, minutes, "bytes", "B/s", start_ms, end_ms)
 
 
 def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end_ms: int) -> go.Figure:
@@ -71,13 +68,23 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
     highest = _highest(traces)
     for level, values in near.items():
         traces.append(_limit_trace(minutes, values, level, unit_words))
-    title = "bytes per second" if unit == "bytes" else "messages per second"
-    figure = chart(traces, y_title=title, start_ms=start_ms, end_ms=end_ms, height_px=270)
     top = max([highest, *(float(values.max()) for values in near.values())]) * 1.22 or 1.0
-    figure.update_yaxes(range=[0, top])
-    for level, values in lines.items():
-        _label(figure, minutes, values, level, unit, top, inside=level in near)
-    return figure
+    y_axis = {"range": [0, top]}
+    if unit == "bytes":
+        ticks = _iec_ticks(top)
+        y_axis |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": list(ticks.values())}
+    labels = [
+        _label(minutes, values, level, unit, top, inside=level in near) for level, values in lines.items()
+    ]
+    return chart(
+        traces,
+        y_title="bytes per second" if unit == "bytes" else "messages per second",
+        start_ms=start_ms,
+        end_ms=end_ms,
+        height_px=270,
+        y_axis=y_axis,
+        more={"annotations": labels},
+    )
 
 
 def _highest(traces) -> float:
@@ -98,31 +105,32 @@ def _limit_trace(minutes: pd.DataFrame, values: pd.Series, level: str, unit_word
 
 
 def _label(
-    figure, minutes: pd.DataFrame, values: pd.Series, level: str, unit: str, top: float, *, inside: bool
-) -> None:
+    minutes: pd.DataFrame, values: pd.Series, level: str, unit: str, top: float, *, inside: bool
+) -> dict:
+    """Level, speed and who set it, as of the last minute with this limit."""
     known_to = values.last_valid_index()
     limit = next(
         limit for limit in known_limits(minutes.loc[:known_to]) if (limit.level, limit.unit) == (level, unit)
     )
     words = f"{level} limit {limit.speed()}, {limit.who()}"
-    after = minutes.loc[known_to + 1 :, f"limit_{level}_set_by"].notna()
-    if after.any():
-        words += f", until {fmt.clock(int(minutes.loc[known_to, 'minute_ms']) + MINUTE_MS)}"
     x, anchor, reference = *_LABEL_PLACES[level], "paper"
-    if inside and after.any():
-        # A limit that was lifted is named where its line ends.
-        x, reference = minute_ends(minutes)[known_to], "x"
-        anchor = "right" if known_to > len(minutes) / 2 else "left"
-    figure.add_annotation(
-        text=words if inside else f"↑ {words} (above this chart)",
-        x=x,
-        xref=reference,
-        xanchor=anchor,
-        y=float(values[known_to]) if inside else top,
-        yanchor="bottom" if inside else "top",
-        showarrow=False,
-        font={"size": 12, "weight": 600, "color": LEVEL_COLOURS[level]},
-    )
+    if minutes.loc[known_to + 1 :, f"limit_{level}_set_by"].notna().any():
+        words += f", until {fmt.clock(int(minutes.loc[known_to, 'minute_ms']) + MINUTE_MS)}"
+        if inside:
+            # A limit that was lifted is named where its line ends.
+            x, reference = minute_ends(minutes)[known_to], "x"
+            anchor = "right" if known_to > len(minutes) / 2 else "left"
+    return {
+        "text": words if inside else f"↑ {words} (above this chart)",
+        "x": x,
+        "xref": reference,
+        "xanchor": anchor,
+        "y": float(values[known_to]) if inside else top,
+        "yref": "y",
+        "yanchor": "bottom" if inside else "top",
+        "showarrow": False,
+        "font": {"size": 12, "weight": 600, "color": LEVEL_COLOURS[level]},
+    }
 
 
 def _iec_ticks(top_bytes: float) -> dict[float, str]:

@@ -14,8 +14,9 @@ import plotly.graph_objects as go
 
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.causes import CAUSES, ORDER, SIDES, limiter_words
-from throttlescope.app.web.figures.chart import PAGE_TEXT, chart
+from throttlescope.app.web.figures.chart import LEFT_PX, PAGE_TEXT, RIGHT_PX, chart
 from throttlescope.app.web.runs import runs
+from throttlescope.ingest.times import format_time
 
 VERDICT, NAIVE, TRUTH, CHANGES = "verdict", "naive rule", "script (truth)", "changes"
 
@@ -32,7 +33,10 @@ def ribbon_figure(
     truth: Sequence[dict] = (),
     at_ms: int | None = None,
 ) -> go.Figure:
-    """Stretches of one cause each; ``at_ms`` marks the window whose verdict the page tells."""
+    """Stretches of one cause each; ``at_ms`` marks the window whose verdict the page tells.
+
+    A bar's ``customdata`` is its end as RFC 3339: the ``at`` of an address.
+    """
     length = end_ms - start_ms
     traces = []
     stretches = [
@@ -59,26 +63,34 @@ def ribbon_figure(
     if changes:
         traces.append(_change_marks(changes))
         rows.insert(0, CHANGES)
-    figure = chart(traces, y_title="", start_ms=start_ms, end_ms=end_ms, height_px=76 + 30 * len(rows))
-    figure.update_layout(
-        barmode="overlay",
-        hovermode="closest",
-        showlegend=False,
-        bargap=0.2,
-        margin={"t": 8},
-    )
-    figure.update_yaxes(
-        type="category",
-        categoryorder="array",
-        categoryarray=rows,
-        range=[-0.5, len(rows) - 0.5],
-        tickformat=None,
-        ticklabelstandoff=6,
-        showgrid=False,
-    )
+    told = []
     if at_ms is not None and start_ms < at_ms <= end_ms:
-        figure.add_vline(at_ms, line={"color": "#868e96", "width": 2, "dash": "dot"})
-    return figure
+        line = {"color": "#868e96", "width": 2, "dash": "dot"}
+        told = [{"type": "line", "x0": at_ms, "x1": at_ms, "yref": "paper", "y0": 0, "y1": 1, "line": line}]
+    return chart(
+        traces,
+        y_title="",
+        start_ms=start_ms,
+        end_ms=end_ms,
+        height_px=76 + 30 * len(rows),
+        y_axis={
+            "type": "category",
+            "categoryorder": "array",
+            "categoryarray": rows,
+            "range": [-0.5, len(rows) - 0.5],
+            "tickformat": None,
+            "ticklabelstandoff": 6,
+            "showgrid": False,
+        },
+        more={
+            "barmode": "overlay",
+            "hovermode": "closest",
+            "showlegend": False,
+            "bargap": 0.2,
+            "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 8, "b": 38},
+            "shapes": told,
+        },
+    )
 
 
 def _run_hover(run) -> str:
@@ -182,6 +194,8 @@ def _bar(row, spans, texts, hovers, colour, pattern, *, outlined: bool = False) 
         cliponaxis=True,
         hovertext=hovers,
         hovertemplate="%{hovertext}<extra></extra>",
+        # A click opens the last verdict of the stretch: the page's address names a window by its end.
+        customdata=[format_time(end) for _, end in spans],
         marker=marker,
     )
 

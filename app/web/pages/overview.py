@@ -91,7 +91,7 @@ _COLUMNS = [
     {
         "field": "main_cause",
         "headerName": f"Before, last {_RECENT}",
-        "headerTooltip": f"what held it longest in the newest {_RECENT} of its cluster, where that is not the cause now",
+        "headerTooltip": f"what held it longest in the newest {_RECENT} of its cluster, where that is not the cause now; a click tells it",
         "cellRenderer": "CauseBadge",
         "width": 172,
         "tooltipField": "main_tip",
@@ -357,6 +357,7 @@ def grid_row(row: dict) -> dict:
         "since": at_least + fmt.duration(held_ms),
         "since_exact": f"since {at_least}{fmt.moment(row['since_ms'])}{ended}",
         "main_cause": f"{main.label}, {fmt.duration(row['main_held_ms'])}" if main else "",
+        "main_cause_href": SubscriptionAddress(subscription, at_ms=row["main_to_ms"]).href() if main else "",
         "main_cause_mark": main.mark if main else "",
         "main_cause_colour": main.colour if main else "",
         "main_tip": f"{main.answer}, until {fmt.moment(row['main_to_ms'])}" if main else "",

@@ -15,14 +15,15 @@ from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html,
 
 from throttlescope.app.web import figures
 from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address import SUBSCRIPTION_PATH, SubscriptionAddress
+from throttlescope.app.web.address import OVERVIEW_PATH, SUBSCRIPTION_PATH, SubscriptionAddress
 from throttlescope.app.web.answer import Answer, answer
 from throttlescope.app.web.causes import CAUSES, SIDES
 from throttlescope.app.web.data import LOOK_BACK_MS, LakeReader
 from throttlescope.app.web.figures.chart import CONFIG
-from throttlescope.app.web.limits import Limit, known_limits
+from throttlescope.app.web.limits import Limit, is_relative, known_limits
 from throttlescope.app.web.pages.overview import GRID_THEME, or_dash
 from throttlescope.app.web.parts import badge, copy_button, hostile, section
+from throttlescope.app.web.runs import runs
 from throttlescope.app.web.shell import back_link, explained, panel, skeleton
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
@@ -33,6 +34,7 @@ LONGEST_DEFAULT_MS = 6 * BLOCK_MS
 #: The page stays quick up to here; a longer range is cut to its end and says so.
 LONGEST_MS = 7 * 24 * BLOCK_MS
 
+_MOST_EARLIER = 3
 _LENGTHS_MS = (30 * MINUTE_MS, BLOCK_MS, 3 * BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS)
 
 
@@ -67,7 +69,8 @@ class View:
 
 def layout(_query: str | None) -> html.Div:
     """The frame of the page; its content is filled by a callback."""
-    return html.Div(skeleton(), id="subscription-content", className="subscription")
+    content = html.Div(skeleton(), id="subscription-content", className="subscription")
+    return html.Div([content, dcc.Store(id="subscription-told")])
 
 
 def register(app: Dash, reader: LakeReader) -> None:
@@ -81,6 +84,12 @@ def register(app: Dash, reader: LakeReader) -> None:
             return no_update
         return explained(lambda: _page(reader, query))()
 
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "tellWindow"),
+        Output("subscription-told", "data"),
+        Input({"type": "chart", "panel": ALL}, "clickData"),
+        prevent_initial_call=True,
+    )
     app.clientside_callback(
         ClientsideFunction("throttlescope", "linkZoom"),
         Output("subscription-content", "className"),
@@ -119,6 +128,10 @@ def read_view(reader: LakeReader, address: SubscriptionAddress) -> View | None:
 def chosen_range(address: SubscriptionAddress, span: tuple[int, int]) -> tuple[int, int, bool]:
     """The range to show: the address's, or the newest hours of what the lake knows."""
     end_ms = address.end_ms if address.end_ms is not None else span[1]
+    if address.at_ms is not None and address.start_ms is None and address.end_ms is None:
+        # A link to one window of long ago: the hours around it.
+        newest = end_ms - LONGEST_DEFAULT_MS < address.at_ms <= end_ms
+        end_ms = end_ms if newest else min(end_ms, address.at_ms + LONGEST_DEFAULT_MS // 2)
     if address.start_ms is not None:
         start_ms = address.start_ms
         # A start after the data's end and no end: there is no sensible guess but the default length.
@@ -158,7 +171,8 @@ def page(view: View) -> html.Div:
     children: list = [_head(view.address)]
     if told:
         history = [row for row in view.history if row["window_end_ms"] < told["window_end_ms"]]
-        children.append(answer_card(answer(told, history, limits), told, is_newest=told is view.verdicts[-1]))
+        card = answer_card(answer(told, history, limits), told, is_newest=told is view.verdicts[-1])
+        children += [card, *earlier(view, told)]
     else:
         children.append(_nothing_told(view))
     children.append(range_bar(view))
@@ -194,7 +208,7 @@ def _head(address: SubscriptionAddress) -> html.Div:
     return html.Div(
         [
             html.Div(
-                [dcc.Link("← all subscriptions", href="/"), html.Span(id="subscription-freshness")],
+                [dcc.Link("← all subscriptions", href=OVERVIEW_PATH)],
                 className="crumbs",
             ),
             html.H1([html.Span("Subscription ", className="quiet"), hostile(key.subscription)]),
@@ -243,9 +257,7 @@ def answer_card(told: Answer, verdict: dict, *, is_newest: bool) -> html.Section
                             html.H3("Why"),
                             html.Ul([html.Li(hostile_sentence(text)) for text in told.why])
                             if told.why
-                            else html.P(
-                                "No evidence speaks for it; see what is missing below.", className="quiet"
-                            ),
+                            else html.P("No evidence for it is recorded in this window.", className="quiet"),
                             *(
                                 [
                                     html.P(
@@ -288,6 +300,41 @@ def answer_card(told: Answer, verdict: dict, *, is_newest: bool) -> html.Section
 
 def hostile_sentence(text: str) -> html.Bdi:
     return html.Bdi(fmt.name(text, 600))
+
+
+def earlier(view: View, told: dict) -> list:
+    """Other troubles of the range, longest first: what an alert that has gone quiet was about."""
+    others = [
+        run
+        for run in runs(view.verdicts)
+        if run.cause not in ("healthy", "unknown") and not run.start_ms < told["window_end_ms"] <= run.end_ms
+    ]
+    others.sort(key=lambda run: run.start_ms - run.end_ms)
+    if not others:
+        return []
+    links = [
+        dcc.Link(
+            [
+                badge(CAUSES[run.cause], run.limiter or ""),
+                f" {fmt.clock(run.start_ms).removesuffix(' UTC')} to {fmt.clock(run.end_ms)}, "
+                f"{fmt.duration(run.end_ms - run.start_ms)}",
+            ],
+            href=replace(view.address, at_ms=run.end_ms).href(),
+            className="earlier-link",
+        )
+        for run in others[:_MOST_EARLIER]
+    ]
+    more = len(others) - len(links)
+    return [
+        html.Div(
+            [
+                html.Span("Also in this range: ", className="quiet"),
+                *links,
+                *([html.Span(f"and {more} more below", className="quiet")] if more else []),
+            ],
+            className="earlier",
+        )
+    ]
 
 
 def _nothing_told(view: View) -> dmc.Alert:
@@ -352,7 +399,7 @@ def _charts(view: View, at_ms: int | None) -> list:
             "verdict",
             "Verdict over time",
             figures.ribbon_figure(view.verdicts, view.minutes, truth=view.truth, at_ms=at_ms, **bounds),
-            note="one stretch per cause; hover for confidence",
+            note="one stretch per cause; hover for confidence, click for its verdict",
         )
     ]
     if view.minutes.empty:
@@ -411,8 +458,8 @@ def _rates_note(minutes: pd.DataFrame) -> str:
     words = "limits per second, as rate / period"
     if (minutes["limit_counts"] == "entries").any():
         words += "; message limits count entries here, drawn x messages per entry"
-    if minutes["relative_to_publish"].fillna(0).astype(float).gt(0).any():
-        words += "; a limit here is relative to the publish rate, which is added to it"
+    if is_relative(minutes):
+        words += "; limits relative to the publish rate are drawn on top of it"
     if minutes["limit_observed_later"].fillna(False).astype(bool).any():
         words += "; limits were first read after some of these minutes"
     return words

@@ -1,0 +1,100 @@
+"""The URL is the state: what a page shows survives the way through a link."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.app.web.sample_lake import HOSTILE_NAME
+from throttlescope.app.web.address import OverviewAddress, Subscription, SubscriptionAddress
+from throttlescope.app.web.causes import ORDER
+from throttlescope.ingest.errors import InputError
+
+_names = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=60)
+_seconds = st.integers(min_value=0, max_value=253_402_300_799)
+
+
+def query_of(href: str) -> str:
+    return "?" + urlsplit(href).query
+
+
+@given(
+    _names,
+    _names,
+    st.integers(min_value=-1, max_value=2**31 - 1),
+    _names,
+    st.none() | st.tuples(_seconds, _seconds).filter(lambda pair: pair[0] < pair[1]),
+    st.none() | _seconds,
+)
+def test_a_subscription_survives_its_link(cluster, topic, partition, subscription, bounds, at):
+    start_ms, end_ms = (None, None) if bounds is None else (bounds[0] * 1000, bounds[1] * 1000)
+    address = SubscriptionAddress(
+        Subscription(cluster, topic, partition, subscription),
+        start_ms,
+        end_ms,
+        None if at is None else at * 1000,
+    )
+    href = address.href()
+    assert SubscriptionAddress.parse(query_of(href)) == address
+    assert href.isascii()
+    assert not set(href) & set(" \"'<>\n\r\t`{}|\\^")
+
+
+@given(
+    st.text(st.characters(exclude_categories=("Cs",)), max_size=60),
+    st.sets(st.sampled_from(ORDER)),
+    st.sets(_names),
+)
+def test_an_overview_survives_its_link(search, causes, clusters):
+    address = OverviewAddress(search, tuple(sorted(causes)), tuple(sorted(clusters)))
+    assert OverviewAddress.parse(query_of(address.href())) == address
+
+
+def test_a_hostile_name_stays_inside_its_parameter():
+    href = SubscriptionAddress(Subscription("c", "persistent://t/n/a", -1, HOSTILE_NAME)).href()
+    assert urlsplit(href).path == "/subscription"
+    assert urlsplit(href).fragment == ""
+    assert SubscriptionAddress.parse(query_of(href)).subscription.subscription == HOSTILE_NAME
+
+
+def test_links_carry_absolute_times_that_people_can_read():
+    address = SubscriptionAddress(Subscription("c", "t", 3, "s"), 1_795_132_800_000, 1_795_143_600_000)
+    assert "from=2026-11-20T00%3A00%3A00Z&to=2026-11-20T03%3A00%3A00Z" in address.href()
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("", "no cluster, topic, subscription"),
+        ("?cluster=c&topic=t", "no subscription"),
+        ("?cluster=c&topic=t&subscription=s&partition=two", "not a number"),
+        ("?cluster=c&topic=t&subscription=s&partition=99999999999999999999", "does not exist"),
+        (
+            "?cluster=c&topic=t&subscription=s&from=2026-11-20T03:00:00Z&to=2026-11-20T02:00:00Z",
+            "not before the end",
+        ),
+        ("?cluster=c&topic=t&subscription=s&from=-6h", "relative"),
+        ("?cluster=c&topic=t&subscription=s&at=yesterday", "cannot be read"),
+        ("?cluster=c&topic=t&subscription=s&at=" + "9" * 400, "out of range"),
+        ("?cluster=c&topic=t&subscription=s&at=99999999999999999", "out of range"),
+        ("?cluster=c&topic=t&subscription=" + "s" * 20_001, "too long"),
+        ("?" + "&".join(["x=1"] * 10_000), "too many parts"),
+    ],
+)
+def test_a_broken_address_is_explained(query, says):
+    with pytest.raises(InputError, match=says):
+        SubscriptionAddress.parse(query)
+
+
+def test_an_unknown_cause_is_explained():
+    with pytest.raises(InputError, match="does not exist"):
+        OverviewAddress.parse("?cause=bad_luck")
+
+
+def test_a_cause_is_let_through_and_taken_back():
+    address = OverviewAddress("x", ("throttled",))
+    assert address.toggled("healthy").causes == ("throttled", "healthy")
+    assert address.toggled("healthy").toggled("healthy") == address

@@ -1,0 +1,135 @@
+"""Runs in Python and in SQL are two ways to say the same; the naive way is a walk over every second minute."""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from throttlescope.app.web.data import LATEST_SQL, RECENT_MS
+from throttlescope.app.web.runs import runs
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.times import MINUTE_MS
+
+KEY = {
+    "cluster": "c",
+    "namespace": "t/n",
+    "topic": "persistent://t/n/a",
+    "partition": -1,
+    "subscription": "s",
+}
+
+
+def verdict(start_minute: int, end_minute: int, cause: str = "healthy", limiter: str | None = None) -> dict:
+    return KEY | {
+        "window_start_ms": start_minute * MINUTE_MS,
+        "window_end_ms": end_minute * MINUTE_MS,
+        "side": "neither",
+        "cause": cause,
+        "limiter": limiter,
+        "confidence": 0.5,
+        "evidence": [],
+        "missing_evidence": [],
+        "naive_side": "neither",
+        "rules_version": "x",
+        "backlog_entries": float(end_minute),
+        "backlog_growth_entries": None,
+        "date": "1970-01-01",
+    }
+
+
+def test_windows_that_overlap_speak_for_their_newest_part():
+    rows = [verdict(end - 5, end, "throttled" if end > 10 else "healthy") for end in range(5, 16)]
+    first, second = runs(rows)
+    assert (first.start_ms, first.end_ms, first.cause) == (0, 10 * MINUTE_MS, "healthy")
+    assert (second.start_ms, second.end_ms, second.cause) == (10 * MINUTE_MS, 15 * MINUTE_MS, "throttled")
+    assert (first.follows_gap, second.follows_gap) == (True, False)
+    assert (second.windows, second.backlog_entries) == (5, 15.0)
+
+
+def test_a_gap_ends_a_run_and_another_limiter_does_too():
+    rows = [
+        verdict(0, 5, "throttled", "topic.msg"),
+        verdict(5, 10, "throttled", "broker.msg"),
+        verdict(20, 25, "throttled", "broker.msg"),
+    ]
+    found = runs(rows)
+    assert [(run.start_ms // MINUTE_MS, run.end_ms // MINUTE_MS) for run in found] == [
+        (0, 5),
+        (5, 10),
+        (20, 25),
+    ]
+    assert [run.follows_gap for run in found] == [True, False, True]
+
+
+_windows = st.lists(
+    st.tuples(
+        st.integers(0, 60),
+        st.integers(1, 12),
+        st.sampled_from(
+            [("healthy", None), ("throttled", "topic.msg"), ("throttled", "broker.msg"), ("unknown", None)]
+        ),
+    ),
+    min_size=1,
+    max_size=25,
+    unique_by=lambda window: (window[0], window[0] + window[1]),
+)
+
+
+def by_walking(rows: list[dict]) -> list[tuple[int, tuple | None]]:
+    """The slow obvious twin: for each minute, the first window in order of end that covers it."""
+    ordered = sorted(rows, key=lambda row: (row["window_end_ms"], row["window_start_ms"]))
+    minutes = []
+    for minute in range(0, 80):
+        # A window speaks only for what comes after all windows that end before it.
+        spoken, reached = None, -1
+        for row in ordered:
+            start, end = row["window_start_ms"] // MINUTE_MS, row["window_end_ms"] // MINUTE_MS
+            if max(start, reached) <= minute < end:
+                spoken = (row["cause"], row["limiter"])
+                break
+            reached = max(reached, end)
+        minutes.append((minute, spoken))
+    return minutes
+
+
+@given(_windows)
+def test_runs_say_what_a_walk_over_the_minutes_says(windows):
+    rows = [verdict(start, start + length, *what) for start, length, what in windows]
+    said = dict.fromkeys(range(80))
+    for run in runs(rows):
+        for minute in range(run.start_ms // MINUTE_MS, run.end_ms // MINUTE_MS):
+            assert said[minute] is None, "runs overlap"
+            said[minute] = (run.cause, run.limiter)
+    assert list(said.items()) == by_walking(rows)
+
+
+@given(_windows)
+@settings(max_examples=60)
+def test_sql_says_the_same_for_all_subscriptions_at_once(windows):
+    rows = [verdict(start, start + length, *what) for start, length, what in windows]
+    other = [row | {"subscription": "other"} for row in rows[: len(rows) // 2]]
+    connection = duckdb.connect()
+    connection.register("rows", pa.Table.from_pylist(rows + other, schema=TABLES["verdicts"].loose_schema))
+    connection.execute(LATEST_SQL.format(source="rows"))
+    columns = "subscription, cause, limiter, since_ms, since_at_least, window_end_ms, main_cause, main_limiter, main_held_ms"
+    found = {row[0]: row[1:] for row in connection.execute(f"SELECT {columns} FROM latest").fetchall()}  # noqa: S608
+    newest = max(row["window_end_ms"] for row in rows)
+    for name, own in (("s", rows), ("other", other)):
+        if not own:
+            assert name not in found
+            continue
+        stretches = runs(own)
+        last = stretches[-1]
+        assert found[name][:5] == (last.cause, last.limiter, last.start_ms, last.follows_gap, last.end_ms)
+        held: dict = {}
+        for run in stretches:
+            if run.cause != "healthy" and run.end_ms > newest - RECENT_MS:
+                pair = (run.cause, run.limiter)
+                held[pair] = held.get(pair, 0) + run.end_ms - max(run.start_ms, newest - RECENT_MS)
+        surest = {pair: ms for pair, ms in held.items() if pair[0] != "unknown"} or held
+        if surest:
+            assert held[found[name][5:7]] == found[name][7] == max(surest.values())
+        else:
+            assert found[name][5] is None
