@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from throttlescope.app.cli.options import Config, Debug, Format, FormatOption, LakeFolder
+from throttlescope.app.cli.options import Config, Debug, Format, FormatOption, LakeFolder, Quiet, Window
 
 
 def register(app: typer.Typer) -> None:
@@ -24,8 +24,10 @@ def evaluate(
             help="Truth to judge by (truth.json). Default: that of the lake's recordings.",
         ),
     ] = None,
+    window: Window = None,
     format: FormatOption = Format.table,
     config: Config = None,
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Judge the verdicts by the truth of recordings: confusion matrix, precision and recall with intervals.
@@ -33,4 +35,19 @@ def evaluate(
     Counts settled windows only: those that lie whole inside one truth range. Windows slide by 1 minute and are
     computed here from the lake's signals; the verdicts in the lake are not touched.
     """
-    raise NotImplementedError
+    from throttlescope.app.cli.settings import settings_with
+    from throttlescope.app.evaluating import evaluate_lake
+    from throttlescope.app.render import write_json
+    from throttlescope.app.render_evaluation import print_evaluation
+    from throttlescope.app.render_progress import Progress
+    from throttlescope.ingest.lake import Lake
+
+    settings = settings_with(config, {"lake": lake, "window": window})
+    progress = Progress(1, quiet=quiet)
+    with progress.step("Judging the windows"):
+        found = evaluate_lake(Lake(settings.lake), truth, window_ms=settings.window, note=progress.note)
+        progress.note(f"{found.all.windows:,} settled windows of {found.all.recordings} recordings")
+    if format is Format.json:
+        write_json(found.to_json())
+    else:
+        print_evaluation(found)
