@@ -73,9 +73,11 @@ def starved_share(window: Window) -> float | None:
     several = (window.last("consumers") or 0) > 1
     if several and kind == "Shared":
         return window.share("permits_max", lambda permits: permits <= 0)
-    if several and kind in _ONE_ACTIVE:
-        return window.share("permits_min", lambda permits: permits <= 0)
-    return window.mean("permits_exhausted_share")
+    exhausted = window.mean("permits_exhausted_share")
+    if several and kind in _ONE_ACTIVE and exhausted is not None:
+        # The share is over all consumers' samples, and those that stand by are never exhausted.
+        return min(1.0, exhausted * window.last("consumers"))
+    return exhausted
 
 
 def fill_share(window: Window) -> float | None:
@@ -96,10 +98,15 @@ def fill_share(window: Window) -> float | None:
 
 
 def idle_share(window: Window) -> float | None:
-    """Share of minutes at whose end the consumers held no unacked message."""
+    """Share of minutes at whose end consumers were connected and held no unacked message."""
     if not tracks_unacked(window):
         return None
-    return window.share("unacked_msg", lambda unacked: unacked <= 0)
+    held = [
+        unacked
+        for unacked, consumers in zip(window.column("unacked_msg"), window.column("consumers"), strict=True)
+        if unacked is not None and (consumers is None or consumers > 0)
+    ]
+    return sum(1 for unacked in held if unacked <= 0) / len(held) if held else None
 
 
 def tracks_unacked(window: Window) -> bool:

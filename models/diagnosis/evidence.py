@@ -51,7 +51,7 @@ BEARING: tuple[Bearing, ...] = (
     Bearing("acks_stopped", True, "hung_consumers blocked_on_unacked", "", "unknown"),
     Bearing("flow_stopped", True, "hung_consumers", "", "unknown"),
     Bearing("acks_behind", True, "slow_consumers blocked_on_unacked", "throttled", "unknown"),
-    Bearing("redelivering", True, "redelivery", "", f"{_HELD} unknown"),
+    Bearing("redelivering", True, "redelivery", "", "throttled both slow_consumers blocked_on_unacked unknown"),
     Bearing("dispatch_flat", True, "throttled"),
     Bearing("cold_reads", True, "", "slow_consumers", "unknown"),
     Bearing("counters_restarted", True, "topic_moved", "", "*"),

@@ -59,6 +59,8 @@ TABLE: tuple[Row, ...] = (
     Row("near", "*", "full", "slow_consumers", "B", "below the limit, and the broker waits for consumers"),
     Row("near", "ticking", "empty", "throttled", "B", "near the limit while the consumers have room"),
     Row("near", "unseen", "empty", "throttled", "C", "near the limit while the consumers have room"),
+    Row("near", "ticking", "unknown", "throttled", "D",
+        "near the limit and its counter never rests; consumers would have to be as fast by chance"),
     Row("near", "*", "*", "unknown", "", "near the limit, and nothing tells how full the queues are"),
     # Half of it and more: possible only where tokens take as long to use up as the pause lasts.
     Row("possible", "continuous", "full", "slow_consumers", "B", "well below the limit, and the broker waits"),

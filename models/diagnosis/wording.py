@@ -12,6 +12,11 @@ def number(value: float) -> str:
     return f"{value:,.3g}"
 
 
+def entries(value: float) -> str:
+    """A count of entries: always whole, also where messages per entry made a fraction of it."""
+    return f"{value:,.0f}"
+
+
 def share(value: float) -> str:
     """Per cent without decimals, except where they are all there is."""
     percent = 100 * value

@@ -8,7 +8,7 @@ from throttlescope.models.diagnosis.consumers import undelivered_entries
 from throttlescope.models.diagnosis.limiters import LimiterReading
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import duration, number, share
+from throttlescope.models.diagnosis.wording import duration, entries, share
 
 
 def coverage_share(window: Window) -> float:
@@ -58,7 +58,7 @@ def backlog_present(window: Window) -> Symptom:
     if waiting is None:
         return Symptom(name, None, "The backlog was not measured.", unit="entries", promql=query)
     floor, publish = backlog_floor_entries(window), publish_entry_rate(window)
-    text = f"{number(waiting)} undelivered entries wait at the window's end"
+    text = f"{entries(waiting)} undelivered entries wait at the window's end"
     if publish and waiting / publish >= 1:
         text += f", {duration(waiting / publish)} of publishing"
     return Symptom(name, waiting > floor, text + ".", waiting, floor, "entries", window.end_ms, query)
@@ -76,24 +76,24 @@ def backlog_growing(window: Window) -> Symptom:
     # What one read clears has not grown into a backlog, whatever its slope says.
     holds = growth >= threshold and window.last("backlog_ready_entries") > batch
     text = (
-        f"The backlog grows by {number(growth)} entries in {duration(window.length_s)}."
+        f"The backlog grows by {entries(growth)} entries in {duration(window.length_s)}."
         if holds
-        else f"The backlog does not grow ({'+' if growth > 0 else ''}{number(growth)} entries in "
+        else f"The backlog does not grow ({'+' if growth > 0 else ''}{entries(growth)} entries in "
         f"{duration(window.length_s)})."
     )
     return Symptom(name, holds, text, growth, threshold, "entries", window.end_ms, query)
 
 
 def backlog_draining(window: Window) -> Symptom:
-    """The backlog falls fast enough to be gone soon."""
+    """There is a backlog, and it falls fast enough to be gone soon."""
     name, query = "backlog_draining", promql.flow(window.key, window.length_ms)
     growth, last = backlog_growth_entries(window), window.last("backlog_ready_entries")
     if growth is None or last is None:
         return Symptom(name, None, "Too few samples to tell whether the backlog drains.", promql=query)
-    if growth >= 0:
-        text = "The backlog does not drain."
+    if growth >= 0 or last <= backlog_floor_entries(window):
+        text = "The backlog does not drain." if growth >= 0 else "There is nothing left to drain."
         return Symptom(name, False, text, None, t.DRAIN_TARGET_S, "s", window.end_ms, query)
-    left_s = max(0.0, last) / (-growth / window.length_s)
+    left_s = last / (-growth / window.length_s)
     text = f"The backlog falls and would be gone in {duration(left_s)} at this speed."
     return Symptom(
         name, left_s <= t.DRAIN_TARGET_S, text, left_s, t.DRAIN_TARGET_S, "s", window.end_ms, query
@@ -103,7 +103,7 @@ def backlog_draining(window: Window) -> Symptom:
 def backlog_sawtooth(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
     """Within the window the backlog rises above what a limiter's period lets through, and is gone again."""
     name, query = "backlog_sawtooth", promql.gauge(window.key, "pulsar_subscription_back_log_no_delayed")
-    heights = [entries for entries in undelivered_entries(window) if entries is not None]
+    heights = [left for left in undelivered_entries(window) if left is not None]
     if len(heights) < 3:
         return Symptom(name, None, "Too few samples to see bursts.", unit="entries", promql=query)
     floor = backlog_floor_entries(window)
@@ -114,7 +114,7 @@ def backlog_sawtooth(window: Window, limiters: tuple[LimiterReading, ...]) -> Sy
     # The last sample must be low, or it is simply a backlog that is there.
     holds = peak > floor and heights[-1] <= floor and min(heights) <= floor / 2
     text = (
-        f"The backlog rises to {number(peak)} entries and is gone again within the window."
+        f"The backlog rises to {entries(peak)} entries and is gone again within the window."
         if holds
         else "The backlog does not come and go in bursts."
     )
@@ -130,7 +130,7 @@ def backlog_delayed(window: Window) -> Symptom:
         return Symptom(name, None, "Delayed entries were not measured.", promql=query)
     part = delayed / backlog if backlog > 0 else 0.0
     holds = delayed > t.READ_BATCH_ENTRIES and part >= t.DELAYED_SHARE
-    text = f"{number(delayed)} of {number(backlog)} entries in the backlog are delayed and not due yet."
+    text = f"{entries(delayed)} of {entries(backlog)} entries in the backlog are delayed and not due yet."
     return Symptom(name, holds, text, part, t.DELAYED_SHARE, "share", window.end_ms, query)
 
 
@@ -151,7 +151,7 @@ def expiring(window: Window) -> Symptom:
     part = min(1.0, expired / fall) if fall > 0 else 0.0
     holds = fall > floor and part >= t.EXPIRED_SHARE
     text = (
-        f"{number(expired)} entries expired unread while the backlog fell by {number(fall)}."
+        f"{entries(expired)} entries expired unread while the backlog fell by {entries(fall)}."
         if expired
         else "Nothing expired."
     )

@@ -34,8 +34,8 @@ def test_queue(changes, queue, shown_by):
     assert (read.queue, read.shown_by) == (queue, shown_by)
 
 
-def window_of_two(kind: str, low: float, high: float):
-    window = scene(kind=kind, consumers=2.0, starved=0.5, unacked=10.0)
+def window_of_two(kind: str, low: float, high: float, starved: float = 0.5):
+    window = scene(kind=kind, consumers=2.0, starved=starved, unacked=10.0)
     columns = dict(window.columns)
     columns["permits_min"], columns["permits_max"] = [low] * 5, [high] * 5
     return type(window)(window.key, window.start_ms, window.end_ms, columns, 0, 5)
@@ -48,7 +48,12 @@ def test_one_full_consumer_of_a_shared_subscription_does_not_make_the_broker_wai
 
 def test_a_consumer_that_stands_by_does_not_hide_a_full_one():
     assert read_queue(window_of_two("Failover", low=0.0, high=1000.0)).queue == "full"
-    assert read_queue(window_of_two("Failover", low=500.0, high=1000.0)).queue == "empty"
+    assert read_queue(window_of_two("Failover", low=500.0, high=1000.0, starved=0.05)).queue == "empty"
+
+
+def test_without_consumers_nobody_has_room():
+    read = read_queue(scene(consumers=0.0, permits=None, starved=None))
+    assert (read.queue, read.idle_share) == ("unknown", None)
 
 
 def test_zero_unacked_of_an_exclusive_subscription_is_no_measurement():

@@ -38,6 +38,7 @@ CASES = [
     ("backlog_draining", {"backlog": growing(50_000, -50)}, True),
     ("backlog_draining", {"backlog": growing(1_000_000, -50)}, False),
     ("backlog_draining", {"backlog": growing(0, 10)}, False),
+    ("backlog_draining", {"backlog": [40.0, 30.0, 20.0, 10.0, 5.0]}, False),
     ("backlog_draining", {"backlog": [None] * 4 + [7.0]}, None),
     ("backlog_sawtooth", {"backlog": [0.0, 4000.0, 0.0, 3500.0, 5.0], **BURSTY}, True),
     ("backlog_sawtooth", {"backlog": [0.0, 900.0, 0.0, 900.0, 5.0], **BURSTY}, False),

@@ -56,9 +56,9 @@ def test_empty_queues_are_never_slow_consumers():
 
 def test_uninformative_events_alone_name_nobody():
     # The limit or the queues must say something of their own.
-    assert causes(zones=["unknown", "near"], activities=["ticking"], queues=["unknown", "between"]) == {
-        "unknown"
-    }
+    open_queues = ["unknown", "between"]
+    assert causes(["unknown"], ["ticking"], open_queues) == {"unknown"}
+    assert causes(["far", "possible"], ["ticking"], open_queues) == {"slow_consumers"}
 
 
 @pytest.mark.parametrize("queue", QUEUES)
