@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from throttlescope.ingest.pull import PullResult
 
 _TRIES = 10
+#: Some 300 bytes each.
+_SERIES_AT_ONCE = 200_000
 
 
 def commit_notes(
@@ -85,7 +87,10 @@ def _commit_series(lake: Lake, paths: list[str], run_id: str) -> int:
     """Merge newly seen series into the catalogue, shard by shard; the number of series seen."""
     if not paths:
         return 0
-    staged = ds.dataset(paths, schema=TABLES["series"].schema, format="parquet")
+    staged = ds.dataset(paths, schema=TABLES["series"].schema, format="arrow")
+    if staged.count_rows() <= _SERIES_AT_ONCE:
+        # Few enough to read once, not once per shard.
+        staged = ds.dataset(staged.to_table())
     for _ in range(_TRIES):
         version = lake.version("series")
         add: list[NewFile] = []

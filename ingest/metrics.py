@@ -60,6 +60,7 @@ _DEFAULT = (
     _s("last_acked_timestamp", "epoch_ms", "gauge", "last acknowledgement; 0: never"),
     _s("last_mark_delete_advanced_timestamp", "epoch_ms", "gauge", "mark-delete position moved; 0: never"),
     _s("total_msg_expired", "entries", "counter", "expired by TTL"),
+    _s("msg_rate_expired", "entries/s", "gauge_60s", "expired by TTL"),
     _s("filter_rejected_msg_count", "entries", "counter", "rejected by entry filters"),
     _s("dispatch_throttled_msg_events", "events", "counter", "read plans that a message limit trimmed, by reason"),
     _s("dispatch_throttled_bytes_events", "events", "counter", "read plans that a byte limit trimmed, by reason"),

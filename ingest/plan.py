@@ -17,7 +17,7 @@ from throttlescope.ingest.errors import SourceError
 from throttlescope.ingest.selector import EQUAL, NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.series import Meter
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
-from throttlescope.ingest.times import BLOCK_MS, SECOND_MS
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS
 from throttlescope.ingest.wanted import Wanted
 
 #: What one item should bring. A task holds twice as many before it goes to scratch.
@@ -93,7 +93,7 @@ def measure(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, mete
 
 
 def items_of(source: str, wanted: Wanted, sizes: dict[str, Sizes], start_ms: int, end_ms: int) -> list[Item]:
-    """Cut metrics and range into items, the largest first."""
+    """Cut metrics and range into items: day by day, the largest first."""
     items = []
     for name, selectors in wanted.selectors_of.items():
         size = sizes[name]
@@ -102,7 +102,10 @@ def items_of(source: str, wanted: Wanted, sizes: dict[str, Sizes], start_ms: int
             inside = max(low, start_ms), min(low + chunk_ms, end_ms)
             expected = size.series * (inside[1] - inside[0]) // _DEFAULT_INTERVAL_MS
             items.append(Item(source, name, selectors, *inside, expected))
-    return sorted(items, key=lambda item: (-item.expected_samples, item.metric_name, item.start_ms))
+    return sorted(
+        items,
+        key=lambda item: (item.start_ms // DAY_MS, -item.expected_samples, item.metric_name, item.start_ms),
+    )
 
 
 def _counts(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, meter: Meter) -> dict[str, int]:

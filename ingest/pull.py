@@ -25,9 +25,9 @@ from throttlescope.ingest.commit import commit_notes
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError, ThrottlescopeError
 from throttlescope.ingest.labels import LabelMapping
-from throttlescope.ingest.lake import ConflictError, Lake
+from throttlescope.ingest.lake import ConflictError, DataFile, Lake
 from throttlescope.ingest.plan import Item, Sizes, items_of, measure, widened
-from throttlescope.ingest.pull_item import Job, run_claimed
+from throttlescope.ingest.pull_item import Job, dates_of, run_claimed
 from throttlescope.ingest.selector import NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.series import Meter, SampleSource
 from throttlescope.ingest.sources.prometheus import PrometheusSource
@@ -170,7 +170,7 @@ def pull(
     wanted = wanted_metrics(source.api, selectors, source.mapping, start_ms, end_ms, meter)
     mapping = _named_cluster(source, start_ms, end_ms, meter)
     name = source.samples.name
-    staging = Staging(
+    staging = Staging.of(
         lake.root,
         [
             name,
@@ -200,7 +200,7 @@ def pull(
         server_version=source.version,
         why_not_remote_read=source.why_not_remote_read,
     )
-    with _tidy(lake, staging):
+    with tidy(lake, staging):
         staging.save_plan({metric: size.to_json() for metric, size in sizes.items()})
         run_items(
             session,
@@ -239,7 +239,6 @@ def run_items(
     """
     notes: dict[str, ItemNote] = {}
     for round_ in range(_ROUNDS):
-        version = lake.version("samples")
         for item in items:
             if item.key not in notes and (note := staging.note(item.key)):
                 notes[item.key] = note
@@ -248,7 +247,8 @@ def run_items(
         pending = tuple(item for item in items if item.key not in notes)
         if pending:
             attempt = uuid.uuid4().hex[:12]
-            job = Job(lake.root, sources, mapping, staging, pending, version, attempt)
+            merges = staging.save_existing(attempt, _files_of(lake, pending))
+            job = Job(lake.root, sources, mapping, staging, pending, attempt, merges)
             watch = _Watch(staging, notes, len(items), progress)
             _run(session, job, min(tasks, len(pending)), watch)
             for item in pending:
@@ -284,6 +284,14 @@ def run_items(
         "The lake is being written by other runs all the time",
         got=f"{_ROUNDS} lost races",
         fix="run the command again when they have ended",
+    )
+
+
+def _files_of(lake: Lake, items: Sequence[Item]) -> list[DataFile]:
+    """Committed files that hold blocks of the items."""
+    dates = set().union(*(dates_of(start, end) for start, end in {(i.start_ms, i.end_ms) for i in items}))
+    return lake.files(
+        "samples", partition={"metric_name": {item.metric_name for item in items}, "date": dates}
     )
 
 
@@ -395,7 +403,7 @@ def _named_cluster(source: PrometheusSource, start_ms: int, end_ms: int, meter: 
     return mapping
 
 
-class _tidy:  # noqa: N801
+class tidy:  # noqa: N801
     """Leaves nothing behind where nothing was finished: no staging without notes, no folder that we made."""
 
     def __init__(self, lake: Lake, staging: Staging) -> None:

@@ -5,6 +5,7 @@ Nothing here is visible to readers: files appear in the lake when the driver com
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 from collections import Counter
@@ -13,13 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from throttlescope.ingest.blocks import BlockBuffer, BlockKey, sample_rows
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.ingest.labels import LabelMapping, SeriesKey
-from throttlescope.ingest.lake import DataFile, Lake, write_data_file
+from throttlescope.ingest.lake import DataFile, write_data_file
 from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.plan import Item
 from throttlescope.ingest.series import Meter, SampleSource
@@ -39,8 +39,10 @@ class Job:
 
     Attributes
     ----------
-    base_version : int, optional
-        Version of ``samples`` that blocks are merged with.
+    attempt : str
+        Name of this try of the pull; claims and the list of committed files are kept under it.
+    merges : bool
+        Whether the lake holds blocks that the items may have to be merged with.
     """
 
     lake_root: str
@@ -48,8 +50,8 @@ class Job:
     mapping: LabelMapping
     staging: Staging
     items: tuple[Item, ...]
-    base_version: int | None
     attempt: str
+    merges: bool
 
 
 def run_item(job: Job, item: Item) -> ItemNote:
@@ -125,7 +127,9 @@ def _write(job: Job, item: Item, source: SampleSource, buffer: BlockBuffer, note
     series = list(buffer.series())
     if series:
         path = job.staging.series_path(item.key)
-        pq.write_table(series_rows(series), path, compression="zstd")
+        rows = series_rows(series)
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_table(rows)
         note.series_file = str(path.relative_to(job.staging.folder))
     note.series = len(series)
     note.samples = buffer.samples
@@ -151,7 +155,9 @@ def merge_rows(
     list of (series_id, samples in the lake, samples in the answer)
         Series that were kept because the answer had fewer.
     """
-    table = pa.concat_tables([new.select(_ROW_NAMES), old.select(_ROW_NAMES).cast(new.schema)]).combine_chunks()
+    table = pa.concat_tables(
+        [new.select(_ROW_NAMES), old.select(_ROW_NAMES).cast(new.schema)]
+    ).combine_chunks()
     ids = table["series_id"].to_pylist()
     counts = np.diff(np.asarray(table["timestamps_ms"].combine_chunks().offsets))
     chosen: dict[str, int] = {}
@@ -189,18 +195,24 @@ def series_rows(series: Iterable[tuple[SeriesKey, int, int]]) -> pa.Table:
 
 
 def _existing_blocks(job: Job, item: Item) -> dict[BlockKey, list[DataFile]]:
-    if job.base_version is None:
-        return {}
-    dates = dates_of(item.start_ms, item.end_ms)
+    """Committed files of the item's metric and hours."""
     found: dict[BlockKey, list[DataFile]] = {}
-    for file in Lake(job.lake_root).files(
-        "samples",
-        partition={"metric_name": [item.metric_name], "date": dates},
-        between={"block_start_ms": (block_start(item.start_ms), item.end_ms - 1)},
-        version=job.base_version,
-    ):
-        found.setdefault(block_key(file), []).append(file)
+    if job.merges:
+        for date in sorted(dates_of(item.start_ms, item.end_ms)):
+            for file in _committed(job.staging, job.attempt, date).get(item.metric_name, ()):
+                key = block_key(file)
+                if block_start(item.start_ms) <= key[1] < item.end_ms:
+                    found.setdefault(key, []).append(file)
     return found
+
+
+@functools.lru_cache(maxsize=2)
+def _committed(staging: Staging, attempt: str, date: str) -> dict[str, list[DataFile]]:
+    """Committed files of a date, by metric. Items come in the order of time, so two dates are enough."""
+    by_metric: dict[str, list[DataFile]] = {}
+    for file in staging.existing(attempt, date):
+        by_metric.setdefault(file.partition["metric_name"], []).append(file)
+    return by_metric
 
 
 def dates_of(start_ms: int, end_ms: int) -> set[str]:

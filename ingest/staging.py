@@ -1,7 +1,7 @@
 """What a pull has done so far: in, finished items; out, notes on disk that a repeated pull goes on from.
 
 A pull that was interrupted or killed leaves a folder ``_staging/<request>`` in the lake's folder, where the same request
-finds it: a note of JSON per finished item, the item's series as Parquet, and the sizes that the plan was cut by.
+finds it: a note of JSON per finished item, the item's series as Arrow, and the sizes that the plan was cut by.
 Nothing in it is visible to readers of the lake. A pull that succeeds removes it.
 """
 
@@ -13,10 +13,11 @@ import json
 import os
 import shutil
 import time
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from throttlescope.ingest.lake import NewFile
+from throttlescope.ingest.lake import DataFile, NewFile
 
 #: Notes older than this are not believed: the source may have got late samples since.
 _BELIEVED_S = 24 * 3600
@@ -54,7 +55,9 @@ class ItemNote:
     kept: list[tuple[str, int, str]] = field(default_factory=list)
 
     def to_json(self) -> str:
-        return json.dumps({"format": _FORMAT, **asdict(self)})
+        # vars() and not asdict(): that copies deeply, and a long pull has many blocks.
+        blocks = [{**vars(block), "file": vars(block.file)} for block in self.blocks]
+        return json.dumps({"format": _FORMAT, **vars(self), "blocks": blocks})
 
     @classmethod
     def from_json(cls, text: str) -> ItemNote:
@@ -68,12 +71,17 @@ class ItemNote:
         return cls(**found)
 
 
+@dataclass(frozen=True)
 class Staging:
     """The folder of one request. Picklable; nothing is made before something is written."""
 
-    def __init__(self, root: str | Path, request: list) -> None:
+    folder: Path
+
+    @classmethod
+    def of(cls, root: str | Path, request: list) -> Staging:
+        """The folder of a request, which is anything that JSON can hold."""
         key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:24]
-        self.folder = Path(root) / "_staging" / key
+        return cls(Path(root) / "_staging" / key)
 
     # -- the plan --------------------------------------------------------------------------
 
@@ -118,7 +126,7 @@ class Staging:
         """Where the item's series go."""
         folder = self.folder / "series"
         folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"{item_key}.parquet"
+        return folder / f"{item_key}.arrow"
 
     def scratch(self, item_key: str) -> Path:
         """A folder for one attempt at one item."""
@@ -144,6 +152,29 @@ class Staging:
 
     def stopped(self, attempt: str) -> bool:
         return (self.folder / "claims" / attempt / "stop").exists()
+
+    # -- what the lake holds ---------------------------------------------------------------
+
+    def save_existing(self, attempt: str, files: Iterable[DataFile]) -> bool:
+        """Leave the committed files that items may have to be merged with, by date; False where there are none.
+
+        Tasks read them from here: asking the lake once per item would read its log once per item.
+        """
+        by_date: dict[str, list[DataFile]] = {}
+        for file in files:
+            by_date.setdefault(file.partition["date"], []).append(file)
+        for date, some in by_date.items():
+            path = self.folder / "claims" / attempt / f"existing-{date}.json"
+            self._write(path, json.dumps([vars(file) for file in some]))
+        return bool(by_date)
+
+    def existing(self, attempt: str, date: str) -> list[DataFile]:
+        """The committed files of a date, as :meth:`save_existing` left them."""
+        try:
+            text = (self.folder / "claims" / attempt / f"existing-{date}.json").read_text()
+        except FileNotFoundError:
+            return []
+        return [DataFile(**entry) for entry in json.loads(text)]
 
     def end_attempt(self, attempt: str) -> None:
         """Remove what one attempt leaves beside notes."""

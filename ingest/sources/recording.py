@@ -1,0 +1,299 @@
+"""Recordings: in, a folder that the lab wrote; out, its samples, policies, topic stats and truth, checked whole.
+
+``recording.json`` names the format and the SHA-256 of every other file. Nothing is handed out before all of them are
+there and unaltered.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.labels import topic_and_partition
+from throttlescope.ingest.selector import NAME_LABEL, Selector
+from throttlescope.ingest.series import Meter, SampleBatch
+from throttlescope.ingest.times import date_of
+from throttlescope.ingest.topic_stats import stats_rows, stats_table
+
+FORMAT = 1
+
+_SAMPLES = {
+    "labels": pa.map_(pa.string(), pa.string()),
+    "timestamps_ms": pa.list_(pa.int64()),
+    "values": pa.list_(pa.float64()),
+    "stale_ms": pa.list_(pa.int64()),
+}
+_NEEDED = ("samples.parquet", "policies.jsonl", "topic_stats.jsonl", "truth.json")
+
+
+@dataclass(frozen=True)
+class RecordingSource:
+    """The samples of one recording, as a :class:`throttlescope.ingest.series.SampleSource`. Picklable."""
+
+    folder: str
+
+    name = "recording"
+    stale_is_inferred = False
+
+    @property
+    def address(self) -> str:
+        return Path(self.folder).name
+
+    def read(self, selector: Selector, start_ms: int, end_ms: int, meter: Meter) -> Iterator[SampleBatch]:
+        """Samples with ``start_ms <= t < end_ms`` of the series that the selector names."""
+        table, rows_of = _loaded(self.folder)
+        rows = rows_of.get(selector.metric_name, []) if selector.metric_name else range(table.num_rows)
+        labels = table["labels"]
+        found = [(row, pairs) for row in rows if selector.matches(dict(pairs := labels[row].as_py()))]
+        if not found:
+            return
+        part = table.take(pa.array([row for row, _ in found], pa.int64())).combine_chunks()
+        times, values, stale = (
+            part[name].combine_chunks() for name in ("timestamps_ms", "values", "stale_ms")
+        )
+        flat, offsets = np.asarray(times.values), np.asarray(times.offsets, np.int64)
+        flat_stale, stale_offsets = np.asarray(stale.values), np.asarray(stale.offsets, np.int64)
+        inside = (flat >= start_ms) & (flat < end_ms)
+        inside_stale = (flat_stale >= start_ms) & (flat_stale < end_ms)
+        yield SampleBatch(
+            [tuple(sorted(pairs)) for _, pairs in found],
+            _kept_offsets(inside, offsets),
+            flat[inside],
+            np.asarray(values.values)[inside],
+            _kept_offsets(inside_stale, stale_offsets),
+            flat_stale[inside_stale],
+        )
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A checked recording.
+
+    Attributes
+    ----------
+    about : dict
+        ``recording.json``.
+    start_ms, end_ms : int
+        Range of its samples, [start, end).
+    metric_names : tuple of str
+    policies, topic_stats, truth : pyarrow.Table
+        Rows as their contracts want them.
+    """
+
+    name: str
+    folder: Path
+    about: dict[str, Any]
+    start_ms: int
+    end_ms: int
+    metric_names: tuple[str, ...]
+    policies: pa.Table
+    topic_stats: pa.Table
+    truth: pa.Table
+
+    @property
+    def source(self) -> RecordingSource:
+        return RecordingSource(str(self.folder))
+
+    @property
+    def checksum(self) -> str:
+        """One text that changes with any of its files."""
+        return hashlib.sha256(json.dumps(self.about["files"], sort_keys=True).encode()).hexdigest()
+
+
+def read_recording(folder: str | Path) -> Recording:
+    """Check a recording and read what is small in it.
+
+    Raises
+    ------
+    InputError
+        The folder is no recording, a file is missing, altered or unreadable, or the format is unknown.
+    """
+    folder = Path(folder)
+    about = _about(folder)
+    _check_files(folder, about["files"])
+    name = about["name"]
+    try:
+        table, rows_of = _loaded(str(folder))
+        start_ms, end_ms = _range_of(table)
+        return Recording(
+            name,
+            folder,
+            about,
+            start_ms,
+            end_ms,
+            tuple(sorted(rows_of)),
+            _policies(name, _lines(folder / "policies.jsonl")),
+            _topic_stats(name, _lines(folder / "topic_stats.jsonl")),
+            _truth(name, json.loads((folder / "truth.json").read_text())),
+        )
+    except (pa.ArrowException, ValueError, KeyError, TypeError, OSError) as error:
+        raise InputError(
+            f"The recording {folder.name} cannot be read",
+            got=f"{type(error).__name__}: {error}",
+            fix="take it anew from where it came from",
+        ) from error
+
+
+def list_shipped() -> dict[str, Path]:
+    """Name to folder of the recordings that are installed with the package."""
+    root = Path(str(resources.files("throttlescope.ingest"))) / "recordings"
+    if not root.is_dir():
+        return {}
+    return {folder.name: folder for folder in sorted(root.iterdir()) if (folder / "recording.json").is_file()}
+
+
+def altered_files(folder: Path, about: dict[str, Any]) -> list[str]:
+    """Names of files that are missing or differ from their checksum."""
+    return [
+        name
+        for name, digest in about["files"].items()
+        if not (folder / name).is_file() or hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest
+    ]
+
+
+def _about(folder: Path) -> dict[str, Any]:
+    what = f"{folder} is no recording"
+    try:
+        about = json.loads((folder / "recording.json").read_text())
+    except FileNotFoundError:
+        near = (
+            sorted(path.parent.name for path in folder.glob("*/recording.json"))[:3]
+            if folder.is_dir()
+            else []
+        )
+        raise InputError(
+            what,
+            got="no recording.json" if folder.is_dir() else "no such folder",
+            expected="a folder with recording.json and the files that it names",
+            fix=f"name one of its folders: {', '.join(near)}" if near else None,
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(what, got=f"recording.json: {error}", expected="JSON") from None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        found = about.get("format") if isinstance(about, dict) else type(about).__name__
+        raise InputError(
+            what, got=f"format {found!r}", expected=f"format {FORMAT}", fix="update throttlescope"
+        )
+    files = about.get("files")
+    if not isinstance(about.get("name"), str) or not isinstance(files, dict) or set(_NEEDED) - set(files):
+        lacking = ", ".join(sorted(set(_NEEDED) - set(files or ()))) or "its name"
+        raise InputError(
+            what, got=f"recording.json without {lacking}", expected="a name and the checksums of all files"
+        )
+    if any("/" in name or "\\" in name or name.startswith(".") for name in files):
+        raise InputError(what, got="a file outside of the folder", expected="plain file names")
+    return about
+
+
+def _check_files(folder: Path, files: dict[str, str]) -> None:
+    missing = [name for name in files if not (folder / name).is_file()]
+    if missing:
+        raise InputError(
+            f"The recording {folder.name} is not whole",
+            got=f"{', '.join(missing)} missing",
+            fix="copy the whole folder",
+        )
+    altered = altered_files(folder, {"files": files})
+    if altered:
+        raise InputError(
+            f"The recording {folder.name} was altered",
+            got=f"another checksum of {', '.join(altered)}",
+            expected="the files as they were recorded",
+            fix="take it anew from where it came from",
+        )
+
+
+@functools.lru_cache(maxsize=2)
+def _loaded(folder: str) -> tuple[pa.Table, dict[str, list[int]]]:
+    """All series, and the rows of each metric; kept because a task reads metric by metric."""
+    table = pq.read_table(Path(folder) / "samples.parquet")
+    if dict(zip(table.schema.names, table.schema.types, strict=True)).keys() != _SAMPLES.keys():
+        raise ValueError(f"samples.parquet has columns {table.schema.names}")
+    table = table.select(list(_SAMPLES)).cast(pa.schema(list(_SAMPLES.items()))).combine_chunks()
+    for name in ("timestamps_ms", "values"):
+        if table[name].null_count or pc.list_flatten(table[name]).null_count:
+            raise ValueError(f"samples.parquet has NULL in {name}")
+    lengths = [pc.list_value_length(table[name]) for name in ("timestamps_ms", "values")]
+    if not lengths[0].equals(lengths[1]):
+        raise ValueError("samples.parquet has a series with more times than values, or fewer")
+    rows_of: dict[str, list[int]] = {}
+    for row, pairs in enumerate(table["labels"].to_pylist()):
+        rows_of.setdefault(dict(pairs).get(NAME_LABEL, ""), []).append(row)
+    return table, rows_of
+
+
+def _range_of(table: pa.Table) -> tuple[int, int]:
+    times = pc.min_max(pc.list_flatten(table["timestamps_ms"])).as_py()
+    if times["min"] is None:
+        raise ValueError("samples.parquet holds no samples")
+    stale = pc.min_max(pc.list_flatten(table["stale_ms"])).as_py()
+    lows = [times["min"], *([stale["min"]] if stale["min"] is not None else [])]
+    highs = [times["max"], *([stale["max"]] if stale["max"] is not None else [])]
+    return min(lows), max(highs) + 1
+
+
+def _kept_offsets(inside: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    running = np.concatenate([[0], np.cumsum(inside)])
+    return running[offsets].astype(np.int64)
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines() if line]
+
+
+def _policies(cluster: str, lines: list[dict[str, Any]]) -> pa.Table:
+    rows = [
+        {
+            "cluster": cluster,
+            "scope": line["scope"],
+            "key": line["key"],
+            "body": "null" if line["body"] is None else line["body"],
+            "broker": line.get("broker"),
+            "observed_ms": line["observed_ms"],
+            "date": date_of(line["observed_ms"]),
+        }
+        for line in lines
+    ]
+    return _table("policies", rows)
+
+
+def _topic_stats(cluster: str, lines: list[dict[str, Any]]) -> pa.Table:
+    rows = []
+    for line in lines:
+        namespace = "/".join(line["topic"].split("://", 1)[1].split("/")[:2])
+        rows += stats_rows(
+            cluster, namespace, line["topic"], line["partition"], line["observed_ms"], line["body"] or ""
+        )
+    return stats_table(rows)
+
+
+def _truth(cluster: str, content: dict[str, Any]) -> pa.Table:
+    if content.get("format") != FORMAT:
+        raise ValueError(f"truth.json has format {content.get('format')!r} instead of {FORMAT}")
+    rows = content["rows"]
+    others = {row["cluster"] for row in rows} - {cluster}
+    if others:
+        raise ValueError(f"truth.json speaks of the cluster {sorted(others)[0]!r}")
+    for row in rows:
+        if topic_and_partition(row["topic"], str(row["partition"])) != (row["topic"], str(row["partition"])):
+            raise ValueError(f"truth.json names the topic {row['topic']!r} of partition {row['partition']}")
+    return _table("truth", rows)
+
+
+def _table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
+    contract = TABLES[name]
+    schema = pa.schema([(column.name, column.type) for column in contract.columns])
+    return contract.conform(pa.Table.from_pylist(rows, schema=schema))
