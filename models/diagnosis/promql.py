@@ -7,12 +7,15 @@ in the lake, whose labels are normalised. ``cluster`` is left out: it may be cal
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 _META = re.compile(r"([\\.+*?()|\[\]{}^$])")
 
 
+# A subscription is judged in many windows, and each asks with the same few selectors.
+@lru_cache(maxsize=4096)
 def of_topic(key: SubscriptionKey, **labels: str) -> str:
     """Matchers, in braces, for a topic partition's series."""
     if key.partition < 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import mean, pstdev
+from math import sqrt
 
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
@@ -98,7 +98,7 @@ def redelivering(window: Window) -> Symptom:
     if not pairs:
         return Symptom(name, None, "Redeliveries were not measured.", promql=query)
     shares = [min(1.0, again / out) if out > 0 else float(again > 0) for again, out in pairs]
-    part = mean(shares)
+    part = sum(shares) / len(shares)
     lasting = sum(1 for s in shares if s > t.REDELIVERY_SHARE) >= t.MAJORITY_SHARE * len(shares)
     text = f"{share(part)} of what is dispatched is redelivered."
     return Symptom(
@@ -164,12 +164,11 @@ def dispatch_flat(window: Window) -> Symptom:
     """The dispatch rate hardly varies between minutes, as it does under a limit. Supporting evidence only."""
     name, query = "dispatch_flat", promql.use(window.key, "subscription", "msg", None, window.length_ms)
     rates = [delta / span_s for delta, span_s in window.spans_s("out_msg_delta")]
-    if len(rates) < 3 or mean(rates) <= 0:
+    middle = sum(rates) / len(rates) if rates else 0.0
+    if len(rates) < 3 or middle <= 0:
         return Symptom(name, None, "Too few minutes with dispatched messages to compare.", promql=query)
-    variation = pstdev(rates) / mean(rates)
-    text = (
-        f"The dispatch rate varies by {share(variation)} between minutes, around {number(mean(rates))} msg/s."
-    )
+    variation = sqrt(sum((rate - middle) ** 2 for rate in rates) / len(rates)) / middle
+    text = f"The dispatch rate varies by {share(variation)} between minutes, around {number(middle)} msg/s."
     return Symptom(
         name, variation <= t.FLAT_CV, text, variation, t.FLAT_CV, "deviation / mean", window.end_ms, query
     )
