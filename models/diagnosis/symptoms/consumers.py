@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.consumers import QueueReading
@@ -89,11 +90,12 @@ def redelivering(window: Window) -> Symptom:
     """Much of what is dispatched was dispatched before."""
     name, query = "redelivering", promql.gauge(window.key, "pulsar_subscription_msg_rate_redeliver")
     pairs = [
-        (again, out)
-        for again, out in zip(
-            window.column("redeliver_msg_rate"), window.column("out_msg_rate_5m"), strict=True
+        (again, delta / (span_ms or MINUTE_MS) * SECOND_MS)
+        for again, delta, span_ms in zip(
+            *(window.column(name) for name in ("redeliver_msg_rate", "out_msg_delta", "delta_span_ms")),
+            strict=True,
         )
-        if again is not None and out is not None
+        if again is not None and delta is not None and (span_ms is None or span_ms > 0)
     ]
     if not pairs:
         return Symptom(name, None, "Redeliveries were not measured.", promql=query)
