@@ -90,13 +90,15 @@ def read_limiter(window: Window, level: str, unit: str) -> LimiterReading:
     limit, period_s = _limit_in_force(window, level, unit)
     rho, rho_at_ms, own_rho = None, None, None
     if limit is not None:
-        scale = _scale_of_relative_limit(window, level, unit, limit, period_s)
-        mean, highest = window.mean(f"rho_{level}_{unit}"), window.highest(f"rho_{level}_{unit}")
-        if mean is not None:
-            rho, rho_at_ms = mean * scale, highest.at_ms
         own = _own_use(window, unit)
         if own is not None:
-            own_rho = own / (limit / period_s) * scale
+            own_rho = own / (limit / period_s + _on_top(window, level, unit))
+        highest = window.highest(f"rho_{level}_{unit}")
+        if highest is not None:
+            rho, rho_at_ms = window.mean(f"rho_{level}_{unit}"), highest.at_ms
+        elif level == "subscription" and window.last("relative_to_publish"):
+            # Signals leave the rho of a limit open that moves with the publish rate; of our own we know the use.
+            rho, rho_at_ms = own_rho, window.end_ms
     name = f"throttled_{unit}_events_{level}_delta"
     events, events_per_s = window.total(name), window.rate(name)
     most = window.highest(name) if events else None
@@ -174,13 +176,11 @@ def _own_use(window: Window, unit: str) -> float | None:
     return use
 
 
-def _scale_of_relative_limit(window: Window, level: str, unit: str, limit: int, period_s: int) -> float:
-    """A limit relative to the publish rate lets that rate through on top; a broker's limit never is."""
+def _on_top(window: Window, level: str, unit: str) -> float:
+    """What a limit relative to the publish rate lets through on top of it, per second; a broker's limit never is."""
     if level == "broker" or not window.last("relative_to_publish"):
-        return 1.0
-    configured = limit / period_s
-    publish = window.rate(f"in_{unit}_delta") or 0.0
-    return configured / (configured + publish)
+        return 0.0
+    return window.rate(f"in_{unit}_delta") or 0.0
 
 
 def _zone(window: Window, observed: bool, limit: int | None, period_s: int | None, rho: float | None) -> Zone:

@@ -127,12 +127,18 @@ def test_a_limit_that_counts_entries_is_used_in_entries():
 
 
 def test_a_relative_limit_lets_the_publish_rate_through_on_top():
-    # 100 configured + 900 published: 1,000 are allowed, 980 are used, which the configured limit calls 9.8.
+    # 100 configured + 900 published: 1,000 are allowed, 980 are used. Signals leave rho open.
     read = reading(
-        in_rate=900.0, out_rate=980.0, relative=True, limits={"subscription.msg": {"limit": 100, "rho": 9.8}}
+        in_rate=900.0, out_rate=980.0, relative=True, limits={"subscription.msg": {"limit": 100, "rho": None}}
     )
     assert read.rho == pytest.approx(0.98)
     assert read.zone == "at"
+    # What the other subscriptions of the topic use is not known here.
+    topic = reading(
+        "topic.msg", in_rate=900.0, relative=True, limits={"topic.msg": {"limit": 100, "rho": None}}
+    )
+    assert (topic.rho, topic.zone) == (None, "unknown")
+    # Another level's limit may be an ordinary one.
     broker = reading(
         "broker.msg", in_rate=900.0, relative=True, limits={"broker.msg": {"limit": 100, "rho": 0.9}}
     )
