@@ -27,12 +27,12 @@ from throttlescope.ingest.errors import InputError, ThrottlescopeError
 from throttlescope.ingest.labels import LabelMapping
 from throttlescope.ingest.lake import ConflictError, DataFile, Lake
 from throttlescope.ingest.plan import Item, Sizes, items_of, measure, widened
-from throttlescope.ingest.pull_item import Job, dates_of, run_claimed
+from throttlescope.ingest.pull_item import Job, run_claimed
 from throttlescope.ingest.selector import NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.series import Meter, SampleSource
 from throttlescope.ingest.sources.prometheus import PrometheusSource
 from throttlescope.ingest.staging import ItemNote, Staging
-from throttlescope.ingest.times import check_range, date_of, format_time
+from throttlescope.ingest.times import check_range, date_of, dates_of, format_time
 from throttlescope.ingest.wanted import wanted_metrics
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from throttlescope.ingest.series import Meter, SampleSource
 from throttlescope.ingest.sources.access import BrokenStreamError
 from throttlescope.ingest.sources.remote_read import UnsupportedChunksError
 from throttlescope.ingest.staging import BlockNote, ItemNote, Staging
-from throttlescope.ingest.times import BLOCK_MS, block_start, date_of
+from throttlescope.ingest.times import block_start, dates_of
 
 #: Refused series that are stored whole, per item and reason; the others are counted in one row.
 _REFUSED_WHOLE = 200
@@ -213,11 +213,6 @@ def _committed(staging: Staging, attempt: str, date: str) -> dict[str, list[Data
     for file in staging.existing(attempt, date):
         by_metric.setdefault(file.partition["metric_name"], []).append(file)
     return by_metric
-
-
-def dates_of(start_ms: int, end_ms: int) -> set[str]:
-    """UTC dates that a range touches."""
-    return {date_of(ms) for ms in range(block_start(start_ms), end_ms, BLOCK_MS)}
 
 
 def block_key(file: DataFile) -> BlockKey:

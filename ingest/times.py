@@ -84,3 +84,8 @@ def block_start(time_ms: int) -> int:
 def date_of(time_ms: int) -> str:
     """UTC date, ``YYYY-MM-DD``: the partition that a time belongs to."""
     return datetime.fromtimestamp(time_ms / SECOND_MS, UTC).date().isoformat()
+
+
+def dates_of(start_ms: int, end_ms: int) -> set[str]:
+    """UTC dates that [start_ms, end_ms) touches."""
+    return {date_of(time_ms) for time_ms in range(block_start(start_ms), end_ms, BLOCK_MS)}

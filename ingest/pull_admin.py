@@ -1,0 +1,92 @@
+"""The admin API into the lake: in, a cluster and a range; out, ``policies`` and ``topic_stats`` of what has a backlog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, PulsarAdmin, Topic
+from throttlescope.ingest.times import block_start, dates_of
+
+_BACKLOG = "pulsar_subscription_back_log"
+#: About eight calls each; at ten calls per second this is a quarter of an hour.
+MAX_TOPICS = 1000
+
+
+def pull_admin(
+    lake: Lake,
+    admin: PulsarAdmin,
+    cluster: str,
+    start_ms: int,
+    end_ms: int,
+    run_id: str,
+    *,
+    max_topics: int = MAX_TOPICS,
+    progress: Callable[[str], None] | None = None,
+) -> AdminSnapshot:
+    """Ask about every topic that had a backlog in the range, as the lake's samples tell, and store the answers.
+
+    Parameters
+    ----------
+    max_topics : int
+        The topics with the largest backlogs are asked about; how many were left out is among the failures.
+
+    Raises
+    ------
+    SourceError
+        No address can be reached, or all of them refuse us.
+    """
+    topics = topics_with_backlog(lake, cluster, start_ms, end_ms)
+    snapshot = admin.collect(cluster, topics[:max_topics], progress=progress)
+    left_out = len(topics) - max_topics
+    if left_out > 0:
+        snapshot.failures.append(
+            Failure("topics", f"{left_out} topics", f"not asked: more than {max_topics}")
+        )
+    lake.upsert("policies", snapshot.policies, run_id=run_id)
+    if snapshot.topic_stats.num_rows:
+        lake.upsert("topic_stats", snapshot.topic_stats, run_id=run_id)
+    return snapshot
+
+
+def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[Topic]:
+    """Topics of which a subscription had a backlog in [start_ms, end_ms), with the partitions concerned.
+
+    The one with the largest backlog comes first.
+    """
+    files = lake.files(
+        "samples",
+        partition={"metric_name": [_BACKLOG], "date": dates_of(start_ms, end_ms)},
+        between={"block_start_ms": (block_start(start_ms), end_ms - 1), "cluster": (cluster, cluster)},
+    )
+    peak_of: dict[str, float] = {}
+    for file in files:
+        rows = read_files(
+            "samples", [file], columns=["series_id", "timestamps_ms", "values"]
+        ).combine_chunks()
+        times, values = pc.list_flatten(rows["timestamps_ms"]), pc.list_flatten(rows["values"])
+        inside = pc.and_(
+            pc.and_(pc.greater_equal(times, start_ms), pc.less(times, end_ms)), pc.greater(values, 0)
+        )
+        flat = pa.table({"row": pc.list_parent_indices(rows["values"]), "value": values}).filter(inside)
+        for found in flat.group_by("row").aggregate([("value", "max")]).to_pylist():
+            series_id = rows["series_id"][found["row"]].as_py()
+            peak_of[series_id] = max(found["value_max"], peak_of.get(series_id, 0.0))
+    if not peak_of:
+        return []
+    partitions_of: dict[str, set[int]] = {}
+    largest: dict[str, float] = {}
+    where = (pc.field("metric_name") == _BACKLOG) & (pc.field("cluster") == cluster)
+    for row in lake.read("series", columns=["series_id", "labels"], where=where).to_pylist():
+        labels, peak = dict(row["labels"]), peak_of.get(row["series_id"])
+        # Non-persistent topics have no backlog that a limit could hold.
+        if peak is not None and labels["topic"].startswith("persistent://"):
+            name = labels["topic"]
+            partitions_of.setdefault(name, set()).add(int(labels["partition"]))
+            largest[name] = max(peak, largest.get(name, 0.0))
+    ordered = sorted(partitions_of, key=lambda name: (-largest[name], name))
+    return [Topic(name, tuple(sorted(partitions_of[name]))) for name in ordered]

@@ -1,0 +1,373 @@
+"""Pulsar's admin API: in, addresses and the topics of interest; out, rows of ``policies`` and ``topic_stats``.
+
+Only GET requests, no more than so many per second. Answers are kept as they came, but for secrets in a broker's own
+configuration. What one endpoint refuses is noted and the rest goes on: who reads the rows sees an unanswered question
+as unknown, never as "nothing set".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import pyarrow as pa
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.sources.access import (
+    TRANSPORT_ERRORS,
+    Access,
+    check_answer,
+    clean_url,
+    explain,
+    public_url,
+    refuse_html,
+)
+from throttlescope.ingest.times import date_of
+from throttlescope.ingest.topic_stats import stats_rows, stats_table
+
+_WHAT = "Pulsar's admin API"
+_SECRET = re.compile(r"password|secret|credential|token$|AuthenticationParameters$|privateKey", re.IGNORECASE)
+_NO_SECRET = re.compile(r"(Path|File|Name|Claim|Audience)$")
+_HIDDEN = "(hidden)"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A question that was not answered."""
+
+    scope: str
+    key: str
+    reason: str
+
+
+@dataclass
+class AdminSnapshot:
+    """What the admin API said.
+
+    Attributes
+    ----------
+    policies, topic_stats : pyarrow.Table
+        Rows as their contracts want them.
+    requests, bytes : int
+        What the brokers had to serve.
+    failures : list of Failure
+        Questions without an answer; the rows lack them.
+    """
+
+    policies: pa.Table
+    topic_stats: pa.Table
+    requests: int
+    bytes: int
+    failures: list[Failure]
+
+
+@dataclass(frozen=True, order=True)
+class Topic:
+    """A topic without its partition suffix, and the partitions whose stats are wanted."""
+
+    name: str
+    partitions: tuple[int, ...] = ()
+
+    @property
+    def namespace(self) -> str:
+        return "/".join(self.name.split("://", 1)[-1].split("/")[:2])
+
+    @property
+    def path(self) -> str:
+        """``persistent/tenant/namespace/name``, safe in a URL."""
+        scheme, _, rest = self.name.partition("://")
+        return "/".join(quote(part, safe="") for part in (scheme, *rest.split("/", 2)))
+
+    def physical(self, partition: int) -> Topic:
+        """The topic that a broker knows one partition by."""
+        return self if partition < 0 else Topic(f"{self.name}-partition-{partition}")
+
+
+@dataclass
+class PulsarAdmin:
+    """The admin API of one cluster.
+
+    Attributes
+    ----------
+    urls : sequence of str
+        One address for all brokers, or one per broker; without ``/admin/v2``.
+    calls_per_s : float
+        No more calls than this.
+    """
+
+    urls: list[str]
+    access: Access = field(default_factory=Access)
+    calls_per_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        self.urls = [clean_url(url) for url in self.urls]
+        if not self.urls:
+            raise InputError("The admin API has no address", fix="give --pulsar-admin URL")
+        self.requests = self.bytes = 0
+        self._session = self.access.session(retries=1)
+        self._not_before_s = 0.0
+
+    @property
+    def address(self) -> str:
+        return public_url(self.urls[0])
+
+    def collect(
+        self,
+        cluster: str,
+        topics: Iterable[Topic],
+        *,
+        progress: Callable[[str], None] | None = None,
+    ) -> AdminSnapshot:
+        """Ask everything that decides the limits of the topics' subscriptions, and the stats of their partitions.
+
+        Parameters
+        ----------
+        cluster : str
+            Value of the column ``cluster``.
+        topics : iterable of Topic
+            Those that have a backlog; nothing is asked about others.
+
+        Raises
+        ------
+        SourceError
+            No address can be reached, or all of them refuse us.
+        """
+        return _Collection(self, cluster, list(dict.fromkeys(topics)), progress).run()
+
+    def get(self, path: str, base: str | None = None, **params: str) -> str:
+        """The text of an answer; empty where nothing is set.
+
+        Parameters
+        ----------
+        path : str
+            Behind the address, such as ``/admin/v2/clusters``.
+        base : str, optional
+            The address; the first one that answers by default.
+
+        Raises
+        ------
+        SourceError
+            Unreachable, or any other status than 200 and 204.
+        """
+        bases = [base] if base else self.urls
+        for i, one in enumerate(bases):
+            try:
+                return self._get(one, path, params)
+            except _UnreachableError:
+                if i == len(bases) - 1:
+                    raise
+        raise AssertionError("no address")  # pragma: no cover
+
+    def _get(self, base: str, path: str, params: dict[str, str]) -> str:
+        now_s = time.monotonic()
+        if now_s < self._not_before_s:
+            time.sleep(self._not_before_s - now_s)
+        self._not_before_s = max(now_s, self._not_before_s) + 1 / self.calls_per_s
+        self.requests += 1
+        try:
+            answer = self._session.get(base + path, params=params, timeout=self.access.timeout)
+        except TRANSPORT_ERRORS as error:
+            told = explain(error, _WHAT, base, self.access)
+            raise _UnreachableError(told.what, got=told.got, expected=told.expected, fix=told.fix) from error
+        self.bytes += len(answer.content)
+        check_answer(answer, _WHAT)
+        refuse_html(answer, _WHAT)
+        if answer.status_code in (200, 204):
+            return answer.text.strip()
+        raise SourceError(
+            f"{_WHAT} has no answer to {path}",
+            got=f"{answer.status_code} {_reason(answer.text) or answer.reason}",
+            fix="see that the address is a broker's web service (port 8080)",
+        )
+
+
+class _UnreachableError(SourceError):
+    """The address does not answer at all."""
+
+
+class _Collection:
+    """One walk through the questions."""
+
+    def __init__(
+        self, admin: PulsarAdmin, cluster: str, topics: list[Topic], progress: Callable[[str], None] | None
+    ) -> None:
+        self.admin, self.cluster, self.topics, self.progress = admin, cluster, topics, progress
+        self.policies: list[dict[str, Any]] = []
+        self.stats: list[dict[str, Any]] = []
+        self.failures: list[Failure] = []
+        self.web_address = urlsplit(admin.urls[0]).netloc
+
+    def run(self) -> AdminSnapshot:
+        requests, size = self.admin.requests, self.admin.bytes
+        brokers = self._brokers()
+        for broker, base in brokers:
+            self._broker(broker, base)
+        # One broker speaks for all: overrides are kept in the cluster's metadata.
+        self._ask(
+            "broker_dynamic_configuration",
+            brokers[0][0],
+            "/admin/v2/brokers/configuration/values",
+            without_secrets=True,
+        )
+        if self.failures and not self.policies:
+            self._give_up()
+        for namespace in dict.fromkeys(topic.namespace for topic in self.topics):
+            path = "/".join(quote(part, safe="") for part in namespace.split("/"))
+            self._ask("namespace", namespace, f"/admin/v2/namespaces/{path}")
+        for i, topic in enumerate(self.topics):
+            if self.progress:
+                self.progress(
+                    f"{i} of {len(self.topics)} topics, {self.admin.requests - requests} admin calls"
+                )
+            self._topic(topic)
+        contract = TABLES["policies"]
+        schema = pa.schema([(column.name, column.type) for column in contract.columns])
+        return AdminSnapshot(
+            contract.conform(pa.Table.from_pylist(self.policies, schema=schema)),
+            stats_table(self.stats),
+            self.admin.requests - requests,
+            self.admin.bytes - size,
+            self.failures,
+        )
+
+    # -- brokers ---------------------------------------------------------------------------
+
+    def _brokers(self) -> list[tuple[str, str | None]]:
+        """Name (host:port of the web service) and address of every active broker."""
+        given = {urlsplit(url).netloc: url for url in self.admin.urls}
+        try:
+            names = json.loads(self.admin.get("/admin/v2/brokers"))
+        except _UnreachableError:
+            raise
+        except (SourceError, ValueError) as error:
+            self._failed("brokers", self.web_address, error)
+            names = list(given)
+        scheme = urlsplit(self.admin.urls[0]).scheme
+        if len(names) == 1:
+            # However it is reached, there is only this one.
+            return [(names[0], given.get(names[0]))]
+        return [(name, given.get(name, f"{scheme}://{name}")) for name in sorted(names)]
+
+    def _broker(self, broker: str, base: str | None) -> None:
+        reached = self._ask(
+            "broker_configuration_runtime",
+            broker,
+            "/admin/v2/brokers/configuration/runtime",
+            base=base,
+            broker=broker,
+            without_secrets=True,
+        )
+        if reached is not _UNREACHED:
+            self._ask("broker_version", broker, "/admin/v2/brokers/version", base=base, broker=broker)
+
+    def _give_up(self) -> None:
+        first = self.failures[0]
+        raise SourceError(
+            f"{_WHAT} at {self.admin.address} answers no question",
+            got=f"{first.scope}: {first.reason}",
+            fix="give the address of a broker's web service (port 8080) and credentials that may read it",
+        )
+
+    # -- topics ----------------------------------------------------------------------------
+
+    def _topic(self, topic: Topic) -> None:
+        path = f"/admin/v2/{topic.path}"
+        for scope, name in (
+            ("topic_dispatch_rate", "dispatchRate"),
+            ("topic_subscription_dispatch_rate", "subscriptionDispatchRate"),
+        ):
+            self._ask(scope, topic.name, f"{path}/{name}")
+            self._ask(f"global_{scope}", topic.name, f"{path}/{name}", isGlobal="true")
+        counted = self._ask("partition_count", topic.name, f"{path}/partitions")
+        count = counted.get("partitions", 0) if isinstance(counted, dict) else 0
+        partitions = list(range(count)) if count else [-1]
+        for partition in partitions:
+            physical = topic.physical(partition)
+            self._ask("topic_owner", physical.name, f"/lookup/v2/topic/{physical.path}")
+        subscriptions = self._ask("topic_subscriptions", topic.name, f"{path}/subscriptions")
+        for name in subscriptions if isinstance(subscriptions, list) else ():
+            key = f"{topic.name}#{name}"
+            self._ask("subscription_dispatch_rate", key, f"{path}/{quote(name, safe='')}/dispatchRate")
+        for partition in topic.partitions or partitions:
+            self._stats(topic, partition)
+
+    def _stats(self, topic: Topic, partition: int) -> None:
+        physical = topic.physical(partition)
+        observed_ms = round(time.time() * 1000)
+        try:
+            body = self.admin.get(f"/admin/v2/{physical.path}/stats", getPreciseBacklog="true")
+            self.stats += stats_rows(self.cluster, topic.namespace, topic.name, partition, observed_ms, body)
+        except (SourceError, InputError) as error:
+            self._failed("topic_stats", physical.name, error)
+
+    # -- one question ----------------------------------------------------------------------
+
+    def _ask(
+        self,
+        scope: str,
+        key: str,
+        path: str,
+        *,
+        base: str | None = None,
+        broker: str | None = None,
+        without_secrets: bool = False,
+        **params: str,
+    ) -> Any:
+        """Ask, keep the raw answer, and return it parsed; what is refused is noted."""
+        observed_ms = round(time.time() * 1000)
+        try:
+            text = self.admin.get(path, base, **params)
+        except SourceError as error:
+            self._failed(scope, key, error)
+            return _UNREACHED if isinstance(error, _UnreachableError) else None
+        body, answer = _as_json(text)
+        if without_secrets and isinstance(answer, dict):
+            answer = {name: _hidden(name, value) for name, value in answer.items()}
+            body = json.dumps(answer)
+        self.policies.append(
+            {
+                "cluster": self.cluster,
+                "scope": scope,
+                "key": key,
+                "body": body,
+                "broker": broker or self.web_address,
+                "observed_ms": observed_ms,
+                "date": date_of(observed_ms),
+            }
+        )
+        return answer
+
+    def _failed(self, scope: str, key: str, error: Exception) -> None:
+        got = getattr(error, "got", None)
+        self.failures.append(Failure(scope, key, str(got or error)))
+
+
+_UNREACHED = object()
+
+
+def _as_json(text: str) -> tuple[str, Any]:
+    """The answer as JSON text, and parsed: nothing becomes null, and bare words (a version) a string."""
+    if not text:
+        return "null", None
+    try:
+        return text, json.loads(text)
+    except ValueError:
+        return json.dumps(text), text
+
+
+def _hidden(name: str, value: Any) -> Any:
+    return _HIDDEN if value and _SECRET.search(name) and not _NO_SECRET.search(name) else value
+
+
+def _reason(text: str) -> str:
+    """What a broker gives as reason."""
+    try:
+        return str(json.loads(text)["reason"])
+    except (ValueError, KeyError, TypeError):
+        return " ".join(text[:200].split())
