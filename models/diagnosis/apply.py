@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
@@ -56,6 +55,9 @@ def build_verdicts(
     Verdicts are replaced by whole UTC hours of their window's start. A window whose minutes have not all come yet is
     left to the run that brings them; until then it has no verdict.
     """
+    # Imported here: judging windows in-process needs no Spark.
+    from pyspark.sql.pandas.types import from_arrow_schema
+
     check_range(start_ms, end_ms)
     check_grid(window_ms, every_ms)
     clusters = sorted(set(clusters))

@@ -111,8 +111,8 @@ def backlog_sawtooth(window: Window, limiters: tuple[LimiterReading, ...]) -> Sy
     periods = [limiter.limit / per_entry for limiter in limiters if limiter.unit == "msg" and limiter.limit]
     floor = max([floor, *periods])
     peak = max(heights)
-    # The last sample must be low, or it is simply a backlog that is there.
-    holds = peak > floor and heights[-1] <= floor and min(heights) <= floor / 2
+    # Low before and low after: a backlog that was there and drained, or that came and stays, is no burst.
+    holds = peak > floor and heights[-1] <= floor and min(heights[: heights.index(peak) + 1]) <= floor / 2
     text = (
         f"The backlog rises to {entries(peak)} entries and is gone again within the window."
         if holds

@@ -43,6 +43,7 @@ CASES = [
     ("backlog_sawtooth", {"backlog": [0.0, 4000.0, 0.0, 3500.0, 5.0], **BURSTY}, True),
     ("backlog_sawtooth", {"backlog": [0.0, 900.0, 0.0, 900.0, 5.0], **BURSTY}, False),
     ("backlog_sawtooth", {"backlog": [0.0, 4000.0, 0.0, 3500.0, 3000.0], **BURSTY}, False),
+    ("backlog_sawtooth", {"backlog": [8000.0, 4000.0, 90.0, 0.0, 5.0], **BURSTY}, False),
     ("backlog_sawtooth", {"backlog": [None, None, None, 4000.0, 5.0]}, None),
     ("backlog_delayed", {"backlog": 5000.0, "delayed": 4000.0}, True),
     ("backlog_delayed", {"backlog": 5000.0, "delayed": 1000.0}, False),

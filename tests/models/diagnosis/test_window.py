@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import pyarrow as pa
 import pytest
@@ -105,3 +107,8 @@ def test_a_window_is_whole_minutes(value):
         check_grid(value, MINUTE_MS)
     with pytest.raises(InputError, match="whole minutes"):
         check_grid(MINUTE_MS, value)
+
+
+def test_judging_needs_no_spark():
+    code = "import sys, throttlescope.models.diagnosis.apply, throttlescope.models.evaluation; assert 'pyspark' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
