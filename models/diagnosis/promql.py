@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from throttlescope.ingest.selector import quote
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 _META = re.compile(r"([\\.+*?()|\[\]{}^$])")
@@ -32,13 +33,6 @@ def of_topic(key: SubscriptionKey, **labels: str) -> str:
 def of_subscription(key: SubscriptionKey, **labels: str) -> str:
     """Matchers, in braces, for a subscription's series."""
     return of_topic(key, subscription=key.subscription, **labels)
-
-
-def quote(text: str) -> str:
-    """A PromQL string literal."""
-    for plain, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n")):
-        text = text.replace(plain, escaped)
-    return f'"{text}"'
 
 
 def gauge(key: SubscriptionKey, metric: str) -> str:
