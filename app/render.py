@@ -46,7 +46,9 @@ def print_table(
     from rich.text import Text
 
     console = Console(width=None if sys.stdout.isatty() else _PIPE_COLUMNS, soft_wrap=False, highlight=False)
-    table = Table(title=Text(visible(title)), title_justify="left", title_style="bold")
+    # Printed by itself: a title of the table's own is broken at the table's width.
+    console.print(Text(visible(title), style="bold"))
+    table = Table()
     for heading, justify in columns:
         table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
     for row in rows:

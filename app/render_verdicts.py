@@ -29,9 +29,15 @@ def exported(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, now_ms: int) -> None:
-    """Print one line per subscription partition: what held it longest, and what holds it now."""
+    """Print one line per subscription partition: what held it longest, and what holds it now.
+
+    Healthy subscriptions of Pulsar's own topics (``__change_events`` and the like) are counted, not shown.
+    """
+    shown = [row for row in rows if not (_is_system(row) and row["cause"] == "healthy")]
+    hidden = len(rows) - len(shown)
+    left_out = f" Left out: {hidden} healthy subscriptions of Pulsar's own topics." if hidden else ""
     _print(
-        rows,
+        shown,
         objectives,
         [("held", "right"), ("between (UTC)", "left"), ("now", "left")],
         lambda row: [
@@ -41,7 +47,8 @@ def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
         ],
         what="subscription",
         end="end_ms",
-        notes="cause: what held longest in the range; sure: its mean confidence; backlog: its largest, in ready entries (batches).",
+        notes="cause: what held longest in the range; sure: its mean confidence; backlog: its largest, in ready entries (batches)."
+        + left_out,
         now_ms=now_ms,
     )
 
@@ -106,6 +113,10 @@ def _print(rows, objectives, time_columns, time_cells, *, what, end, notes, now_
         title=f"{len(rows)} {what}{'' if len(rows) == 1 else 's'}",
         notes=[f"{notes} {_NAIVE}", f"{freshness(newest_ms, now_ms)} Rules {versions}."],
     )
+
+
+def _is_system(row: Mapping[str, Any]) -> bool:
+    return row["topic"].rsplit("/", 1)[-1].startswith("__")
 
 
 def _harm(row: Mapping[str, Any]) -> tuple:

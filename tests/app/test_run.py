@@ -1,0 +1,330 @@
+"""Whole runs on Spark: from recordings and from a real Prometheus to verdicts; repeated, killed, gated and refused."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.app.commands import throttlescope
+from tests.lab.prometheus import running_prometheus, write_arrays, write_series
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.lake import Lake, write_data_file
+from throttlescope.ingest.sources.recording import list_shipped, read_recording
+from throttlescope.ingest.times import BLOCK_MS, block_start, date_of
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+
+#: What a run must leave unchanged when it is repeated; the other tables are books of runs.
+DATA = ("series", "samples", "policies", "limits", "topic_stats", "truth", "signals", "verdicts")
+THROTTLED, SLOW = "sub-msg-small", "slow-small"
+
+
+def rows_of(lake, table):
+    """All rows in one order, as text: equal tables give equal lists, NaN and all."""
+    return sorted(repr(sorted(row.items())) for row in Lake(lake).read(table).to_pylist())
+
+
+def content(lake):
+    return {table: rows_of(lake, table) for table in DATA}
+
+
+def versions(lake):
+    return {table: Lake(lake).version(table) for table in DATA}
+
+
+def run(lake, *arguments, command="run"):
+    outcome = throttlescope(command, *arguments, "--lake", lake, "--format", "json", "--quiet")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+@pytest.fixture(scope="module")
+def recorded(_spark_session, tmp_path_factory):
+    """A lake made of two shipped recordings, and what the run said."""
+    lake = tmp_path_factory.mktemp("recorded") / "lake"
+    return lake, run(lake, "--recording", THROTTLED, "--recording", SLOW)
+
+
+def test_recordings_become_verdicts(recorded):
+    lake, said = recorded
+    assert said["status"] == "done"
+    assert set(said["clusters"]) == {THROTTLED, SLOW}
+    assert said["signals"] > 0
+    latest = throttlescope("verdicts", "--lake", lake, "--format", "json", "--subscription",
+                           f"persistent://lab/{THROTTLED}/orders#billing").out  # fmt: skip
+    causes = [(verdict["cause"], verdict["limiter"]) for verdict in json.loads(latest)]
+    assert ("throttled", "subscription.msg") in causes
+    assert causes[-1] == ("healthy", None)
+    slow = throttlescope(
+        "verdicts", "--lake", lake, "--format", "json", "--cluster", SLOW, "--cause", "slow_consumers"
+    )
+    assert json.loads(slow.out)
+
+
+def test_the_manifest_says_what_was_asked_and_what_came(recorded):
+    lake, said = recorded
+    (row,) = Lake(lake).read("ingest_runs").to_pylist()
+    assert (row["run_id"], row["status"], row["command"]) == (said["run_id"], "done", "run")
+    assert row["samples"] == said["sources"][0]["samples"] > 0
+    stored = sum(len(values) for values in Lake(lake).read("samples").column("values").to_pylist())
+    assert row["samples_written"] == stored
+    assert json.loads(row["details"])["settings"]["window_ms"] == 300_000
+
+
+def test_the_same_range_twice_changes_nothing(recorded):
+    lake, _ = recorded
+    before, contents = versions(lake), content(lake)
+    said = run(lake, "--recording", THROTTLED, "--recording", SLOW)
+    assert versions(lake) == before
+    assert content(lake) == contents
+    assert said["sources"][0]["samples_written"] == 0
+
+
+def test_ingest_stops_before_signals(tmp_path):
+    said = run(tmp_path / "lake", "--recording", SLOW, command="ingest")
+    lake = Lake(tmp_path / "lake")
+    assert said["verdicts"] is None
+    assert lake.version("limits") is not None
+    assert lake.version("signals") is None
+    # The run that follows finds the samples there and goes on.
+    assert run(tmp_path / "lake", "--recording", SLOW)["sources"][0]["samples_written"] == 0
+    assert lake.version("verdicts") is not None
+
+
+def test_evaluate_judges_by_the_recordings_own_truth(recorded, tmp_path):
+    lake, _ = recorded
+    before = versions(lake)
+    outcome = throttlescope("evaluate", "--lake", lake, "--format", "json")
+    found = json.loads(outcome.out)
+    assert found["all"]["windows"] > 10
+    assert set(found["all"]["cause"]["confusion"]) == {"throttled", "slow_consumers", "healthy"}
+    assert versions(lake) == before
+    truth = list_shipped()[SLOW] / "truth.json"
+    only = json.loads(throttlescope("evaluate", "--lake", lake, "--truth", truth, "--format", "json").out)
+    assert 0 < only["all"]["windows"] < found["all"]["windows"]
+    table = throttlescope("evaluate", "--lake", lake).out
+    assert "Confusion: cause, ours" in table
+    assert "side right, naive rule" in table
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "cannot be read as truth"),
+        ("{", "cannot be read as truth"),
+        ("[]", "is no truth"),
+        ('{"format": 2, "rows": []}', "format 2"),
+        ('{"format": 1, "rows": [{"cluster": "a"}]}', "missing"),
+        ('{"format": 1, "rows": []}', "no truth"),
+    ],
+)
+def test_a_truth_file_that_is_none_is_refused(recorded, tmp_path, text, words):
+    lake, _ = recorded
+    file = tmp_path / "truth.json"
+    if text is not None:
+        file.write_text(text)
+    outcome = throttlescope("evaluate", "--lake", lake, "--truth", file, "--quiet")
+    assert outcome.code == 2
+    assert words in outcome.line
+
+
+def test_a_planted_duplicate_stops_the_run_at_its_gate(tmp_path):
+    lake = Lake(tmp_path / "lake")
+    recording = read_recording(list_shipped()[SLOW])
+    block = block_start(recording.start_ms)
+    series_id = "f" * 32
+    # Two files with the same block of one series, of a metric that the recording does not bring anew.
+    for value in (1.0, 2.0):
+        row = {
+            "series_id": series_id, "metric_name": "pulsar_planted", "date": date_of(block), "cluster": SLOW,
+            "shard": 0, "block_start_ms": block, "timestamps_ms": [block, block + 15_000],
+            "values": [value, value], "stale_ms": [],
+        }  # fmt: skip
+        rows = pa.Table.from_pylist([row], schema=TABLES["samples"].schema)
+        lake.commit("samples", [write_data_file(lake.root, "samples", rows)], run_id="planted")
+    outcome = throttlescope("run", "--recording", SLOW, "--lake", lake.root, "--quiet")
+    assert outcome.code == 3
+    assert "samples gate stopped the run" in outcome.line
+    assert "throttlescope quality" in outcome.line
+    for table in ("limits", "signals", "verdicts"):
+        assert lake.version(table) is None
+    found = json.loads(throttlescope("quality", "--lake", lake.root, "--format", "json").out)
+    assert {"block_key_unique", "series_in_catalogue"} <= {
+        row["check"] for row in found if row["severity"] == "error"
+    }
+    (manifest,) = lake.read("ingest_runs").to_pylist()
+    assert manifest["status"] == "gated"
+
+
+@pytest.mark.parametrize("step", ["Checking the samples", "Diagnosing"])
+def test_a_run_that_is_killed_and_repeated_gives_the_same_tables(recorded, tmp_path, step):
+    undisturbed, _ = recorded
+    lake = tmp_path / "lake"
+    code = (
+        "import os, signal, sys\n"
+        "from throttlescope.app import render_progress\n"
+        "entered = render_progress.Progress.step\n"
+        "def step(self, what):\n"
+        f"    if what.startswith({step!r}): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return entered(self, what)\n"
+        "render_progress.Progress.step = step\n"
+        "from throttlescope.app.cli import main\n"
+        "main(sys.argv[1:])\n"
+    )
+    arguments = ["run", "--recording", THROTTLED, "--recording", SLOW, "--lake", str(lake)]
+    killed = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, timeout=500)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert Lake(lake).version("samples") is not None
+    assert Lake(lake).version("verdicts") is None
+    run(lake, "--recording", THROTTLED, "--recording", SLOW)
+    assert content(lake) == content(undisturbed)
+
+
+def test_ctrl_c_is_one_line_and_the_repeated_run_gives_the_same_tables(recorded, tmp_path):
+    undisturbed, _ = recorded
+    lake = tmp_path / "lake"
+    command = [
+        sys.executable,
+        "-m",
+        "throttlescope.app.cli",
+        "run",
+        "--recording",
+        THROTTLED,
+        "--recording",
+        SLOW,
+    ]
+    process = subprocess.Popen([*command, "--lake", str(lake)], stderr=subprocess.PIPE, text=True)
+    try:
+        for line in process.stderr:
+            if line.startswith("[2/"):
+                break
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read().splitlines()
+        assert process.wait(120) == 130
+    finally:
+        process.kill()
+        process.wait()
+    assert [line for line in rest if not line.startswith("[")] == [
+        "throttlescope: Interrupted; what was not committed is not in the lake. Fix: run the same command again"
+    ]
+    run(lake, "--recording", THROTTLED, "--recording", SLOW)
+    assert content(lake) == content(undisturbed)
+
+
+# -- a real Prometheus ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def prometheus():
+    """A real Prometheus that holds what one recording holds, staleness markers included."""
+    with running_prometheus() as server:
+        table = pq.read_table(list_shipped()[THROTTLED] / "samples.parquet").to_pylist()
+        write_arrays(server.url, ((dict(row["labels"]), *_arrays(row)) for row in table))
+        yield server
+
+
+def _arrays(row):
+    import numpy as np
+
+    from tests.lab.prometheus import NAN_BITS, STALE_BITS
+
+    values = np.array(row["values"], np.float64)
+    bits = np.where(np.isnan(values), np.uint64(NAN_BITS), values.view(np.uint64))
+    times = np.concatenate([row["timestamps_ms"], row["stale_ms"]]).astype(np.int64)
+    bits = np.concatenate([bits, np.full(len(row["stale_ms"]), STALE_BITS, np.uint64)])
+    order = np.argsort(times, kind="stable")
+    return times[order], bits[order]
+
+
+def verdicts_of(lake):
+    rows = Lake(lake).read("verdicts").to_pylist()
+    return sorted(repr(sorted(row.items())) for row in rows if row["cluster"] == THROTTLED)
+
+
+@pytest.mark.prometheus
+@pytest.mark.parametrize("reader", ["remote_read", "api"])
+def test_a_prometheus_gives_the_verdicts_of_the_recording_made_from_it(
+    recorded, prometheus, tmp_path, reader
+):
+    recording = read_recording(list_shipped()[THROTTLED])
+    lake = Lake(tmp_path / "lake")
+    # What the admin API would have said; here only the way of the samples differs.
+    for table in ("policies", "topic_stats"):
+        lake.upsert(table, getattr(recording, table), run_id="by hand")
+    said = run(
+        lake.root, "--prometheus", prometheus.url, "--start", recording.start_ms / 1000, "--end",
+        recording.end_ms / 1000, "--reader", reader,
+    )  # fmt: skip
+    assert said["sources"][0]["source"].startswith("prometheus_" + reader)
+    assert said["sources"][0]["source_requests"] > 0
+    found = verdicts_of(lake.root)
+    assert found
+    assert found == verdicts_of(recorded[0])
+    before, contents = versions(lake.root), content(lake.root)
+    run(
+        lake.root, "--prometheus", prometheus.url, "--start", recording.start_ms / 1000, "--end",
+        recording.end_ms / 1000, "--reader", reader,
+    )  # fmt: skip
+    assert versions(lake.root) == before
+    assert content(lake.root) == contents
+
+
+@pytest.mark.prometheus
+def test_a_cluster_is_renamed_and_narrowed_by_flags(prometheus, tmp_path):
+    recording = read_recording(list_shipped()[THROTTLED])
+    said = run(
+        tmp_path / "lake", "--prometheus", prometheus.url, "--cluster", "renamed", "--match", '{subscription="billing"}',
+        "--start", recording.start_ms / 1000, "--end", recording.end_ms / 1000,
+    )  # fmt: skip
+    assert said["clusters"] == ["renamed"]
+    verdicts = Lake(tmp_path / "lake").read("verdicts").to_pylist()
+    assert {(row["cluster"], row["subscription"]) for row in verdicts} == {("renamed", "billing")}
+
+
+@pytest.mark.prometheus
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--start", "2020-01-01T00:00:00Z", "--end", "2020-01-01T01:00:00Z"), "no Pulsar metric"),
+        (("--match", "pulsar_subscription_backlog"), "did you mean pulsar_subscription_back_log?"),
+        (("--match", '{namespace="a\\"b\\n../../etc"}'), "names no series"),
+        (("--start", "2999-01-01T00:00:00Z", "--end", "2999-01-02T00:00:00Z"), "future"),
+    ],
+)
+def test_a_question_without_an_answer_is_one_line_and_leaves_nothing(prometheus, tmp_path, arguments, words):
+    recording = read_recording(list_shipped()[THROTTLED])
+    lake = tmp_path / "lake"
+    given = ["--start", recording.start_ms / 1000, "--end", recording.end_ms / 1000, *arguments]
+    outcome = throttlescope("run", "--prometheus", prometheus.url, *given, "--lake", lake, "--quiet")
+    assert outcome.code == 2
+    assert words in outcome.line
+    assert "Fix:" in outcome.line
+    assert not lake.exists()
+
+
+@pytest.mark.prometheus
+def test_strange_label_values_survive_and_harm_nothing(tmp_path):
+    strange = 'a"b\\c\n../../x\x1b[31m'
+    end_ms = block_start(int(time.time() * 1000))
+    times = range(end_ms - BLOCK_MS, end_ms, 15_000)
+    labels = {"cluster": "c", "namespace": "t/n", "topic": "persistent://t/n/x", "subscription": strange}
+    names = ("pulsar_subscription_back_log", "pulsar_subscription_back_log_no_delayed", "pulsar_out_messages_total",
+             "pulsar_subscription_consumers_count")  # fmt: skip
+    with running_prometheus() as server:
+        write_series(
+            server.url, [({"__name__": name, **labels}, [(t, 5.0) for t in times]) for name in names]
+        )
+        lake = tmp_path / "lake"
+        run(lake, "--prometheus", server.url, "--start", (end_ms - BLOCK_MS) / 1000, "--end", end_ms / 1000)
+    rows = json.loads(throttlescope("verdicts", "--lake", lake, "--format", "json").out)
+    assert {row["subscription"] for row in rows} == {strange}
+    table = throttlescope("verdicts", "--lake", lake).out
+    assert "\x1b" not in table
+    assert {path.name for path in tmp_path.iterdir()} == {"lake"}
+    assert os.path.commonpath([file.path for file in Lake(lake).files("samples")]).startswith(str(lake))
