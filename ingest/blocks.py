@@ -169,7 +169,7 @@ class BlockBuffer:
     def _ordered(self) -> Iterator[tuple[BlockKey, pa.Table]]:
         """What is held in memory, block by block; the memory is given back."""
         parts, self._parts, self._held = self._parts, [], 0
-        if not parts:
+        if not parts or not self._keys:
             return
         joined = _concatenated(parts)
         rank, ids = self._ranks()
@@ -202,19 +202,24 @@ def join_rows(pieces: list[pa.Table], repairs: Counter) -> pa.Table:
     table = pa.concat_tables(pieces).combine_chunks()
     ids, rank = np.unique(np.asarray(table["series_id"].combine_chunks()), return_inverse=True)
     times, values, stale = (table[name].combine_chunks() for name in ("timestamps_ms", "values", "stale_ms"))
-    rows = np.arange(table.num_rows)
-    offsets, stale_offsets = (np.asarray(array.offsets, np.int64) for array in (times, stale))
     part = _Part(
         np.asarray(times.values),
         np.asarray(values.values),
         np.asarray(stale.values),
-        np.column_stack([rank, np.zeros_like(rows), offsets[:-1], offsets[1:]]).astype(np.int64),
-        np.column_stack([rank, np.zeros_like(rows), stale_offsets[:-1], stale_offsets[1:]]).astype(np.int64),
+        _list_rows(rank, times),
+        _list_rows(rank, stale),
     )
     zeros = np.zeros(len(ids), np.int64)
     numbers = np.arange(len(ids))
     ((_, joined),) = _tables(part, numbers, pa.array(ids.tolist(), pa.string()), zeros, zeros, [""], repairs)
     return joined
+
+
+def _list_rows(number: np.ndarray, lists: pa.ListArray) -> np.ndarray:
+    """The lists that hold something, as rows of a :class:`_Part` that knows no hours."""
+    offsets = np.asarray(lists.offsets, np.int64)
+    rows = np.column_stack([number, np.zeros_like(number), offsets[:-1], offsets[1:]]).astype(np.int64)
+    return rows[np.diff(offsets) > 0]
 
 
 @dataclass

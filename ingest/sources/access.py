@@ -70,13 +70,19 @@ class Access:
         """Seconds for the connection and for each wait for bytes, as ``requests`` takes them."""
         return (min(CONNECT_TIMEOUT_S, self.timeout_s), self.timeout_s)
 
-    def session(self, *, retries: int = 2) -> requests.Session:
+    def session(self, *, retries: int = 2, redirects_inside: bool = False) -> requests.Session:
         """A session that carries all of this.
 
         Only connections are tried again, and 429 and 503 where a server asks for patience; any other answer is an
         answer.
+
+        Parameters
+        ----------
+        redirects_inside : bool
+            Redirects lead to servers of the same system, which want the same credentials: a broker sends questions
+            about a topic on to the topic's owner.
         """
-        session = requests.Session()
+        session = _InsideSession() if redirects_inside else requests.Session()
         # Without this, requests reads ~/.netrc and proxies of the environment; proxies stay wanted.
         session.auth = (self.username, self.password or "") if self.username else _NoNetrc()
         # Unpacking costs more than a local network; a header of the user's own may ask for gzip across a slow one.
@@ -90,6 +96,13 @@ class Access:
             session.cert = (self.cert_file, self.key_file) if self.key_file else self.cert_file
         mount(session, retries)
         return session
+
+
+class _InsideSession(requests.Session):
+    """Keeps credentials when it is sent on, but not from TLS to plain text."""
+
+    def should_strip_auth(self, old_url: str, new_url: str) -> bool:
+        return urlsplit(old_url).scheme == "https" and urlsplit(new_url).scheme != "https"
 
 
 class _NoNetrc(requests.auth.AuthBase):

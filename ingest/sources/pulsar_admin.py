@@ -110,7 +110,7 @@ class PulsarAdmin:
         if not self.urls:
             raise InputError("The admin API has no address", fix="give --pulsar-admin URL")
         self.requests = self.bytes = 0
-        self._session = self.access.session(retries=1)
+        self._session = self.access.session(retries=1, redirects_inside=True)
         self._not_before_s = 0.0
 
     @property

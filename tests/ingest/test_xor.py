@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from throttlescope.ingest.series import STALE_BITS
-from throttlescope.ingest.sources import xor
 
 from tests.naive.xor import decode_chunk, encode_chunk
+from throttlescope.ingest.series import STALE_BITS
+from throttlescope.ingest.sources import xor
 
 
 def bits_of(value: float) -> int:
@@ -28,7 +28,17 @@ def decode(chunks: list[bytes], series: list[int], start_ms: int = -(2**62), end
     times, bits, stale = np.empty(bound, np.int64), np.empty(bound, np.uint64), np.empty(bound, np.int64)
     offsets, stale_offsets = np.empty(max(series) + 2, np.int64), np.empty(max(series) + 2, np.int64)
     status, chunk = xor.decode(
-        buffer, at, sizes, np.array(series, np.int64), start_ms, end_ms, times, bits, offsets, stale, stale_offsets
+        buffer,
+        at,
+        sizes,
+        np.array(series, np.int64),
+        start_ms,
+        end_ms,
+        times,
+        bits,
+        offsets,
+        stale,
+        stale_offsets,
     )
     if status != xor.OK:
         return status, chunk
@@ -53,7 +63,9 @@ def expected(samples: list[tuple[int, int]], start_ms: int = -(2**62), end_ms: i
 
 NAN, ODD_NAN = 0x7FF8000000000001, 0x7FF8000000000ABC
 value_bits = st.one_of(
-    st.sampled_from([0, STALE_BITS, NAN, ODD_NAN, bits_of(float("inf")), bits_of(-0.0), bits_of(1.0), 2**64 - 1]),
+    st.sampled_from(
+        [0, STALE_BITS, NAN, ODD_NAN, bits_of(float("inf")), bits_of(-0.0), bits_of(1.0), 2**64 - 1]
+    ),
     st.integers(0, 2**64 - 1),
     st.floats(allow_nan=False, width=32).map(bits_of),
     st.integers(-5, 5).map(float).map(bits_of),

@@ -1,0 +1,54 @@
+"""Stands in for a Spark session where tests are about a pull and not about Spark: its tasks are threads of this process."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import pyarrow as pa
+
+
+class LocalTasks:
+    """As much of a session as a pull uses."""
+
+    def __init__(self, cores: int = 2) -> None:
+        self.sparkContext = SimpleNamespace(defaultParallelism=cores)
+        self.interrupted: list[str] = []
+
+    def addTag(self, tag: str) -> None:  # noqa: N802
+        pass
+
+    def interruptTag(self, tag: str) -> None:  # noqa: N802
+        self.interrupted.append(tag)
+
+    def range(self, start: int, end: int, step: int, partitions: int) -> _Frame:
+        return _Frame(partitions)
+
+
+class _Frame:
+    def __init__(self, partitions: int, function=None) -> None:
+        self._partitions, self._function = partitions, function
+
+    def mapInArrow(self, function, schema: str) -> _Frame:  # noqa: N802
+        return _Frame(self._partitions, function)
+
+    def collect(self) -> list[dict]:
+        rows: list[dict] = []
+        failures: list[BaseException] = []
+
+        def run(partition: int) -> None:
+            try:
+                batch = pa.record_batch([pa.array([partition])], names=["id"])
+                for answer in self._function(iter([batch])):
+                    rows.extend(answer.to_pylist())
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(self._partitions)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise failures[0]
+        return rows

@@ -1,0 +1,100 @@
+"""A server between us and a real Prometheus: in, what to spoil; out, an address, and what went through it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import requests
+
+
+@dataclass
+class Reply:
+    """An answer on its way back; ``cut`` breaks it off after so many bytes."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    cut: int | None = None
+
+
+@dataclass
+class Proxy:
+    """What went through: paths in order, the most requests under way at once, the headers of each."""
+
+    url: str
+    paths: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    most_at_once: int = 0
+
+
+@contextlib.contextmanager
+def proxy(
+    target: str, spoil: Callable[[str, Reply], Reply | None] = lambda path, reply: None
+) -> Iterator[Proxy]:
+    """Pass requests on to ``target``; ``spoil(path, reply)`` may change or replace each reply."""
+    lock = threading.Lock()
+    under_way = 0
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            nonlocal under_way
+            question = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            with lock:
+                under_way += 1
+                seen.most_at_once = max(seen.most_at_once, under_way)
+                seen.paths.append(self.path)
+                seen.headers.append(dict(self.headers))
+            try:
+                reply = self._forwarded(question)
+                reply = spoil(self.path, reply) or reply
+            finally:
+                with lock:
+                    under_way -= 1
+            self._send(reply)
+
+        do_POST = do_GET  # noqa: N815
+
+        def _forwarded(self, question: bytes) -> Reply:
+            headers = {k: v for k, v in self.headers.items() if k.lower() not in ("host", "content-length")}
+            answer = requests.request(
+                self.command, target + self.path, data=question, headers=headers, timeout=60
+            )
+            return Reply(
+                answer.status_code, {"Content-Type": answer.headers.get("Content-Type", "")}, answer.content
+            )
+
+        def _send(self, reply: Reply) -> None:
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            # As Prometheus does, so that only the missing last chunk tells that something is missing.
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            body = reply.body if reply.cut is None else reply.body[: reply.cut]
+            if body:
+                self.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n")
+            if reply.cut is None:
+                self.wfile.write(b"0\r\n\r\n")
+            else:
+                self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    seen = Proxy(f"http://127.0.0.1:{server.server_port}")
+    try:
+        yield seen
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
