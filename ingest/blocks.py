@@ -310,8 +310,8 @@ def _gathered(
     times: np.ndarray, values: np.ndarray, rows: np.ndarray, place: np.ndarray, places: int, repairs: Counter
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Samples in the order of their places, strictly rising inside each place; and the offsets of the places."""
-    first = times[rows[:, 2]] if len(rows) else np.empty(0, np.int64)
-    order = np.lexsort((first, place))
+    # Stable: rows of one place stay in the order they came in, so that the first of equal times is the first that came.
+    order = np.argsort(place, kind="stable")
     lengths = np.bincount(place, weights=rows[:, 3] - rows[:, 2], minlength=places).astype(np.int64)
     offsets = np.zeros(places + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
@@ -333,14 +333,14 @@ def _mended(
     for place in bad.tolist():
         low, high = offsets[place], offsets[place + 1]
         if (np.diff(times[low:high]) < 0).any():
-            repairs["unsorted_series_blocks"] += 1
+            # Markers that are inferred come last, which is no fault of the source.
+            repairs["unsorted_series_blocks"] += len(values) > 0
             order = np.argsort(times[low:high], kind="stable")
             times[low:high] = times[low:high][order]
             if len(values):
                 values[low:high] = values[low:high][order]
         again = np.flatnonzero(np.diff(times[low:high]) == 0) + 1
         if len(again):
-            # Markers that are inferred twice are no fault of the source.
             if len(values):
                 repairs["duplicate_timestamps"] += len(again)
                 same = values[low + again - 1].view(np.int64) == values[low + again].view(np.int64)

@@ -172,7 +172,9 @@ def explain(error: Exception, what: str, url: str, access: Access) -> SourceErro
             got=_reason(error),
             fix="give ca_file with the authority that signed its certificate, or cert_file if it asks for ours",
         )
-    if isinstance(error, requests.Timeout | urllib3.exceptions.TimeoutError):
+    timeouts = requests.Timeout | urllib3.exceptions.TimeoutError
+    refused = urllib3.exceptions.NewConnectionError  # urllib3 calls it a timeout, too
+    if any(isinstance(cause, timeouts) and not isinstance(cause, refused) for cause in _causes(error)):
         return SourceError(
             f"{what} at {url} did not answer in time",
             got=f"nothing for {access.timeout_s:g} s",
@@ -243,13 +245,18 @@ def is_html(answer: requests.Response) -> bool:
 
 def _reason(error: BaseException) -> str:
     """The innermost cause in few words, without the URL that outer layers repeat."""
-    inner: BaseException = error
-    while True:
-        nested = getattr(inner, "reason", None)
-        if not isinstance(nested, BaseException):
-            nested = next((a for a in inner.args if isinstance(a, BaseException)), None)
-        if nested is None:
-            break
-        inner = nested
+    inner = _causes(error)[-1]
     text = str(inner.args[-1]) if inner.args else type(inner).__name__
     return text.rpartition("): ")[2] or type(inner).__name__
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """An error and what it wraps, the innermost last."""
+    causes = [error]
+    while True:
+        wrapped = getattr(causes[-1], "reason", None)
+        if not isinstance(wrapped, BaseException):
+            wrapped = next((a for a in causes[-1].args if isinstance(a, BaseException)), None)
+        if wrapped is None:
+            return causes
+        causes.append(wrapped)
