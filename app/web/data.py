@@ -143,8 +143,10 @@ class _Snapshot:
         self.connection = duckdb.connect()
         self.connection.execute("SET TimeZone = 'UTC'")
         for table in _TABLES:
-            # DuckDB finds the empty form of a table by this name where no file is left.
-            self.connection.register(f"empty_{table}", TABLES[table].loose_schema.empty_table())
+            # A table in the database: what is only registered is not seen by cursors.
+            self.connection.register("empty", TABLES[table].loose_schema.empty_table())
+            self.connection.execute(f"CREATE TABLE empty_{table} AS SELECT * FROM empty")  # noqa: S608
+            self.connection.unregister("empty")
         self.connection.execute(LATEST_SQL.format(source=self.source("verdicts", self._newest_verdicts())))
 
     def source(self, table: str, files: Sequence[DataFile]) -> str:

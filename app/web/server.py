@@ -67,6 +67,9 @@ def create_app(lake_path: str | Path) -> Dash:
         response.headers["Referrer-Policy"] = "no-referrer"
         return response
 
+    # Dash knows its script files only after it has built the first page once. A worker whose first
+    # request is for such a file, of a page that another worker built, would answer with a fault.
+    app.server.test_client().get("/")
     return app
 
 

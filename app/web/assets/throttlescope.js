@@ -11,10 +11,16 @@
     if (url.origin !== window.location.origin) {
       return;
     }
-    window.dash_clientside.set_props("address", { pathname: url.pathname, search: url.search });
+    go("pushState", url.pathname + url.search);
     if (!stay) {
       window.scrollTo(0, 0);
     }
+  }
+
+  // The way of the back button: the address changes, and dcc.Location reads it anew.
+  function go(how, path) {
+    window.history[how](null, "", path);
+    window.dispatchEvent(new PopStateEvent("popstate"));
   }
 
   function plainClick(event) {
@@ -70,20 +76,12 @@
       shown[1].forEach((cluster) => next.append("cluster", cluster));
       query.getAll("cause").forEach((cause) => next.append("cause", cause));
       const written = next.toString() ? "?" + next.toString() : "";
-      window.history.replaceState(window.history.state, "", window.location.pathname + written);
-      window.dash_clientside.set_props("address", { search: written });
+      go("replaceState", OVERVIEW + written);
       return none;
     },
 
-    refreshGrid: function (shown) {
-      const grid = document.getElementById("overview-grid");
-      // A new grid asks by itself; only what changes afterwards needs a push.
-      if (grid && grid.dataset.shown !== undefined && grid.dataset.shown !== shown) {
-        window.dash_ag_grid.getApiAsync("overview-grid").then((api) => api.purgeInfiniteCache());
-      }
-      if (grid) {
-        grid.dataset.shown = shown;
-      }
+    refreshGrid: function () {
+      window.dash_ag_grid.getApiAsync("overview-grid").then((api) => api.purgeInfiniteCache());
       return window.dash_clientside.no_update;
     },
 

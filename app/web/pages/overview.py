@@ -168,7 +168,7 @@ def layout(query: str | None) -> html.Div:
                 className="overview-grid",
             ),
             # Filled when the address changed what the table shows: the grid then asks for its rows again.
-            dcc.Store(id="overview-shown"),
+            dcc.Store(id="overview-shown", data=query or ""),
             dcc.Store(id="overview-synced"),
         ],
         className="overview",
@@ -186,15 +186,14 @@ def register(app: Dash, reader: LakeReader) -> None:
         Output("overview-shown", "data"),
         Input("address", "search"),
         State("address", "pathname"),
+        State("overview-shown", "data"),
     )
-    def show(query, pathname):
+    def show(query, pathname, shown):
         if pathname != PATH:
             return (no_update,) * 5
-        return _show(query)
-
-    def _show(query):
-        fault = explained(lambda: _parts(query))()
-        return fault if isinstance(fault, tuple) else (fault, "", "", no_update, query or "")
+        now = no_update if (query or "") == shown else query or ""
+        parts = explained(lambda: _parts(query))()
+        return (*parts, now) if isinstance(parts, tuple) else (parts, "", "", no_update, now)
 
     def _parts(query):
         address = OverviewAddress.parse(query)
@@ -206,7 +205,6 @@ def register(app: Dash, reader: LakeReader) -> None:
             freshness_line(freshness),
             status(address, freshness, total, reader.lake_path),
             [{"value": cluster, "label": fmt.name(cluster, 60)} for cluster in freshness.clusters],
-            query or "",
         )
 
     @app.callback(

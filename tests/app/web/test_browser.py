@@ -1,0 +1,242 @@
+"""The way of a person, in a real Chromium on the real server: open, search, open a subscription, read its cause."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.app.web.browser import chromium_path, running_chromium, running_server
+from tests.app.web.sample_lake import HOSTILE_NAME, START_MS
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
+    ),
+]
+
+# The machine may be busy with servers under test: generous, and only ever waited for when something is wrong.
+TIMEOUT_MS = 45_000
+
+# Where each chart begins; Plotly keeps the ends of a range as text or as numbers.
+STARTS = (
+    "[...document.querySelectorAll('.js-plotly-plot')].map(graph => graph._fullLayout.xaxis.range[0])"
+    ".map(end => typeof end === 'number' ? end : Date.parse(end.replace(' ', 'T') + 'Z'))"
+)
+
+
+@pytest.fixture(scope="module")
+def address(sample_lake):
+    with running_server(sample_lake) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with running_chromium() as browser:
+        yield browser
+
+
+class Watched:
+    """A page, and everything that it asked for or complained about."""
+
+    def __init__(self, browser, address, **options):
+        self.address, self.hosts, self.complaints = address, set(), []
+        self.context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(TIMEOUT_MS)
+        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).hostname))
+        self.page.on(
+            "console", lambda message: message.type == "error" and self.complaints.append(message.text)
+        )
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on(
+            "dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss())
+        )
+        self.page.on(
+            "response",
+            lambda answer: answer.status >= 400 and self.complaints.append(f"{answer.status} {answer.url}"),
+        )
+
+    def open(self, path=""):
+        self.page.goto(self.address + path)
+        return self.page
+
+
+@pytest.fixture
+def watched(browser, address):
+    watched = Watched(browser, address)
+    yield watched
+    watched.context.close()
+    assert watched.complaints == []
+    # data: and blob: addresses have no host; everything else is this machine.
+    assert watched.hosts - {None, ""} == {"127.0.0.1"}
+
+
+def rows(page):
+    return page.locator("#overview-grid .ag-center-cols-container .ag-row, #overview-grid .ag-row").filter(
+        has=page.locator("a")
+    )
+
+
+def wait_for_rows(page, number):
+    page.wait_for_function(
+        "wanted => new Set([...document.querySelectorAll('#overview-grid .ag-row a')].map(a => a.href.split('&at=')[0])).size === wanted",
+        arg=number,
+    )
+
+
+def test_open_search_open_a_subscription_read_its_cause(watched):
+    page = watched.open()
+    page.wait_for_selector("#overview-cards .card")
+    assert "Throttled" in page.inner_text("#overview-cards")
+    assert "data up to 2026-11-20 03:00:00 UTC" in page.inner_text("#overview-freshness")
+    page.wait_for_selector("#overview-grid .ag-row a")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "overview-search"
+    page.keyboard.type("billing")
+    wait_for_rows(page, 1)
+    assert urlsplit(page.url).query == "q=billing"
+    page.click("#overview-grid .ag-row a")
+    page.wait_for_selector("#answer")
+    assert page.inner_text("#answer").replace("\N{NO-BREAK SPACE}", " ") == (
+        "The subscription message limit (50 msg per 1 s, set by subscription policy) holds this subscription back."
+    )
+    assert "Throttled" in page.inner_text(".answer-top")
+    assert "93" in page.inner_text(".sure")
+    page.wait_for_selector(".js-plotly-plot .xtick text")
+    assert page.title() == "billing - throttlescope"
+    assert "subscription=billing" in page.url
+    # The answer is on the first screen.
+    assert (
+        page.locator(".answer").bounding_box()["y"] + page.locator(".answer").bounding_box()["height"] < 900
+    )
+    page.go_back()
+    wait_for_rows(page, 1)
+    assert page.input_value("#overview-search") == "billing"
+
+
+def test_enter_opens_the_row_that_has_the_focus(watched):
+    page = watched.open("/?q=ledger")
+    wait_for_rows(page, 1)
+    page.focus("#overview-search")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#answer")
+    assert page.inner_text("#answer") == "The consumers cannot keep up."
+
+
+def test_cards_filter_and_sorting_is_the_servers(watched):
+    page = watched.open()
+    page.click("#overview-cards .card:has-text('Throttled')")
+    wait_for_rows(page, 6)
+    assert urlsplit(page.url).query == "cause=throttled"
+    page.click(".ag-header-cell[col-id=backlog] .ag-header-cell-label")
+    page.wait_for_function(
+        "document.querySelector('#overview-grid .ag-row[row-index=\"0\"] a')?.innerText === 'recommendations'"
+    )
+    page.click("#overview-cards .card:has-text('Slow consumers')")
+    wait_for_rows(page, 7)
+    page.go_back()
+    wait_for_rows(page, 6)
+    page.fill("#overview-search", "nobody is called so")
+    page.wait_for_selector("text=Nothing is left by these filters.")
+    page.click("text=Show all of them")
+    page.wait_for_selector("text=34 subscriptions, worst first")
+    assert page.input_value("#overview-search") == ""
+
+
+def test_a_shared_link_opens_the_same_view(watched):
+    path = (
+        "/subscription?cluster=sample-west&topic=persistent%3A%2F%2Fshop%2Fweb%2Flifted&partition=-1"
+        "&subscription=recommendations&from=2026-11-20T00:30:00Z&to=2026-11-20T02:30:00Z&at=2026-11-20T01:50:00Z"
+    )
+    page = watched.open(path)
+    page.wait_for_selector("#answer")
+    assert page.inner_text("#answer").startswith("The subscription message limit")
+    assert "2026-11-20 00:30:00 UTC to 2026-11-20 02:30:00 UTC" in page.inner_text(".range-words")
+    page.click(".range-bar >> text=1 h")
+    page.wait_for_selector(".range-words:has-text('01:30:00 UTC to')")
+    page.go_back()
+    page.wait_for_selector(".range-words:has-text('00:30:00 UTC to')")
+
+
+def test_one_zoom_for_all_charts_and_a_click_on_the_ribbon(watched):
+    page = watched.open(
+        "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
+    )
+    page.wait_for_selector(".js-plotly-plot .xtick text")
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .xtick').length > 10")
+    plot = page.locator(".js-plotly-plot").nth(1).locator(".nsewdrag").first
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 40, steps=8)
+    page.mouse.up()
+    page.wait_for_function(f"{STARTS}.every((start, _, all) => start === all[0] && start > {START_MS})")
+    # In the middle of what is healthy; Plotly's drag layer lies over the bars and takes the click.
+    ribbon = page.locator(".js-plotly-plot").first.locator(".nsewdrag").first.bounding_box()
+    page.mouse.dblclick(box["x"] + 100, box["y"] + 60)
+    page.wait_for_function(f"{STARTS}.every(start => start === {START_MS})")
+    page.mouse.move(ribbon["x"] + ribbon["width"] * 0.1, ribbon["y"] + 20)
+    page.mouse.click(ribbon["x"] + ribbon["width"] * 0.1, ribbon["y"] + 20)
+    page.wait_for_selector("text=Nothing holds this subscription back.")
+    assert "at=2026-11-20T01%3A02%3A00Z" in page.url
+
+
+def test_promql_is_copied_as_it_is(watched):
+    page = watched.open(
+        "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
+    )
+    page.click(".promql button >> nth=0")
+    page.wait_for_selector("text=copied")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(
+        'sum by (topic, subscription) (rate(pulsar_out_messages_total{topic="persistent://shop/checkout/orders"'
+    )
+
+
+def test_a_hostile_name_is_found_opened_and_harmless(watched):
+    page = watched.open()
+    page.fill("#overview-search", "onerror=alert")
+    wait_for_rows(page, 1)
+    shown = page.inner_text("#overview-grid .ag-row a")
+    assert shown.startswith("</script><img src=x onerror=alert(1)>")
+    page.hover("#overview-grid .ag-row a")
+    page.wait_for_timeout(600)
+    page.click("#overview-grid .ag-row a")
+    page.wait_for_selector("#answer")
+    assert "</script><img src=x onerror=alert(1)>" in page.inner_text("h1")
+    assert page.locator("img").count() == 0
+    assert HOSTILE_NAME in page.evaluate("new URLSearchParams(location.search).get('subscription')")
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/nowhere", "There is no such page."),
+        ("/?cause=bad_luck", "The address names a cause that does not exist"),
+        ("/subscription", "The address does not name a subscription"),
+        ("/subscription?cluster=a&topic=b&subscription=c", "The lake has never seen this subscription."),
+    ],
+)
+def test_what_is_not_there_is_explained(watched, path, says):
+    page = watched.open(path)
+    page.wait_for_selector(f"text={says}")
+
+
+def test_dark_is_dark_and_legible(browser, address):
+    watched = Watched(browser, address, color_scheme="dark")
+    page = watched.open(
+        "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
+    )
+    page.wait_for_selector(".js-plotly-plot .xtick text")
+    fill = page.evaluate("getComputedStyle(document.querySelector('.js-plotly-plot .xtick text')).fill")
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = [sum(int(part) for part in colour[4:-1].split(",")) / 3 for colour in (fill, back)]
+    assert brightness[0] > 170
+    assert brightness[1] < 60
+    watched.context.close()
+    assert watched.complaints == []

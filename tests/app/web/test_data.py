@@ -1,0 +1,204 @@
+"""The only reader: sorted, filtered and paged by the server, always from one whole version."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.app.web.sample_lake import (
+    END_MS,
+    HOSTILE_NAME,
+    SAMPLES,
+    START_MS,
+    Phase,
+    Sample,
+    write_sample_lake,
+)
+from throttlescope.app.web.address import OverviewAddress, Subscription
+from throttlescope.app.web.causes import ORDER
+from throttlescope.app.web.data import LakeReader
+from throttlescope.ingest.lake import Lake
+
+BILLING = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
+
+
+def names(reader, address=None, **options):
+    rows, _ = reader.subscriptions(address or OverviewAddress(), **options)
+    return [row["subscription"] for row in rows]
+
+
+def test_every_subscription_has_one_row(reader):
+    rows, total = reader.subscriptions(OverviewAddress(), end=1000)
+    assert total == len(rows) == len(SAMPLES)
+    assert len({(row["cluster"], row["topic"], row["subscription"]) for row in rows}) == total
+
+
+def test_harm_comes_first(reader):
+    rows, _ = reader.subscriptions(OverviewAddress(), end=1000)
+    healthy = [row["cause"] == "healthy" for row in rows]
+    assert healthy == sorted(healthy)
+    waiting = [row["backlog_entries"] for row in rows if row["cause"] != "healthy"]
+    assert waiting == sorted(waiting, reverse=True)
+    # The first healthy one is the one that was in trouble lately.
+    assert rows[healthy.index(True)]["subscription"] == "recommendations"
+
+
+def test_pages_make_the_whole(reader):
+    whole = names(reader, end=1000)
+    paged = [name for start in range(0, len(whole), 7) for name in names(reader, start=start, end=start + 7)]
+    assert paged == whole
+
+
+@pytest.mark.parametrize(
+    "column", ["backlog", "confidence", "since", "topic", "cause", "main_cause", "naive"]
+)
+def test_sorting_both_ways_is_the_reverse_of_values(reader, column):
+    field = {
+        "backlog": "backlog_entries",
+        "since": "since_ms",
+        "cause": "cause_rank",
+        "main_cause": "main_rank",
+        "naive": "naive_side",
+    }.get(column, column)
+    up, _ = reader.subscriptions(OverviewAddress(), sort=[(column, False)], end=1000)
+    down, _ = reader.subscriptions(OverviewAddress(), sort=[(column, True)], end=1000)
+    assert [row[field] for row in up] == sorted(row[field] for row in up)
+    assert [row[field] for row in down] == [row[field] for row in up][::-1]
+
+
+def test_an_unknown_column_is_no_way_into_sql(reader):
+    assert names(reader, sort=[("cause; DROP TABLE latest", True)], end=5) == names(reader, end=5)
+    assert names(reader, end=5)
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        ("billing", {"billing"}),
+        ("BILL", {"billing"}),
+        ("persistent://shop/checkout/orders#billing", {"billing"}),
+        ("payments-partition-2#ledger", {"ledger"}),
+        ("sample-west lifted", {"recommendations"}),
+        ("shop %", {HOSTILE_NAME}),
+        ("' OR 1=1 --", set()),
+        ("_illing", set()),
+        (HOSTILE_NAME, {HOSTILE_NAME}),
+    ],
+)
+def test_search_finds_all_words_in_the_names(reader, search, expected):
+    assert set(names(reader, OverviewAddress(search=search), end=1000)) == expected
+
+
+def test_filters_by_cause_take_now_and_lately(reader):
+    found = names(reader, OverviewAddress(causes=("throttled",)), end=1000)
+    assert "recommendations" in found, "throttled lately"
+    assert {"billing", "thumbnails", "search-index", "greedy-export", HOSTILE_NAME} <= set(found)
+    assert "ledger" not in found
+    assert set(names(reader, OverviewAddress(clusters=("sample-west",), causes=("throttled",)))) == {
+        "recommendations"
+    }
+
+
+def test_counts_agree_with_rows(reader):
+    counts = {count.cause: count for count in reader.cause_counts(OverviewAddress())}
+    rows, total = reader.subscriptions(OverviewAddress(), end=1000)
+    assert (
+        sum(count.now for count in counts.values()) == sum(count.recent for count in counts.values()) == total
+    )
+    for cause, count in counts.items():
+        assert count.now == sum(row["cause"] == cause for row in rows)
+        assert count.recent == sum((row["main_cause"] or "healthy") == cause for row in rows)
+    assert [count.cause for count in reader.cause_counts(OverviewAddress())] == [
+        c for c in ORDER if c in counts
+    ]
+
+
+def test_freshness_names_the_source(reader):
+    freshness = reader.freshness()
+    assert freshness.data_up_to_ms == END_MS
+    assert freshness.clusters == ("sample-east", "sample-west")
+    assert freshness.is_recording
+
+
+def test_one_subscription_is_read_whole_and_in_order(reader):
+    assert reader.span(BILLING) == (START_MS, END_MS)
+    minutes = reader.signals(BILLING, START_MS, END_MS)
+    assert minutes["minute_ms"].tolist() == list(range(START_MS, END_MS, 60_000))
+    verdicts = reader.verdicts(BILLING, START_MS, END_MS)
+    assert [row["window_end_ms"] for row in verdicts] == list(range(START_MS + 300_000, END_MS + 1, 60_000))
+    assert verdicts[-1]["evidence"][0]["symptom"] == "rho_subscription_msg"
+    history = reader.history(BILLING, START_MS, END_MS)
+    assert [(row["window_end_ms"], row["cause"]) for row in history] == [
+        (row["window_end_ms"], row["cause"]) for row in verdicts
+    ]
+
+
+def test_ranges_are_half_open(reader):
+    middle = START_MS + 90 * 60_000
+    assert reader.signals(BILLING, START_MS, middle)["minute_ms"].max() == middle - 60_000
+    assert reader.verdicts(BILLING, START_MS, middle)[-1]["window_end_ms"] == middle
+    assert reader.verdicts(BILLING, middle, END_MS)[0]["window_end_ms"] == middle + 60_000
+
+
+def test_a_stranger_has_no_span(reader):
+    assert reader.span(Subscription("sample-east", "persistent://shop/checkout/orders", 0, "billing")) is None
+    assert reader.signals(Subscription("x", "y", -1, "z"), 0, END_MS).empty
+
+
+def test_truth_is_there_for_recordings_only(reader):
+    lifted = Subscription("sample-west", "persistent://shop/web/lifted", -1, "recommendations")
+    assert [row["cause"] for row in reader.truth(lifted, START_MS, END_MS)] == [
+        "healthy",
+        "throttled",
+        "healthy",
+    ]
+    assert reader.truth(BILLING, START_MS, END_MS) == []
+
+
+def test_an_empty_lake_reads_as_nothing(tmp_path):
+    reader = LakeReader(tmp_path / "none")
+    assert reader.freshness().data_up_to_ms is None
+    assert reader.cause_counts(OverviewAddress()) == []
+    assert reader.subscriptions(OverviewAddress()) == ([], 0)
+    assert reader.span(BILLING) is None
+    assert not (tmp_path / "none").exists(), "reading creates nothing"
+
+
+def test_a_commit_is_seen_by_the_next_request(tmp_path):
+    one = Sample("persistent://a/b/c", "one", (Phase(0),))
+    two = Sample("persistent://a/b/c", "two", (Phase(0),))
+    write_sample_lake(tmp_path / "lake", (one,))
+    reader = LakeReader(tmp_path / "lake")
+    assert names(reader) == ["one"]
+    write_sample_lake(tmp_path / "lake", (two,))
+    assert sorted(names(reader)) == ["one", "two"]
+
+
+def test_files_that_a_vacuum_took_are_not_missed(tmp_path):
+    """The old snapshot's files go away between two requests: the reader takes the newest version."""
+    sample = Sample("persistent://a/b/c", "one", (Phase(0),))
+    lake = write_sample_lake(tmp_path / "lake", (sample,))
+    reader = LakeReader(tmp_path / "lake")
+    key = Subscription("sample-east", "persistent://a/b/c", -1, "one")
+    assert len(reader.signals(key, START_MS, END_MS)) == 180
+    stale = reader._snapshot
+    write_sample_lake(tmp_path / "lake", (Sample("persistent://a/b/c", "two", (Phase(0),)),))
+    kept = {
+        file.path for table in ("signals", "verdicts", "ingest_runs") for file in Lake(lake.root).files(table)
+    }
+    for path in Path(lake.root).glob("*/data/**/*.parquet"):
+        if str(path) not in kept:
+            path.unlink()
+    # A request that still holds the old list, as one that began before the commit.
+    reader._current = iter([stale, type(reader)(lake.root)._current()]).__next__
+    assert len(reader.signals(key, START_MS, END_MS)) == 180
+
+
+def test_a_lake_that_vanished_reads_as_empty(tmp_path):
+    write_sample_lake(tmp_path / "lake", SAMPLES[:1])
+    reader = LakeReader(tmp_path / "lake")
+    assert names(reader)
+    shutil.rmtree(tmp_path / "lake")
+    assert names(reader) == []

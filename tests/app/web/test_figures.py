@@ -1,0 +1,227 @@
+"""Figures are pure functions of tables; what a person must be able to read off them is in them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pandas as pd
+import pytest
+
+from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS
+from tests.app.web.test_format import plain
+from tests.app.web.test_limits import minutes as signal_minutes
+from tests.app.web.test_runs import verdict
+from throttlescope.app.web import figures
+from throttlescope.app.web.address import Subscription
+from throttlescope.app.web.figures.chart import CONFIG
+
+BOUNDS = {"start_ms": START_MS, "end_ms": END_MS}
+
+
+def subscription(name: str) -> Subscription:
+    sample = next(sample for sample in SAMPLES if sample.subscription == name)
+    return Subscription(sample.cluster, sample.topic, sample.partition, name)
+
+
+@pytest.fixture
+def minutes_of(reader):
+    return lambda name: reader.signals(subscription(name), START_MS, END_MS)
+
+
+def trace(figure, name: str):
+    return next(trace for trace in figure.data if trace.name == name)
+
+
+def labels(figure) -> list[str]:
+    return [plain(annotation.text) for annotation in figure.layout.annotations]
+
+
+def test_every_chart_has_units_and_its_zone(minutes_of, reader):
+    minutes = minutes_of("billing")
+    verdicts = reader.verdicts(subscription("billing"), START_MS, END_MS)
+    made = [
+        figures.backlog_figure(minutes, **BOUNDS),
+        figures.msg_rates_figure(minutes, **BOUNDS),
+        figures.byte_rates_figure(minutes, **BOUNDS),
+        figures.events_figure(minutes, **BOUNDS),
+        figures.holding_figure(minutes, **BOUNDS),
+    ]
+    assert [figure.layout.yaxis.title.text for figure in made] == [
+        "backlog, entries",
+        "messages per second",
+        "bytes per second",
+        "events per minute",
+        "messages",
+    ]
+    for figure in [*made, figures.ribbon_figure(verdicts, minutes, **BOUNDS)]:
+        assert figure.layout.xaxis.title.text == "UTC, 2026-11-20"
+        assert tuple(figure.layout.xaxis.range) == (START_MS, END_MS)
+        assert figure.layout.margin.l == made[0].layout.margin.l, "one left edge for all"
+
+
+def test_charts_are_not_offered_to_a_cloud():
+    assert CONFIG["showSendToCloud"] is False
+
+
+def test_a_limit_is_drawn_per_second_and_says_whose_it_is(minutes_of):
+    figure = figures.msg_rates_figure(minutes_of("billing"), **BOUNDS)
+    assert set(trace(figure, "subscription limit").y) == {50.0}
+    assert labels(figure) == ["subscription limit 50 msg/s, subscription policy"]
+
+
+def test_a_far_limit_is_named_and_does_not_flatten_the_rates(minutes_of):
+    figure = figures.msg_rates_figure(minutes_of("search-index"), **BOUNDS)
+    assert "↑ broker limit 20 k msg/s, broker's configuration file (above this chart)" in labels(figure)
+    assert figure.layout.yaxis.range[1] < 1000
+    assert "broker limit" not in [trace.name for trace in figure.data]
+
+
+def test_a_shared_limit_shows_what_all_use(minutes_of):
+    figure = figures.msg_rates_figure(minutes_of("search-index"), **BOUNDS)
+    assert max(trace(figure, "out, all under the topic limit").y) == pytest.approx(500)
+    assert max(trace(figure, "out (dispatched)").y) < 70
+
+
+def test_a_lifted_limit_ends_where_it_was_lifted(minutes_of):
+    figure = figures.msg_rates_figure(minutes_of("recommendations"), **BOUNDS)
+    drawn = trace(figure, "subscription limit")
+    assert [x for x, y in zip(drawn.x, drawn.y, strict=True) if y is not None][-1] == START_MS + 110 * 60_000
+    assert labels(figure) == ["subscription limit 50 msg/s, subscription policy, until 01:50:00 UTC"]
+
+
+def test_byte_axes_have_binary_steps(minutes_of):
+    figure = figures.byte_rates_figure(minutes_of("thumbnails"), **BOUNDS)
+    assert [plain(text) for text in figure.layout.yaxis.ticktext] == [
+        "0 B",
+        "512 KiB",
+        "1 MiB",
+        "1.5 MiB",
+        "2 MiB",
+    ]
+    assert [plain(text) for text in labels(figure)] == ["subscription limit 1 MiB/s, namespace policy"]
+
+
+def test_events_that_prove_nothing_are_grey_and_say_so(minutes_of):
+    figure = figures.events_figure(minutes_of("billing"), **BOUNDS)
+    assert [trace.name for trace in figure.data] == ["subscription message limit: proves nothing"]
+    assert figure.data[0].marker.pattern.shape == "x"
+    assert figure.layout.showlegend
+
+
+def test_events_of_a_large_limit_keep_their_colour(minutes_of):
+    figure = figures.events_figure(minutes_of("search-index"), **BOUNDS)
+    assert [trace.name for trace in figure.data] == ["topic message limit"]
+
+
+def test_events_of_an_unknown_limit_are_called_unproven():
+    frame = signal_minutes({"throttled_msg_events_topic_delta": 5.0})
+    figure = figures.events_figure(frame, start_ms=0, end_ms=60_000)
+    assert [trace.name for trace in figure.data] == ["topic message limit is not known: unproven"]
+
+
+def test_a_limit_that_grew_splits_its_events():
+    base = {"throttled_msg_events_topic_delta": 5.0, "limit_topic_period_s": 1}
+    frame = signal_minutes(base | {"limit_topic_msg": 50}, base | {"limit_topic_msg": 500})
+    figure = figures.events_figure(frame, start_ms=0, end_ms=120_000)
+    assert {trace.name: list(trace.y) for trace in figure.data} == {
+        "topic message limit": [None, 5.0],
+        "topic message limit: proves nothing": [5.0, None],
+    }
+
+
+def test_no_events_no_figure(minutes_of):
+    assert figures.events_figure(minutes_of("ledger"), **BOUNDS) is None
+
+
+def test_what_is_missing_is_a_gap_never_zero(minutes_of):
+    minutes = minutes_of("billing").drop(index=range(20, 30))
+    minutes.loc[50, "in_msg_rate_5m"] = None
+    for figure, name in (
+        (figures.backlog_figure(minutes, **BOUNDS), "backlog"),
+        (figures.msg_rates_figure(minutes, **BOUNDS), "in (published)"),
+    ):
+        drawn = trace(figure, name)
+        assert not drawn.connectgaps
+        assert list(drawn.y[20:30]) == [None] * 10
+    assert trace(figure, "in (published)").y[50] is None
+
+
+def test_values_of_rules_stand_at_the_minutes_end(minutes_of):
+    figure = figures.backlog_figure(minutes_of("billing"), **BOUNDS)
+    assert figure.data[0].x[0] == START_MS + 60_000
+
+
+def test_blocked_stretches_are_bands():
+    frame = signal_minutes(
+        *({"unacked_msg": 9.0, "blocked_on_unacked": float(i in (1, 2, 4))} for i in range(6))
+    )
+    figure = figures.holding_figure(frame, start_ms=0, end_ms=360_000)
+    assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(60_000, 180_000), (240_000, 300_000)]
+
+
+def test_nothing_held_no_figure(minutes_of):
+    assert figures.holding_figure(minutes_of("features"), **BOUNDS) is None
+
+
+def test_the_ribbon_tells_causes_naive_rule_and_truth(reader):
+    key = subscription("recommendations")
+    verdicts = reader.verdicts(key, START_MS, END_MS)
+    figure = figures.ribbon_figure(
+        verdicts,
+        reader.signals(key, START_MS, END_MS),
+        truth=reader.truth(key, START_MS, END_MS),
+        at_ms=END_MS,
+        **BOUNDS,
+    )
+    assert list(figure.layout.yaxis.categoryarray) == ["changes", "script (truth)", "naive rule", "verdict"]
+    throttled = next(bar for bar in figure.data if "verdict" in bar.y and "Throttled" in bar.hovertext[0])
+    assert throttled.base[0] + throttled.x[0] <= END_MS
+    assert throttled.text[0] == "▲ Throttled: subscription message limit"
+    assert throttled.customdata[0].endswith("Z")
+    assert figure.layout.shapes[0].x0 == END_MS
+
+
+def test_stretches_never_overlap(reader):
+    key = subscription("billing")
+    figure = figures.ribbon_figure(reader.verdicts(key, START_MS, END_MS), signal_minutes(), **BOUNDS)
+    spans = sorted(
+        (base, base + length)
+        for bar in figure.data
+        if bar.y[0] == "verdict"
+        for base, length in zip(bar.base, bar.x, strict=True)
+    )
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+    assert sum(end - start for start, end in spans) == END_MS - START_MS
+
+
+def test_every_cause_has_its_own_look():
+    from throttlescope.app.web.causes import CAUSES
+
+    looks = [(cause.colour, cause.pattern) for cause in CAUSES.values()]
+    assert len({cause.mark for cause in CAUSES.values()}) == len(CAUSES)
+    assert len({cause.label for cause in CAUSES.values()}) == len(CAUSES)
+    assert len(set(looks)) == len(looks)
+
+
+def test_names_from_the_cluster_are_escaped_in_figures(reader):
+    key = subscription("recommendations")
+    figure = figures.ribbon_figure(
+        reader.verdicts(key, START_MS, END_MS), reader.signals(key, START_MS, END_MS), **BOUNDS
+    )
+    text = json.dumps(figure.to_plotly_json(), default=str)
+    assert "&lt;b&gt;127.0.0.1:8081" in text
+    assert "<b>127.0.0.1" not in text
+
+
+def test_figures_do_not_change_their_input(minutes_of):
+    minutes = minutes_of("billing")
+    before = minutes.copy(deep=True)
+    figures.msg_rates_figure(minutes, **BOUNDS)
+    figures.events_figure(minutes, **BOUNDS)
+    pd.testing.assert_frame_equal(minutes, before)
+
+
+def test_one_window_is_a_ribbon():
+    figure = figures.ribbon_figure([verdict(0, 5, "unknown")], signal_minutes(), start_ms=0, end_ms=300_000)
+    assert [bar.text[0] for bar in figure.data] == ["? Unknown", "✓ neither"]

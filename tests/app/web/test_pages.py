@@ -1,0 +1,289 @@
+"""Pages as component trees: what a person reads, and which kind of nothing it is when there is nothing."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.app.web.components import find, text_of, walk
+from tests.app.web.sample_lake import (
+    END_MS,
+    HOSTILE_NAME,
+    SAMPLES,
+    START_MS,
+    Phase,
+    Sample,
+    write_sample_lake,
+)
+from tests.app.web.test_format import plain
+from throttlescope.app.web.address import OverviewAddress, Subscription, SubscriptionAddress
+from throttlescope.app.web.causes import CAUSES
+from throttlescope.app.web.data import LakeReader
+from throttlescope.app.web.pages import overview, subscription
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+
+
+def address(name: str, **parts) -> SubscriptionAddress:
+    sample = next(sample for sample in SAMPLES if sample.subscription == name)
+    return SubscriptionAddress(Subscription(sample.cluster, sample.topic, sample.partition, name), **parts)
+
+
+@pytest.fixture
+def page(reader):
+    def build(name, **parts):
+        return subscription.page(subscription.read_view(reader, address(name, **parts)))
+
+    return build
+
+
+def read(part) -> str:
+    return " ".join(plain(text_of(part)).split())
+
+
+# -- overview ----------------------------------------------------------------------------------
+
+
+def test_cards_say_counts_in_words_and_toggle_a_cause(reader):
+    cards = overview.cards(reader.cause_counts(OverviewAddress()), OverviewAddress(search="x"))
+    said = [read(card) for card in find(cards, "Link")]
+    assert said[0] == "▲ Throttled 5 now 6 within 6 h"
+    assert said[-1] == "✓ Healthy 26 now"
+    assert find(cards, "Link")[0].href == "/?q=x&cause=throttled"
+    chosen = overview.cards(reader.cause_counts(OverviewAddress()), OverviewAddress(causes=("throttled",)))
+    assert [card.className for card in find(chosen, "Link")][:2] == ["card chosen", "card"]
+    assert find(chosen, "Link")[0].href == "/"
+
+
+def test_a_row_is_ready_to_read(reader):
+    rows, _ = reader.subscriptions(OverviewAddress(search="billing"))
+    row = {key: plain(value) for key, value in overview.grid_row(rows[0]).items()}
+    assert row["cause"] == "Throttled"
+    assert row["cause_mark"] == CAUSES["throttled"].mark
+    assert row["cause_extra"] == "subscription.msg"
+    assert row["confidence"] == "93 %"
+    assert row["backlog"] == "214 k"
+    assert row["backlog_exact"] == "213 998"
+    assert row["growth"] == "+7.76 k"
+    assert row["since"] == "1 h 58 m"
+    assert row["topic"] == "shop/checkout/orders"
+    assert row["naive"] == "", "the naive rule agrees"
+    assert row["main_cause"] == "", "the same as now"
+
+
+def test_a_row_tells_what_held_it_lately_and_links_to_it(reader):
+    rows, _ = reader.subscriptions(OverviewAddress(search="recommendations"))
+    row = overview.grid_row(rows[0])
+    assert plain(row["main_cause"]) == "Throttled, 1 h 10 m"
+    assert "at=2026-11-20T01%3A50%3A00Z" in row["main_cause_href"]
+
+
+def test_the_naive_rule_is_shown_where_it_differs(reader):
+    rows, _ = reader.subscriptions(OverviewAddress(search="features"))
+    assert overview.grid_row(rows[0])["naive"] == "● the consumers"
+
+
+def test_links_of_rows_lead_back_to_the_same_subscription(reader):
+    rows, _ = reader.subscriptions(OverviewAddress(), end=1000)
+    for row in rows:
+        parsed = SubscriptionAddress.parse(urlsplit(overview.grid_row(row)["href"]).query)
+        assert parsed.subscription.subscription == row["subscription"]
+        assert parsed.subscription.topic == row["topic"]
+
+
+def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
+    empty = LakeReader(tmp_path)
+    said = read(overview.status(OverviewAddress(), empty.freshness(), 0, empty.lake_path))
+    assert "No verdicts yet." in said
+    assert "throttlescope run" in said
+    hidden = overview.status(OverviewAddress(search="nobody"), reader.freshness(), 0, "lake")
+    assert "Nothing is left by these filters. 34 subscriptions are in the lake" in read(hidden)
+    assert find(hidden, "Link")[0].href == "/"
+    assert read(overview.status(OverviewAddress(), reader.freshness(), 34, "lake")).startswith(
+        "34 subscriptions, worst first"
+    )
+    assert read(overview.status(OverviewAddress(search="a"), reader.freshness(), 3, "lake")).startswith(
+        "3 of 34"
+    )
+
+
+def test_recordings_are_called_recordings(reader):
+    said = read(overview.freshness_line(reader.freshness()))
+    assert said == "demo: recordings data up to 2026-11-20 03:00:00 UTC"
+
+
+def test_a_subscription_that_ended_says_so(tmp_path):
+    samples = (
+        Sample("persistent://a/b/c", "gone", (Phase(0),)),
+        Sample("persistent://a/b/c", "here", (Phase(0),)),
+    )
+    write_sample_lake(tmp_path, samples)
+    rows, _ = LakeReader(tmp_path).subscriptions(OverviewAddress())
+    assert not any(row["stale"] for row in rows)
+    old = rows[0] | {"stale": True, "window_end_ms": END_MS - BLOCK_MS}
+    shown = overview.grid_row(old)
+    assert shown["cause"] == "Healthy (ended)"
+    assert "last seen 2026-11-20 02:00:00 UTC" in shown["cause_tip"]
+
+
+# -- subscription ------------------------------------------------------------------------------
+
+
+def test_the_answer_comes_before_everything_else(page):
+    said = read(page("billing"))
+    top, _, rest = said.partition("Verdict over time")
+    assert "▲ Throttled 93 % confidence" in top
+    assert (
+        "The subscription message limit (50 msg per 1 s, set by subscription policy) holds this subscription back."
+        in top
+    )
+    assert "Since 2026-11-20 01:02:00 UTC, for 1 h 58 m. 214 k entries wait, +7.76 k over 5 m." in top
+    assert "Dispatch runs at 99 % of the subscription message limit." in top
+    assert "Not: Do not add consumers: they would share the same limit." in top
+    assert "The naive rule says: ▲ a limit (agrees)" in top
+    assert "data up to 2026-11-20 03:00:00 UTC" in top
+    assert "Its throttle events prove nothing" in rest
+
+
+def test_evidence_says_value_threshold_time_and_query(page):
+    tree = page("billing")
+    said = read(tree)
+    assert "rho_subscription_msg · 99 % · threshold 90 % · at 02:30:00 UTC" in said
+    assert "permits_min · 400 msg · threshold 0 msg" in said
+    copies = [button.value for button in find(tree, "CopyButton")]
+    assert copies[0].startswith("sum by (topic, subscription) (rate(pulsar_out_messages_total{")
+    meanings = [
+        part.to_plotly_json()["props"]["aria-label"]
+        for part in find(tree, "Span")
+        if "weight" in (getattr(part, "className", "") or "")
+    ]
+    assert meanings == ["speaks for it"] * 3 + ["neither", "speaks against it"]
+
+
+def test_missing_evidence_comes_with_its_fix(page):
+    said = read(page("features"))
+    assert "The evidence does not decide." in said
+    assert (
+        "Permits of consumers are not scraped. Fix: set exposeConsumerLevelMetricsInPrometheus=true on the brokers"
+        in said
+    )
+    assert "Not observed: no limit of this subscription was read from the admin API." in said
+    assert "The naive rule says: ● the consumers (differs)" in said
+
+
+def test_charts_appear_where_there_is_something_to_draw(page):
+    def charts(name):
+        return [graph.id["panel"] for graph in find(page(name), "Graph")]
+
+    assert charts("billing") == ["verdict", "rates", "backlog", "events", "holding"]
+    assert charts("thumbnails") == ["verdict", "rates", "bytes", "backlog", "events", "holding"]
+    assert charts("features") == ["verdict", "rates", "backlog"]
+    assert "Throttle events None in this range." in read(page("ledger"))
+
+
+def test_no_chart_can_be_sent_to_a_cloud(page):
+    for graph in find(page("billing"), "Graph"):
+        assert graph.config["showSendToCloud"] is False
+
+
+def test_a_window_of_the_past_is_told_when_the_address_names_it(page):
+    past = page("billing", at_ms=START_MS + 30 * MINUTE_MS)
+    said = read(past)
+    assert "Nothing holds this subscription back." in said
+    assert "not the newest: window 2026-11-20 00:25:00 UTC to 00:30:00 UTC" in said
+    assert "▲ Throttled subscription.msg 01:02:00 to 03:00:00 UTC, 1 h 58 m" in said
+
+
+def test_trouble_that_is_over_is_linked(page):
+    tree = page("recommendations")
+    links = [link for link in find(tree, "Link") if getattr(link, "className", "") == "earlier-link"]
+    assert len(links) == 1
+    assert SubscriptionAddress.parse(urlsplit(links[0].href).query).at_ms == START_MS + 110 * MINUTE_MS
+
+
+def test_range_links_are_absolute_and_keep_the_subscription(page):
+    tree = page("billing")
+    for link in find(tree, "Link"):
+        if (getattr(link, "className", "") or "").startswith("range-link"):
+            parsed = SubscriptionAddress.parse(urlsplit(link.href).query)
+            assert parsed.subscription == address("billing").subscription
+            assert parsed.start_ms is not None
+            assert parsed.end_ms is not None
+    earlier = next(
+        link for link in find(tree, "Link") if "earlier" in text_of(link) and link.className == "range-link"
+    )
+    parsed = SubscriptionAddress.parse(urlsplit(earlier.href).query)
+    assert (parsed.start_ms, parsed.end_ms) == (START_MS - 3 * BLOCK_MS, START_MS)
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ({}, (START_MS, END_MS)),
+        ({"start_ms": START_MS, "end_ms": START_MS + BLOCK_MS}, (START_MS, START_MS + BLOCK_MS)),
+        ({"start_ms": END_MS - BLOCK_MS}, (END_MS - BLOCK_MS, END_MS)),
+        ({"end_ms": END_MS - BLOCK_MS}, (START_MS, END_MS - BLOCK_MS)),
+        ({"end_ms": START_MS - BLOCK_MS}, (START_MS - 7 * BLOCK_MS, START_MS - BLOCK_MS)),
+        ({"start_ms": END_MS + BLOCK_MS}, (END_MS + BLOCK_MS, END_MS + BLOCK_MS + MINUTE_MS)),
+    ],
+)
+def test_the_range_is_the_addresss_or_the_newest_hours(parts, expected):
+    assert subscription.chosen_range(address("billing", **parts), (START_MS, END_MS)) == (*expected, False)
+
+
+def test_long_spans_show_their_newest_hours_or_those_around_the_window_asked_for():
+    span = (END_MS - 100 * BLOCK_MS, END_MS)
+    assert subscription.chosen_range(address("billing"), span)[:2] == (END_MS - 6 * BLOCK_MS, END_MS)
+    at_ms = END_MS - 50 * BLOCK_MS
+    start_ms, end_ms, _ = subscription.chosen_range(address("billing", at_ms=at_ms), span)
+    assert start_ms < at_ms < end_ms
+    assert end_ms - start_ms == 6 * BLOCK_MS
+
+
+def test_an_endless_range_is_cut_to_its_end():
+    start_ms, end_ms, was_cut = subscription.chosen_range(
+        address("billing", start_ms=0, end_ms=END_MS), (0, END_MS)
+    )
+    assert was_cut
+    assert (end_ms, end_ms - start_ms) == (END_MS, subscription.LONGEST_MS)
+
+
+def test_a_range_without_data_says_where_there_is_some(page):
+    said = read(page("billing", start_ms=START_MS - BLOCK_MS, end_ms=START_MS))
+    assert "No verdict in this range." in said
+    assert "The lake knows this subscription from 2026-11-20 00:00:00 UTC to 2026-11-20 03:00:00 UTC." in said
+    assert "No minutes in this range." in said
+
+
+def test_a_stranger_is_explained(reader):
+    stranger = SubscriptionAddress(Subscription("c", "persistent://t/n/x", -1, "nobody"))
+    assert subscription.read_view(reader, stranger) is None
+    said = read(subscription.never_seen(stranger))
+    assert "The lake has never seen this subscription." in said
+    assert "unloaded" in said
+
+
+def test_windows_are_listed_newest_first_and_tell_themselves(page):
+    grid = find(page("billing"), "AgGrid")[0]
+    assert len(grid.rowData) == 176
+    assert plain(grid.rowData[0]["window"]) == "2026-11-20 02:55:00 to 03:00:00"
+    assert SubscriptionAddress.parse(urlsplit(grid.rowData[3]["href"]).query).at_ms == END_MS - 3 * MINUTE_MS
+    assert grid.rowData[0]["reason"] == "Dispatch runs at 99 % of the subscription message limit."
+
+
+def test_hostile_names_are_text_and_nothing_else(page):
+    tree = page(HOSTILE_NAME)
+    assert "</script><img src=x onerror=alert(1)>" in text_of(tree)
+    for part in walk(tree):
+        assert type(part).__name__ not in ("Markdown", "DangerouslySetInnerHTML", "Script", "Iframe")
+        for name in ("href", "src"):
+            target = getattr(part, name, None)
+            assert target is None or (target.startswith("/") and "<" not in target and '"' not in target)
+    for graph in find(tree, "Graph"):
+        assert "onerror" not in str(graph.figure)
+
+
+def test_the_same_view_gives_the_same_page(reader):
+    view = subscription.read_view(reader, address("billing"))
+    assert subscription.page(view).to_plotly_json().keys() == subscription.page(view).to_plotly_json().keys()
+    assert str(subscription.page(view)) == str(subscription.page(view))

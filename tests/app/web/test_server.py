@@ -1,0 +1,171 @@
+"""The server without a browser: health, headers, nothing from elsewhere, faults explained."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.app.web.sample_lake import SAMPLES, write_sample_lake
+from throttlescope.app.web import server
+from throttlescope.ingest.errors import InputError
+
+ASSETS = Path(server.__file__).parent / "assets"
+
+
+@pytest.fixture
+def client(sample_lake):
+    return server.create_app(sample_lake).server.test_client()
+
+
+def call(client, output: str, inputs: list[dict], state: list[dict] = ()) -> dict:
+    """One callback, as the browser asks for it."""
+    specifications = [
+        dict(zip(("id", "property"), part.rsplit(".", 1), strict=True))
+        for part in output.strip(".").split("...")
+    ]
+    body = {
+        "output": output,
+        "outputs": specifications if output.startswith("..") else specifications[0],
+        "inputs": inputs,
+        "state": list(state),
+        "changedPropIds": [f"{part['id']}.{part['property']}" for part in inputs],
+    }
+    answer = client.post("/_dash-update-component", data=json.dumps(body), content_type="application/json")
+    assert answer.status_code == 200, answer.text
+    return answer.get_json()["response"]
+
+
+def show_subscription(client, query: str) -> str:
+    response = call(
+        client,
+        "subscription-content.children",
+        [{"id": "address", "property": "search", "value": query}],
+        [{"id": "address", "property": "pathname", "value": "/subscription"}],
+    )
+    return json.dumps(response, ensure_ascii=False)
+
+
+def test_health_and_headers(client):
+    answer = client.get("/healthz")
+    assert answer.status_code == 200
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["X-Frame-Options"] == "DENY"
+
+
+def test_the_first_page_names_no_other_host(client):
+    text = client.get("/").text
+    assert "_dash-component-suites" in text
+    assert re.findall(r"(?:https?:)?//[\w.-]+", text) == []
+
+
+def test_a_worker_serves_scripts_of_a_page_that_another_built(client, sample_lake):
+    scripts = re.findall(r'src="(/_dash-component-suites/[^"]+)"', client.get("/").text)
+    other = server.create_app(sample_lake).server.test_client()
+    assert len(scripts) > 5
+    assert [other.get(path).status_code for path in scripts] == [200] * len(scripts)
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS.iterdir()), ids=lambda path: path.name)
+def test_assets_fetch_nothing(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(
+        r"https?://|@import|url\(\s*['\"]?//|innerHTML|outerHTML|insertAdjacentHTML|eval\(", text
+    )
+
+
+def test_rows_come_in_pages_sorted_by_the_server(client):
+    request = {
+        "startRow": 0,
+        "endRow": 3,
+        "sortModel": [{"colId": "backlog", "sort": "asc"}],
+        "filterModel": {},
+    }
+    response = call(
+        client,
+        "overview-grid.getRowsResponse",
+        [{"id": "overview-grid", "property": "getRowsRequest", "value": request}],
+        [{"id": "address", "property": "search", "value": "?cause=throttled"}],
+    )["overview-grid"]["getRowsResponse"]
+    assert response["rowCount"] == 6
+    assert len(response["rowData"]) == 3
+    assert response["rowData"][0]["subscription"] == "recommendations"
+
+
+def test_an_unreadable_address_gives_no_rows_and_an_explanation(client):
+    request = {"startRow": 0, "endRow": 3, "sortModel": [], "filterModel": {}}
+    response = call(
+        client,
+        "overview-grid.getRowsResponse",
+        [{"id": "overview-grid", "property": "getRowsRequest", "value": request}],
+        [{"id": "address", "property": "search", "value": "?cause=bad_luck"}],
+    )
+    assert response["overview-grid"]["getRowsResponse"] == {"rowData": [], "rowCount": 0}
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("", "does not name a subscription"),
+        ("?cluster=c&topic=t&subscription=s&partition=x", "not a number"),
+        ("?cluster=c&topic=t&subscription=s", "The lake has never seen this subscription."),
+        (
+            "?cluster=c&topic=t&subscription=s&from=2026-11-20T03:00:00Z&to=2026-11-20T02:00:00Z",
+            "The start is not before the end",
+        ),
+    ],
+)
+def test_a_bad_address_is_a_page_that_explains(client, query, says):
+    assert says in show_subscription(client, query)
+
+
+def test_an_unknown_page_is_explained(client):
+    response = call(
+        client,
+        "page.children",
+        [{"id": "address", "property": "pathname", "value": "/<script>"}],
+        [{"id": "address", "property": "search", "value": ""}],
+    )
+    assert "There is no such page." in json.dumps(response)
+
+
+def test_a_fault_never_shows_its_trace(tmp_path, caplog):
+    """A lake whose log cannot be read: the page says so, the trace goes to the log."""
+    lake = write_sample_lake(tmp_path / "lake", SAMPLES[:1])
+    for log in (Path(lake.root) / "verdicts" / "_delta_log").glob("*.json"):
+        log.write_text("not a log")
+    client = server.create_app(lake.root).server.test_client()
+    said = show_subscription(client, "?cluster=c&topic=t&subscription=s")
+    assert "This page could not be built." in said
+    assert "Traceback" not in said
+    assert "Traceback" in caplog.text
+
+
+def test_a_page_is_built_without_spark(sample_lake):
+    """In a process of its own: other tests of this run have long imported pyspark."""
+    program = """
+import sys
+from throttlescope.app.web.address import Subscription, SubscriptionAddress
+from throttlescope.app.web.data import LakeReader
+from throttlescope.app.web.pages import subscription
+from throttlescope.app.web.server import create_app
+create_app(sys.argv[1])
+key = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
+page = subscription.page(subscription.read_view(LakeReader(sys.argv[1]), SubscriptionAddress(key)))
+assert "Throttled" in str(page)
+print(sorted(name for name in sys.modules if name.split(".")[0] in ("pyspark", "py4j", "great_expectations")))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, sample_lake], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_taken_port_is_said_before_anything_starts(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(InputError, match="--port"):
+        server.serve(tmp_path, port=taken.getsockname()[1])
