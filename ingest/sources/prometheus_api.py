@@ -160,7 +160,9 @@ class PrometheusApi:
             for item in found:
                 one = _decode(item, at_ms, until_ms)
                 samples += len(one.timestamps_ms)
-                series.append(markers.mark(one))
+                marked = markers.mark(one)
+                if len(marked.timestamps_ms) or len(marked.stale_ms):
+                    series.append(marked)
             yield batch_of(series)
             window_ms = _next_window_ms(samples, until_ms - at_ms)
             at_ms = until_ms
