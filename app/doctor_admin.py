@@ -45,7 +45,7 @@ def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[
     from throttlescope.app.doctor_sources import AdminQuestions
 
     try:
-        admin = AdminQuestions(cluster.pulsar_admin.urls, cluster.pulsar_admin.access())
+        admin = AdminQuestions(list(cluster.pulsar_admin.urls), cluster.pulsar_admin.access())
     except ThrottlescopeError as error:
         return [refused(name, AREA, "reachable", error)]
     return _Examination(name, cluster, seen, admin).run()
@@ -58,7 +58,7 @@ class _Examination:
 
     def run(self) -> list[Check]:
         try:
-            version = str(self.admin.get("brokers/version"))
+            version = str(self.admin.ask("brokers/version"))
         except ThrottlescopeError as error:
             return [refused(self.name, AREA, "reachable", error)]
         self._say("reachable", OK, f"{', '.join(self.cluster.pulsar_admin.urls)}, Pulsar {version}")
@@ -77,7 +77,7 @@ class _Examination:
             )  # fmt: skip
 
     def _configuration(self) -> None:
-        runtime = self.admin.get("brokers/configuration/runtime")
+        runtime = self.admin.ask("brokers/configuration/runtime")
         hidden = 0
         for setting, hides, status, cost, fix in _SWITCHES:
             if str(runtime.get(setting, "")).lower() == hides:
@@ -95,7 +95,7 @@ class _Examination:
             self._say("rate gauges", OK, f"refreshed every {frequency} s (statsUpdateFrequencyInSecs)")
 
     def _cluster_name(self) -> None:
-        clusters = set(self.admin.get("clusters"))
+        clusters = set(self.admin.ask("clusters"))
         shown = self.seen.get("clusters") or {self.name}
         if clusters & set(shown):
             self._say("cluster name", OK, ", ".join(sorted(clusters & set(shown))))
@@ -109,10 +109,10 @@ class _Examination:
     def _policies(self) -> None:
         namespace = _namespace(self.seen, self.cluster)
         if namespace is None:
-            tenants = self.admin.get("tenants")
+            tenants = self.admin.ask("tenants")
             self._say("rights", OK, f"may list tenants ({len(tenants)}); no topic known to ask more of")
             return
-        self.admin.get(f"namespaces/{_path(namespace)}")
+        self.admin.ask(f"namespaces/{_path(namespace)}")
         self._say("rights on policies", OK, f"may read the policies of {namespace}")
 
     def _stats(self) -> None:
@@ -121,7 +121,7 @@ class _Examination:
             self._say("rights on topics", SKIPPED, "no topic known from Prometheus to ask for")
             return
         domain, rest = topic.split("://", 1)
-        stats = self.admin.get(f"{domain}/{_path(rest)}/stats")
+        stats = self.admin.ask(f"{domain}/{_path(rest)}/stats")
         subscriptions = stats.get("subscriptions", {})
         counted = [s for s in subscriptions.values() if "dispatchThrottledMsgEventsBySubscriptionLimit" in s]
         if subscriptions and not counted:

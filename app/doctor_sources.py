@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
-import requests
-
-from throttlescope.ingest.errors import SourceError
 from throttlescope.ingest.selector import parse_selector
-from throttlescope.ingest.sources.access import check_answer, clean_url, explain, public_url, refuse_html
+from throttlescope.ingest.sources.access import clean_url
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
+from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin
 from throttlescope.ingest.sources.remote_read import RemoteRead, RemoteReadMissing
 from throttlescope.ingest.times import BLOCK_MS
 
 if TYPE_CHECKING:
     from throttlescope.ingest.sources.access import Access
-
-_ADMIN = "The admin API"
 
 
 class PrometheusQuestions(PrometheusApi):
@@ -68,38 +65,19 @@ class PrometheusQuestions(PrometheusApi):
         return True
 
 
-class AdminQuestions:
-    """Pulsar's admin API: GET requests only, the first address that answers."""
+class AdminQuestions(PulsarAdmin):
+    """An admin API whose answers are read."""
 
-    def __init__(self, urls: list[str], access: Access) -> None:
-        self.urls, self._access = [clean_url(url) for url in urls], access
-        self._session = access.session()
-
-    def get(self, path: str) -> Any:
+    def ask(self, path: str) -> Any:
         """Answer to ``/admin/v2/<path>`` as JSON, or as text where it is none.
 
         Raises
         ------
         SourceError
-            Unreachable, refused, or not found.
+            Unreachable, refused, or no answer.
         """
-        failure: SourceError | None = None
-        for url in self.urls:
-            try:
-                answer = self._session.get(f"{url}/admin/v2/{path}", timeout=self._access.timeout)
-            except requests.RequestException as error:
-                failure = explain(error, _ADMIN, url, self._access)
-                continue
-            check_answer(answer, _ADMIN)
-            refuse_html(answer, _ADMIN)
-            if answer.ok:
-                try:
-                    return answer.json()
-                except ValueError:
-                    return answer.text.strip()
-            raise SourceError(
-                f"{_ADMIN} at {public_url(url)} has no answer to {path}",
-                got=f"{answer.status_code} {answer.reason}",
-                fix="see that the address is a broker's web service (port 8080) and not its service URL (6650)",
-            )
-        raise failure
+        text = self.get(f"/admin/v2/{path}")
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text

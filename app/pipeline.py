@@ -8,21 +8,24 @@ run leaves its findings in ``quality`` and nothing behind it is computed.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.pipeline_sources import Ingested, Source, open_sources
 from throttlescope.app.render import count
 from throttlescope.app.render_progress import Progress
+from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import GateError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.manifest import RunManifest
 from throttlescope.ingest.quality import GateResult, check_samples, check_signals, preload
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.times import BLOCK_MS, date_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,6 +87,7 @@ class RunResult:
     verdicts: dict[str, int] | None = None
 
     def as_dict(self) -> dict[str, Any]:
+        """Plain dicts and lists, as they are printed in JSON."""
         return asdict(self)
 
 
@@ -169,6 +173,7 @@ class _Run:
         ):
             setattr(self.manifest, name, getattr(self.manifest, name) + getattr(done, name))
         self.manifest.rows_quarantined += done.rows_quarantined
+        self._find(done.findings)
         self.manifest.details.setdefault("sources", []).append({"source": done.source, **done.details})
         clusters = self._clusters()
         self.manifest.cluster = clusters[0] if len(clusters) == 1 else None
@@ -176,6 +181,16 @@ class _Run:
             "" if done.samples_written == done.samples else f", {count(done.samples_written)} of them new"
         )
         self.progress.note(f"{count(done.samples)} samples of {count(done.series)} series{written}")
+
+    def _find(self, findings: Sequence[dict[str, Any]]) -> None:
+        """Write rows of ``quality`` that the door found."""
+        if not findings:
+            return
+        now_ms = time.time_ns() // 1_000_000
+        common = {"run_id": self.manifest.run_id, "observed_ms": now_ms, "date": date_of(now_ms)}
+        rows = pa.Table.from_pylist([row | common for row in findings], schema=TABLES["quality"].loose_schema)
+        self.lake.upsert("quality", rows, run_id=self.manifest.run_id)
+        self.warnings += len(findings)
 
     def _gate(self, result: GateResult) -> None:
         self.lake.upsert("quality", result.rows, run_id=self.manifest.run_id)

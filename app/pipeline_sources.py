@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from throttlescope.app.render import count
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.selector import Selector, parse_selector
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.pull import PullProgress
     from throttlescope.ingest.sources.prometheus import PrometheusSource
+    from throttlescope.ingest.sources.pulsar_admin import Failure, PulsarAdmin
 
 Note = Callable[[str], None]
 
@@ -39,6 +41,8 @@ class Ingested:
     ----------
     spans : tuple of Span
         What is now in the lake of the range that was asked for.
+    findings : list of dict
+        Rows of ``quality`` of the door, without the run's own columns.
     """
 
     source: str
@@ -52,6 +56,7 @@ class Ingested:
     samples_written: int = 0
     rows_quarantined: int = 0
     details: dict[str, Any] = field(default_factory=dict)
+    findings: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def start_ms(self) -> int:
@@ -117,7 +122,22 @@ def _open_cluster(name: str, cluster: Cluster, request: Request) -> Source:
     prometheus = open_prometheus(
         cluster.prometheus.url, cluster.prometheus.access(), reader=cluster.prometheus.reader, mapping=mapping
     )
-    return ClusterSource(prometheus, cluster, selectors, request.settings, request.start_ms, request.end_ms)
+    admin = _open_admin(cluster, request.settings) if cluster.pulsar_admin is not None else None
+    return ClusterSource(prometheus, admin, selectors, request.settings, request.start_ms, request.end_ms)
+
+
+def _open_admin(cluster: Cluster, settings: Settings) -> PulsarAdmin:
+    from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin
+
+    admin = PulsarAdmin(
+        list(cluster.pulsar_admin.urls), cluster.pulsar_admin.access(), settings.ingest.admin_calls_per_s
+    )
+    try:
+        admin.get("/admin/v2/clusters")
+    except SourceError:
+        # A token may be refused one of the two and still read policies; refused both, or unreachable, ends the run here.
+        admin.get("/admin/v2/brokers/version")
+    return admin
 
 
 @dataclass
@@ -125,7 +145,7 @@ class ClusterSource:
     """A Prometheus, and the admin API beside it where there is one."""
 
     prometheus: PrometheusSource
-    cluster: Cluster
+    admin: PulsarAdmin | None
     selectors: Sequence[Selector]
     settings: Settings
     start_ms: int
@@ -161,12 +181,57 @@ class ClusterSource:
             rows_quarantined=pulled.rows_quarantined,
             details=pulled.details(),
         )
-        if self.cluster.pulsar_admin is not None:
-            self._admin(lake, run_id, note, done)
+        if self.admin is not None:
+            self._ask_admin(lake, run_id, note, done)
         return done
 
-    def _admin(self, lake: Lake, run_id: str, note: Note, done: Ingested) -> None:
-        raise NotImplementedError
+    def _ask_admin(self, lake: Lake, run_id: str, note: Note, done: Ingested) -> None:
+        from throttlescope.ingest.pull_admin import pull_admin
+
+        cluster = self.prometheus.mapping.cluster
+        if cluster not in done.clusters:
+            if len(done.clusters) != 1:
+                raise InputError(
+                    "The admin API belongs to one cluster, the Prometheus shows several",
+                    got=", ".join(done.clusters),
+                    fix="name the admin API's one with --cluster NAME, or narrow with --match '{cluster=\"NAME\"}'",
+                )
+            cluster = done.clusters[0]
+        snapshot = pull_admin(
+            lake,
+            self.admin,
+            cluster,
+            done.start_ms,
+            done.end_ms,
+            run_id,
+            progress=lambda text: note(f"admin API: {text}"),
+        )
+        done.admin_requests = self.admin.requests
+        done.details["admin"] = {
+            "address": self.admin.address,
+            "policies": snapshot.policies.num_rows,
+            "topic_stats": snapshot.topic_stats.num_rows,
+            "bytes": snapshot.bytes,
+            "unanswered": len(snapshot.failures),
+        }
+        done.findings = [_unanswered(cluster, snapshot.failures)] if snapshot.failures else []
+
+
+def _unanswered(cluster: str, failures: Sequence[Failure]) -> dict[str, Any]:
+    """The row of ``quality`` for questions that the admin API did not answer."""
+    first = failures[0]
+    return {
+        "cluster": cluster,
+        "gate": "door",
+        "check": "admin_api_answers",
+        "table": "policies",
+        "severity": "warning",
+        "success": False,
+        "observed": f"{len(failures)} questions without an answer, such as {first.scope} of {first.key}: {first.reason}",
+        "expected": "an answer to every question; without one the limit concerned is unknown",
+        "rows": len(failures),
+        "example": json.dumps({"scope": first.scope, "key": first.key, "reason": first.reason}),
+    }
 
 
 def pulled_note(progress: PullProgress) -> str:
