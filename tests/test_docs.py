@@ -42,6 +42,18 @@ def test_make_targets_that_a_page_names_exist(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_commands_that_a_page_names_exist(page):
+    import typer
+
+    from throttlescope.app.cli.commands import app
+
+    group = typer.main.get_command(app)
+    code = re.findall(r"```(?:sh|bash|console|text)?\n.*?```|`[^`\n]+`", page.read_text(), re.S)
+    named = {word for part in code for word in re.findall(r"(?:^|[\s`/])throttlescope ([a-z][a-z-]*)", part)}
+    assert named <= set(group.commands)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_between_pages_lead_somewhere(page):
     broken = []
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):

@@ -57,7 +57,7 @@ class GateResult:
             f"The {first['gate']} gate stopped the run: {first['check']} in cluster {first['cluster']}{others}",
             got=first["observed"],
             expected=first["expected"],
-            fix="see throttlescope quality --failed; repair the source or ingest the range again",
+            fix=f"throttlescope quality --run {first['run_id']} shows all; repair what it names and run again",
         )
 
 
