@@ -32,7 +32,7 @@ def demo(
     """Show it on recordings of a real broker: no cluster, no Prometheus and no configuration needed.
 
     Ingests the recordings that are installed with the package, builds signals and verdicts on local Spark,
-    prints a line per subscription, then serves the web app on this machine. Again: nothing is computed twice.
+    prints a line per subscription, then serves the web app on this machine. A second time changes nothing.
     """
     import time
 
