@@ -71,6 +71,15 @@ class Commands(TyperGroup):
             raise typer.Exit(EXIT_FAILED) from None
 
 
+def _in_words(error: Exception) -> str:
+    """Name and message on one line. Spark wraps a worker's traceback: its last line says what it was."""
+    text = str(error).split("JVM stacktrace", 1)[0]
+    if "Traceback (most recent call last)" in text:
+        text = [line for line in text.splitlines() if line.strip()][-1]
+    text = " ".join(text.split()).rstrip(".")
+    return f"{type(error).__name__}: {text if len(text) <= 300 else text[:299] + '…'}"
+
+
 def _complain(line: str) -> None:
     from throttlescope.app.render import visible
 

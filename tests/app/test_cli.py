@@ -140,6 +140,13 @@ def test_no_arguments_show_the_help_as_a_usage_error():
             1,
             "Unexpected ZeroDivisionError: division by zero. Fix: add --debug",
         ),
+        (
+            RuntimeError(
+                "An exception was thrown:\nTraceback (most recent call last):\n  File x\nKeyError: 'y'\n\nJVM stacktrace:\nz"
+            ),
+            1,
+            "Unexpected RuntimeError: KeyError: 'y'. Fix",
+        ),
         (KeyboardInterrupt(), 130, "Interrupted"),
     ],
 )
