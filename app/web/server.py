@@ -18,16 +18,20 @@ from throttlescope.app.web.shell import explained, not_found, shell
 from throttlescope.ingest.errors import InputError
 
 LOOPBACK = "127.0.0.1"
+LOOPBACK_NAMES = (LOOPBACK, "localhost", "[::1]", "::1")
 PORT = 8050
 
 
-def create_app(lake_path: str | Path) -> Dash:
+def create_app(lake_path: str | Path, *, host: str = LOOPBACK) -> Dash:
     """The Dash application on one lake; ``.server`` is its WSGI callable.
 
     Parameters
     ----------
     lake_path : str or Path
         The lake's folder. An empty one gives pages that say what to do.
+    host : str
+        Where it will listen. On loopback only requests for a loopback name are answered, so that a
+        foreign web page cannot reach the app through a name that it points to this machine.
     """
     here = Path(__file__).parent
     app = Dash(
@@ -42,6 +46,8 @@ def create_app(lake_path: str | Path) -> Dash:
         # Plain text and no scripts in it; the browser needs the width for small screens.
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
+    if host in LOOPBACK_NAMES:
+        app.server.config["TRUSTED_HOSTS"] = list(LOOPBACK_NAMES)
     reader = LakeReader(lake_path)
     app.layout = shell()
 
@@ -69,7 +75,7 @@ def create_app(lake_path: str | Path) -> Dash:
 
     # Dash knows its script files only after it has built the first page once. A worker whose first
     # request is for such a file, of a page that another worker built, would answer with a fault.
-    app.server.test_client().get("/")
+    app.server.test_client().get("/", base_url=f"http://{LOOPBACK}")
     return app
 
 
@@ -90,7 +96,7 @@ def serve(
     class Server(BaseApplication):
         def load_config(self):
             for name, value in (
-                ("bind", f"{host}:{port}"),
+                ("bind", f"[{host}]:{port}" if ":" in host else f"{host}:{port}"),
                 ("workers", workers),
                 ("threads", threads),
                 ("worker_class", "gthread"),
@@ -104,14 +110,15 @@ def serve(
 
         def load(self):
             # In each worker, after the fork: DuckDB and Delta have threads that do not survive one.
-            return create_app(lake_path).server
+            return create_app(lake_path, host=host).server
 
     Server().run()
 
 
 def _check_free(host: str, port: int) -> None:
     try:
-        with socket.create_server((host, port)):
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family):
             pass
     except OSError as error:
         raise InputError(

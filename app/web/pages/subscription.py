@@ -543,7 +543,7 @@ def _missing(verdict: dict) -> list[html.Section]:
                     [
                         html.Li(
                             [
-                                html.P(fmt.name(row["what"], 600)),
+                                html.P(_sentence(fmt.name(row["what"], 600))),
                                 html.P([html.Strong("Fix: "), fmt.name(row["fix"], 600)], className="facts"),
                             ]
                         )
@@ -554,6 +554,11 @@ def _missing(verdict: dict) -> list[html.Section]:
             ],
         )
     ]
+
+
+def _sentence(text: str) -> str:
+    """With a capital, unless it begins with a name such as ``pulsar_...``."""
+    return text if "_" in text.split(" ")[0] else text[:1].upper() + text[1:]
 
 
 def _limits_table(limits: list[Limit]) -> html.Section:

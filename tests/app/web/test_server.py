@@ -58,6 +58,14 @@ def test_health_and_headers(client):
     assert answer.headers["X-Frame-Options"] == "DENY"
 
 
+def test_a_foreign_name_for_this_machine_is_refused(client, sample_lake):
+    assert client.get("/", headers={"Host": "attacker.example"}).status_code == 400
+    assert client.get("/", headers={"Host": "localhost:8050"}).status_code == 200
+    assert client.get("/", headers={"Host": "127.0.0.1:8050"}).status_code == 200
+    opened = server.create_app(sample_lake, host="0.0.0.0").server.test_client()  # noqa: S104
+    assert opened.get("/", headers={"Host": "pulsar.example"}).status_code == 200
+
+
 def test_the_first_page_names_no_other_host(client):
     text = client.get("/").text
     assert "_dash-component-suites" in text
