@@ -8,6 +8,7 @@ that was stopped goes on from its notes; a pull that is repeated finds every fil
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 import time
@@ -170,25 +171,6 @@ def pull(
     wanted = wanted_metrics(source.api, selectors, source.mapping, start_ms, end_ms, meter)
     mapping = _named_cluster(source, start_ms, end_ms, meter)
     name = source.samples.name
-    staging = Staging.of(
-        lake.root,
-        [
-            name,
-            source.samples.address,
-            sorted(mapping.renames.items()),
-            mapping.cluster,
-            mapping.override_cluster,
-            {metric: [str(s) for s in found] for metric, found in wanted.selectors_of.items()},
-        ],
-    )
-    if not resume:
-        staging.clear()
-    plan = staging.load_plan()
-    if plan and plan.keys() == wanted.selectors_of.keys():
-        sizes = {metric: Sizes(**size) for metric, size in plan.items()}
-    else:
-        sizes = measure(source.api, wanted, start_ms, end_ms, meter)
-    items = items_of(name, wanted, sizes, start_ms, end_ms)
     result = PullResult(
         run_id,
         f"{name} {source.samples.address}",
@@ -200,8 +182,24 @@ def pull(
         server_version=source.version,
         why_not_remote_read=source.why_not_remote_read,
     )
-    with tidy(lake, staging):
-        staging.save_plan({metric: size.to_json() for metric, size in sizes.items()})
+    request = [
+        name,
+        source.samples.address,
+        sorted(mapping.renames.items()),
+        mapping.cluster,
+        mapping.override_cluster,
+        {metric: [str(s) for s in found] for metric, found in wanted.selectors_of.items()},
+    ]
+    with staging_of(lake, request) as staging:
+        if not resume:
+            staging.forget_all()
+        plan = staging.load_plan()
+        if plan and plan.keys() == wanted.selectors_of.keys():
+            sizes = {metric: Sizes(**size) for metric, size in plan.items()}
+        else:
+            sizes = measure(source.api, wanted, start_ms, end_ms, meter)
+            staging.save_plan({metric: size.to_json() for metric, size in sizes.items()})
+        items = items_of(name, wanted, sizes, start_ms, end_ms)
         run_items(
             session,
             lake,
@@ -251,16 +249,11 @@ def run_items(
             job = Job(lake.root, sources, mapping, staging, pending, attempt, merges)
             watch = _Watch(staging, notes, len(items), progress)
             _run(session, job, min(tasks, len(pending)), watch)
-            for item in pending:
-                note = staging.note(item.key)
-                if note is None:
-                    raise ThrottlescopeError(
-                        "A task ended without a result",
-                        got=f"{item.metric_name} from {format_time(item.start_ms)}",
-                        fix="run the command again; it goes on where it stopped",
-                    )
-                notes[item.key] = note
-        if not any(note.samples or note.blocks for note in notes.values()):
+            notes |= {item.key: note for item in pending if (note := staging.note(item.key))}
+            if len(notes) < len(items):
+                # A task that Spark began anew found its items claimed; they are done in the next round.
+                continue
+        if not any(note.blocks for note in notes.values()):
             refused = sum(row["rows"] for note in notes.values() for row in note.refused)
             raise InputError(
                 "The range holds no samples",
@@ -281,9 +274,9 @@ def run_items(
             staging.forget(key)
             del notes[key]
     raise ConflictError(
-        "The lake is being written by other runs all the time",
-        got=f"{_ROUNDS} lost races",
-        fix="run the command again when they have ended",
+        "The pull came to no end",
+        got=f"{_ROUNDS} rounds in which tasks were lost, or other runs wrote the same blocks",
+        fix="run the command again; it goes on where it stopped",
     )
 
 
@@ -403,21 +396,17 @@ def _named_cluster(source: PrometheusSource, start_ms: int, end_ms: int, meter: 
     return mapping
 
 
-class tidy:  # noqa: N801
-    """Leaves nothing behind where nothing was finished: no staging without notes, no folder that we made."""
-
-    def __init__(self, lake: Lake, staging: Staging) -> None:
-        self._root, self._staging = Path(lake.root), staging
-        self._existed = self._root.exists()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        if not self._staging.notes_written():
-            self._staging.clear()
-            if not self._existed and self._root.exists() and not any(self._root.iterdir()):
-                self._root.rmdir()
+@contextlib.contextmanager
+def staging_of(lake: Lake, request: list) -> Iterator[Staging]:
+    """The staging folder of a request; where nothing was finished, nothing is left behind, not even the lake's folder."""
+    root = Path(lake.root)
+    existed = root.exists()
+    try:
+        with Staging.of(root, request).owned() as staging:
+            yield staging
+    finally:
+        if not existed and root.exists() and not any(root.iterdir()):
+            root.rmdir()
 
 
 def _fill(result: PullResult, notes: Sequence[ItemNote]) -> None:

@@ -17,11 +17,9 @@ from throttlescope.ingest.labels import LabelMapping
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.plan import Item
-from throttlescope.ingest.pull import Progress, PullResult, run_items
-from throttlescope.ingest.pull import tidy as tidied
+from throttlescope.ingest.pull import Progress, PullResult, run_items, staging_of
 from throttlescope.ingest.selector import metric_selector
 from throttlescope.ingest.sources.recording import Recording, read_recording
-from throttlescope.ingest.staging import Staging
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,10 +69,10 @@ def ingest_recordings(
     end_ms = max(recording.end_ms for recording in found)
     result = PullResult(run_id, "recording " + " ".join(sorted(by_name)), start_ms, end_ms)
     result.metrics = tuple(sorted({item.metric_name for item in items}))
-    staging = Staging.of(lake.root, ["recording", sorted(recording.checksum for recording in found)])
+    request = ["recording", sorted(recording.checksum for recording in found)]
     sources = {name: recording.source for name, recording in by_name.items()}
     tasks = tasks or session.sparkContext.defaultParallelism
-    with tidied(lake, staging):
+    with staging_of(lake, request) as staging:
         run_items(
             session, lake, sources, LabelMapping(), staging, items, result, tasks=tasks, progress=progress
         )

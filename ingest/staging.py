@@ -1,6 +1,6 @@
 """What a pull has done so far: in, finished items; out, notes on disk that a repeated pull goes on from.
 
-A pull that was interrupted or killed leaves a folder ``_staging/<request>`` in the lake's folder, where the same request
+A pull that was interrupted or killed leaves a folder ``_staging-<request>`` in the lake's folder, where the same request
 finds it: a note of JSON per finished item, the item's series as Arrow, and the sizes that the plan was cut by.
 Nothing in it is visible to readers of the lake. A pull that succeeds removes it.
 """
@@ -8,12 +8,14 @@ Nothing in it is visible to readers of the lake. A pull that succeeds removes it
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import shutil
 import time
-from collections.abc import Iterable
+import uuid
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -81,7 +83,27 @@ class Staging:
     def of(cls, root: str | Path, request: list) -> Staging:
         """The folder of a request, which is anything that JSON can hold."""
         key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:24]
-        return cls(Path(root) / "_staging" / key)
+        return cls(Path(root) / f"_staging-{key}")
+
+    @contextlib.contextmanager
+    def owned(self) -> Iterator[Staging]:
+        """This folder for the length of the context, or one beside it while another run has the same request.
+
+        At the end a folder without notes is removed: there is nothing to go on from.
+        """
+        own = self
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(self.folder / "lock", os.O_CREAT | os.O_RDWR)
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                own = Staging(self.folder.with_name(f"{self.folder.name}-{uuid.uuid4().hex[:8]}"))
+            yield own
+        finally:
+            if not own.notes_written():
+                own.clear()
+            os.close(lock)
 
     # -- the plan --------------------------------------------------------------------------
 
@@ -116,6 +138,11 @@ class Staging:
     def forget(self, item_key: str) -> None:
         self._note_path(item_key).unlink(missing_ok=True)
 
+    def forget_all(self) -> None:
+        """Forget the plan and all notes."""
+        (self.folder / "plan.json").unlink(missing_ok=True)
+        shutil.rmtree(self.folder / "notes", ignore_errors=True)
+
     def notes_written(self) -> set[str]:
         """Keys of the items that have a note; cheap, for watching progress."""
         with contextlib.suppress(FileNotFoundError):
@@ -130,7 +157,7 @@ class Staging:
 
     def scratch(self, item_key: str) -> Path:
         """A folder for one attempt at one item."""
-        return self.folder / "scratch" / f"{item_key}-{os.getpid()}"
+        return self.folder / "scratch" / f"{item_key}-{uuid.uuid4().hex}"
 
     # -- who does what, and when to stop ---------------------------------------------------
 
@@ -182,10 +209,8 @@ class Staging:
         shutil.rmtree(self.folder / "scratch", ignore_errors=True)
 
     def clear(self) -> None:
-        """Remove the folder, and its parent when that was the last."""
+        """Remove the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            self.folder.parent.rmdir()
 
     # -- files -----------------------------------------------------------------------------
 
@@ -204,6 +229,6 @@ class Staging:
     @staticmethod
     def _write(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_name(f".{path.name}.{os.getpid()}")
+        scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
         scratch.write_text(text)
         os.replace(scratch, path)

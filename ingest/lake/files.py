@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import uuid
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -152,7 +153,8 @@ def _write_whole(path: Path, content: pa.Buffer) -> None:
     if path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    # Unique among processes, threads and machines that share the folder.
+    scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         with open(scratch, "wb") as file:
             file.write(content)

@@ -6,6 +6,7 @@ import threading
 from types import SimpleNamespace
 
 import pyarrow as pa
+from pyspark import cloudpickle
 
 
 class LocalTasks:
@@ -39,7 +40,9 @@ class _Frame:
         def run(partition: int) -> None:
             try:
                 batch = pa.record_batch([pa.array([partition])], names=["id"])
-                for answer in self._function(iter([batch])):
+                # As Spark does: every task has a copy of its own.
+                function = cloudpickle.loads(cloudpickle.dumps(self._function))
+                for answer in function(iter([batch])):
                     rows.extend(answer.to_pylist())
             except BaseException as error:
                 failures.append(error)
