@@ -63,11 +63,7 @@ class Commands(TyperGroup):
         except Exception as error:
             if session_options.debug:
                 raise
-            text = " ".join(str(error).split())
-            text = text if len(text) <= 300 else text[:299] + "…"
-            _complain(
-                f"Unexpected {type(error).__name__}: {text}. Fix: add --debug to see where, and report it"
-            )
+            _complain(f"Unexpected {_in_words(error)}. Fix: add --debug to see where, and report it")
             raise typer.Exit(EXIT_FAILED) from None
 
 
