@@ -19,8 +19,9 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from throttlescope.ingest.cachedir import cache_dir
+from throttlescope.ingest.class_archive import archive_options
 from throttlescope.ingest.errors import SourceError
-from throttlescope.ingest.java import find_java
+from throttlescope.ingest.java import Java, find_java
 
 _LOG4J2 = Path(__file__).with_name("spark-log4j2.properties")
 _LOGS_KEPT_S = 7 * 24 * 3600
@@ -69,13 +70,14 @@ def spark_session(
         return active
     # Workers are started by the JVM, which would otherwise take the first python3 in PATH: one without our packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    java = None if SparkContext._gateway else find_java()
+    if java:
+        java_options = [*archive_options(java, java_options), *java_options]
     settings = _settings(app_name, master, cores, driver_memory, java_options) | dict(conf or {})
     spark_conf = SparkConf(loadDefaults=False)
     for key, value in settings.items():
         spark_conf.set(key, value)
-    gateway = None
-    if SparkContext._gateway is None:
-        gateway = _start_jvm(spark_conf, debug)
+    gateway = _start_jvm(java, spark_conf, debug) if java else None
     SparkContext(conf=spark_conf, gateway=gateway)
     return SparkSession.builder.getOrCreate()
 
@@ -117,8 +119,7 @@ def _settings(
     return settings
 
 
-def _start_jvm(conf: SparkConf, debug: bool):
-    java = find_java()
+def _start_jvm(java: Java, conf: SparkConf, debug: bool):
     variables = {"JAVA_HOME": str(java.home)}
     if conf.get("spark.driver.host", None) == "127.0.0.1":
         variables["SPARK_LOCAL_IP"] = "127.0.0.1"

