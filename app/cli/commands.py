@@ -49,8 +49,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except ThrottlescopeError as error:
-            if session_options.debug:
-                raise
+            _trace_if_asked()
             _complain(str(error))
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
@@ -61,10 +60,16 @@ class Commands(TyperGroup):
         except (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except Exception as error:
-            if session_options.debug:
-                raise
+            _trace_if_asked()
             _complain(f"Unexpected {_in_words(error)}. Fix: add --debug to see where, and report it")
             raise typer.Exit(EXIT_FAILED) from None
+
+
+def _trace_if_asked() -> None:
+    if session_options.debug:
+        import traceback
+
+        traceback.print_exc()
 
 
 def _in_words(error: Exception) -> str:

@@ -17,7 +17,6 @@ from tests.app.commands import throttlescope
 from tests.app.http_server import answering, html
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
 from throttlescope.app.cli import reference
-from throttlescope.app.cli.commands import app
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import GateError
 from throttlescope.ingest.lake import Lake
@@ -160,10 +159,17 @@ def test_every_fault_is_one_line_and_a_code(monkeypatch, lake, fault, code, word
     assert words in outcome.line
 
 
-def test_debug_shows_the_traceback(monkeypatch, lake):
-    monkeypatch.setattr(Lake, "version", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        app(["verdicts", "--lake", lake.root, "--debug"], prog_name="throttlescope")
+@pytest.mark.parametrize(("fault", "code"), [(ZeroDivisionError("x"), 1), (GateError("stopped"), 3)])
+def test_debug_shows_the_traceback_and_keeps_the_code(monkeypatch, lake, fault, code):
+    def fail(*_):
+        raise fault
+
+    monkeypatch.setattr(Lake, "version", fail)
+    outcome = throttlescope("verdicts", "--lake", lake.root, "--debug")
+    assert outcome.code == code
+    assert "Traceback" in outcome.err
+    assert "in read_verdicts" in outcome.err or "in _rows" in outcome.err
+    assert outcome.err.splitlines()[-1].startswith("throttlescope: ")
 
 
 def test_verdicts_as_json(lake):

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.app.commands import throttlescope
+from tests.app.http_server import answering, html, unauthorised
 from tests.lab.prometheus import running_prometheus, write_arrays, write_series
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake, write_data_file
@@ -273,6 +274,117 @@ def test_a_prometheus_gives_the_verdicts_of_the_recording_made_from_it(
     )  # fmt: skip
     assert versions(lake.root) == before
     assert content(lake.root) == contents
+
+
+PATH_OF = {
+    "broker_configuration_runtime": "/admin/v2/brokers/configuration/runtime",
+    "broker_dynamic_configuration": "/admin/v2/brokers/configuration/values",
+    "broker_version": "/admin/v2/brokers/version",
+}
+SUFFIX_OF = {
+    "topic_dispatch_rate": "/dispatchRate",
+    "topic_subscription_dispatch_rate": "/subscriptionDispatchRate",
+    "partition_count": "/partitions",
+    "topic_subscriptions": "/subscriptions",
+}
+
+
+class Admin:
+    """An admin API on loopback that gives a recording's first answers, and refuses what it was not asked then."""
+
+    def __init__(self, recording):
+        self.asked = []
+        self.answers = {"/admin/v2/clusters": '["lab"]'}
+        for row in reversed(recording.policies.to_pylist()):
+            topic, _, subscription = row["key"].partition("#")
+            path = topic.replace("://", "/", 1)
+            if row["scope"] in PATH_OF:
+                self.answers[PATH_OF[row["scope"]]] = row["body"]
+                self.answers["/admin/v2/brokers"] = json.dumps([row["key"]])
+            elif row["scope"] == "namespace":
+                self.answers[f"/admin/v2/namespaces/{path}"] = row["body"]
+            elif row["scope"] in SUFFIX_OF:
+                self.answers[f"/admin/v2/{path}{SUFFIX_OF[row['scope']]}"] = row["body"]
+            elif row["scope"] == "topic_owner":
+                self.answers[f"/lookup/v2/topic/{path}"] = row["body"]
+            elif row["scope"] == "subscription_dispatch_rate":
+                self.answers[f"/admin/v2/{path}/{subscription}/dispatchRate"] = row["body"]
+
+    def __call__(self, method, path, headers):
+        self.asked.append(path)
+        answer = self.answers.get(path.split("?")[0])
+        if "isGlobal=true" in path:
+            return 204, "application/json", b""
+        if answer is None:
+            return 404, "application/json", b'{"reason": "not recorded"}'
+        return (200, "application/json", answer.encode()) if answer != "null" else (204, "text/plain", b"")
+
+
+@pytest.mark.prometheus
+def test_limits_come_from_the_admin_api_and_what_it_refuses_is_told(prometheus, tmp_path):
+    recording = read_recording(list_shipped()[THROTTLED])
+    lake, admin = Lake(tmp_path / "lake"), Admin(recording)
+    with answering(admin) as url:
+        arguments = [
+            "--prometheus", prometheus.url, "--pulsar-admin", url, "--start", recording.start_ms / 1000,
+            "--end", recording.end_ms / 1000,
+        ]  # fmt: skip
+        said = run(lake.root, *arguments)
+        assert said["sources"][0]["admin_requests"] == len(admin.asked) > 5
+        before = {table: rows_of(lake.root, table) for table in ("samples", "signals", "verdicts")}
+        run(lake.root, *arguments)
+    assert {table: rows_of(lake.root, table) for table in before} == before
+    limits = [row for row in lake.read("limits").to_pylist() if row["subscription"] == "billing"]
+    subscription = [row for row in limits if row["level"] == "subscription"]
+    assert {(row["rate_msg"], row["set_by"]) for row in subscription} == {(50, "subscription_policy")}
+    verdicts = [row for row in lake.read("verdicts").to_pylist() if row["subscription"] == "billing"]
+    assert "throttled" in {row["cause"] for row in verdicts}
+    # The stats of the topic were not recorded in this form: the question stays open, and says so.
+    found = json.loads(throttlescope("quality", "--lake", lake.root, "--format", "json").out)
+    (unanswered, _) = [row for row in found if row["check"] == "admin_api_answers"]
+    assert "not recorded" in unanswered["observed"]
+    assert unanswered["severity"] == "warning"
+
+
+@pytest.mark.prometheus
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (html, "web page"),
+        (unauthorised, "wants authentication"),
+        (lambda *_: (500, "text/plain", b"out of order"), "out of order"),
+        (None, "cannot be reached"),
+    ],
+)
+def test_an_admin_api_that_does_not_answer_ends_the_run_before_it_writes(prometheus, tmp_path, answer, words):
+    with answering(answer or html) as url:
+        if answer is not None:
+            outcome = throttlescope(
+                "run",
+                "--prometheus",
+                prometheus.url,
+                "--pulsar-admin",
+                url,
+                "--start",
+                "-1h",
+                "--lake",
+                tmp_path / "lake",
+            )
+    if answer is None:
+        outcome = throttlescope(
+            "run",
+            "--prometheus",
+            prometheus.url,
+            "--pulsar-admin",
+            url,
+            "--start",
+            "-1h",
+            "--lake",
+            tmp_path / "lake",
+        )
+    assert outcome.code == 4
+    assert words in outcome.line
+    assert not (tmp_path / "lake").exists()
 
 
 @pytest.mark.prometheus
