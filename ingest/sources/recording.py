@@ -41,9 +41,16 @@ _NEEDED = ("samples.parquet", "policies.jsonl", "topic_stats.jsonl", "truth.json
 
 @dataclass(frozen=True)
 class RecordingSource:
-    """The samples of one recording, as a :class:`throttlescope.ingest.series.SampleSource`. Picklable."""
+    """The samples of one recording, as a :class:`throttlescope.ingest.series.SampleSource`. Picklable.
+
+    Attributes
+    ----------
+    checksum : str
+        Of its samples; another recording in the same folder is another source.
+    """
 
     folder: str
+    checksum: str
 
     name = "recording"
     stale_is_inferred = False
@@ -54,7 +61,7 @@ class RecordingSource:
 
     def read(self, selector: Selector, start_ms: int, end_ms: int, meter: Meter) -> Iterator[SampleBatch]:
         """Samples with ``start_ms <= t < end_ms`` of the series that the selector names."""
-        table, rows_of = _loaded(self.folder)
+        table, rows_of = _loaded(self.folder, self.checksum)
         rows = rows_of.get(selector.metric_name, []) if selector.metric_name else range(table.num_rows)
         labels = table["labels"]
         found = [(row, pairs) for row in rows if selector.matches(dict(pairs := labels[row].as_py()))]
@@ -105,7 +112,7 @@ class Recording:
 
     @property
     def source(self) -> RecordingSource:
-        return RecordingSource(str(self.folder))
+        return RecordingSource(str(self.folder), self.about["files"]["samples.parquet"])
 
     @property
     def checksum(self) -> str:
@@ -126,7 +133,7 @@ def read_recording(folder: str | Path) -> Recording:
     _check_files(folder, about["files"])
     name = about["name"]
     try:
-        table, rows_of = _loaded(str(folder))
+        table, rows_of = _loaded(str(folder), about["files"]["samples.parquet"])
         start_ms, end_ms = _range_of(table)
         return Recording(
             name,
@@ -217,8 +224,8 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
 
 
 @functools.lru_cache(maxsize=2)
-def _loaded(folder: str) -> tuple[pa.Table, dict[str, list[int]]]:
-    """All series, and the rows of each metric; kept because a task reads metric by metric."""
+def _loaded(folder: str, checksum: str) -> tuple[pa.Table, dict[str, list[int]]]:
+    """All series, and the rows of each metric; kept by checksum, because a task reads metric by metric."""
     table = pq.read_table(Path(folder) / "samples.parquet")
     if dict(zip(table.schema.names, table.schema.types, strict=True)).keys() != _SAMPLES.keys():
         raise ValueError(f"samples.parquet has columns {table.schema.names}")
