@@ -83,10 +83,13 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
     where = (pc.field("metric_name") == _BACKLOG) & (pc.field("cluster") == cluster)
     for row in lake.read("series", columns=["series_id", "labels"], where=where).to_pylist():
         labels, peak = dict(row["labels"]), peak_of.get(row["series_id"])
-        # Non-persistent topics have no backlog that a limit could hold.
-        if peak is not None and labels["topic"].startswith("persistent://"):
-            name = labels["topic"]
+        if peak is not None and _of_interest(name := labels["topic"]):
             partitions_of.setdefault(name, set()).add(int(labels["partition"]))
             largest[name] = max(peak, largest.get(name, 0.0))
     ordered = sorted(partitions_of, key=lambda name: (-largest[name], name))
     return [Topic(name, tuple(sorted(partitions_of[name]))) for name in ordered]
+
+
+def _of_interest(topic: str) -> bool:
+    """Not Pulsar's own topics (``__change_events``), nor non-persistent ones: no limit holds a backlog of theirs."""
+    return topic.startswith("persistent://") and not topic.rsplit("/", 1)[-1].startswith("__")

@@ -1,0 +1,286 @@
+"""The admin API: a real broker's recorded answers served again, partial failures, several brokers, gentleness."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from tests.app.http_server import answering, html, unauthorised
+from tests.ingest.local_tasks import LocalTasks
+from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.pull_admin import pull_admin, topics_with_backlog
+from throttlescope.ingest.pull_recordings import ingest_recordings
+from throttlescope.ingest.sources.access import Access
+from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
+from throttlescope.ingest.sources.recording import list_shipped
+
+RECORDING = "sub-msg-large"
+TOPIC = "persistent://lab/sub-msg-large/orders"
+FAST = 1000.0
+
+_PATHS = {
+    "broker_configuration_runtime": "/admin/v2/brokers/configuration/runtime",
+    "broker_dynamic_configuration": "/admin/v2/brokers/configuration/values",
+    "broker_version": "/admin/v2/brokers/version",
+    "namespace": "/admin/v2/namespaces/{key}",
+    "topic_dispatch_rate": "/admin/v2/persistent/{topic}/dispatchRate",
+    "topic_subscription_dispatch_rate": "/admin/v2/persistent/{topic}/subscriptionDispatchRate",
+    "global_topic_dispatch_rate": "/admin/v2/persistent/{topic}/dispatchRate?isGlobal=true",
+    "global_topic_subscription_dispatch_rate": "/admin/v2/persistent/{topic}/subscriptionDispatchRate?isGlobal=true",
+    "partition_count": "/admin/v2/persistent/{topic}/partitions",
+    "topic_subscriptions": "/admin/v2/persistent/{topic}/subscriptions",
+    "topic_owner": "/lookup/v2/topic/persistent/{topic}",
+    "subscription_dispatch_rate": "/admin/v2/persistent/{topic}/{sub}/dispatchRate",
+}
+
+
+def recorded(name: str) -> list[dict]:
+    return [json.loads(line) for line in (list_shipped()[RECORDING] / name).read_text().splitlines()]
+
+
+def path_of(row: dict) -> str:
+    topic, _, sub = row["key"].removeprefix("persistent://").partition("#")
+    return _PATHS[row["scope"]].format(key=row["key"], topic=topic, sub=sub)
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, str]:
+    """Path to body, as the broker of the recording gave it first."""
+    found: dict[str, str] = {}
+    for row in recorded("policies.jsonl"):
+        found.setdefault(path_of(row), row["body"] or "")
+        broker = row["broker"]
+    for row in recorded("topic_stats.jsonl"):
+        path = f"/admin/v2/persistent/lab/sub-msg-large/orders-partition-{row['partition']}/stats?getPreciseBacklog=true"
+        found.setdefault(path, row["body"])
+    found["/admin/v2/brokers"] = json.dumps([broker])
+    return found
+
+
+def serve(answers: dict[str, str], refuse: dict[str, int] | None = None, seen: list | None = None):
+    def answer(method: str, path: str, headers: dict[str, str]):
+        assert method == "GET"
+        if seen is not None:
+            seen.append((time.monotonic(), path, headers))
+        for part, status in (refuse or {}).items():
+            if part in path:
+                return status, "application/json", json.dumps({"reason": f"no {part}"}).encode()
+        if path not in answers:
+            return 404, "application/json", b'{"reason": "Topic not found"}'
+        return 200, "application/json", answers[path].encode()
+
+    return answering(answer)
+
+
+BOTH_PARTITIONS = (Topic(TOPIC, (0, 1)),)
+
+
+def collected(url: str, topics=BOTH_PARTITIONS, **options):
+    return PulsarAdmin([url], calls_per_s=FAST, **options).collect("prod", topics)
+
+
+def test_a_real_brokers_answers(answers) -> None:
+    with serve(answers) as url:
+        snapshot = collected(url)
+    assert snapshot.failures == []
+    rows = {(row["scope"], row["key"]): row for row in snapshot.policies.to_pylist()}
+    expected = {(row["scope"], row["key"]): row for row in recorded("policies.jsonl")}
+    assert rows.keys() == expected.keys()
+    for (scope, key), row in rows.items():
+        body = answers[path_of({"scope": scope, "key": key})]
+        if scope == "broker_configuration_runtime":
+            assert json.loads(row["body"]).keys() == json.loads(body).keys()
+            assert row["broker"] == row["key"]
+        else:
+            assert row["body"] == (body or "null")
+    stats = snapshot.topic_stats.to_pylist()
+    assert [(row["topic"], row["partition"], row["subscription"]) for row in stats] == [
+        (TOPIC, 0, "billing"),
+        (TOPIC, 1, "billing"),
+    ]
+    assert snapshot.requests == len(rows) + 2 + 1
+    assert snapshot.bytes > 10_000
+
+
+def test_a_partial_failure_is_told_and_the_rest_comes(answers) -> None:
+    refuse = {"/brokers/configuration/": 403, "dispatchRate?isGlobal": 404, "partition-1/stats": 500}
+    with serve(answers, refuse) as url:
+        snapshot = collected(url)
+    failed = Counter(failure.scope for failure in snapshot.failures)
+    assert failed == {
+        "broker_configuration_runtime": 1,
+        "broker_dynamic_configuration": 1,
+        "global_topic_dispatch_rate": 1,
+        "topic_stats": 1,
+    }
+    scopes = {row["scope"] for row in snapshot.policies.to_pylist()}
+    # What was not answered has no row: it is unknown, not unset.
+    assert not scopes & (failed.keys() - {"topic_stats"})
+    assert {"namespace", "topic_dispatch_rate", "topic_owner", "broker_version"} <= scopes
+    assert "no dispatchRate?isGlobal" in next(
+        f.reason for f in snapshot.failures if f.scope.startswith("global")
+    )
+    assert snapshot.topic_stats.num_rows == 1
+
+
+def test_a_topic_that_is_gone_hides_no_other(answers) -> None:
+    with serve(answers) as url:
+        snapshot = collected(url, [Topic("persistent://lab/gone/x", (-1,)), Topic(TOPIC, (0,))])
+    assert {failure.key for failure in snapshot.failures} == {"lab/gone", "persistent://lab/gone/x"}
+    assert snapshot.topic_stats.num_rows == 1
+
+
+def test_several_brokers_are_asked_each(answers) -> None:
+    seen: list = []
+    other = dict(answers)
+    with serve(other, seen=seen) as second, serve(answers, seen=seen) as first:
+        names = [urlsplit(url).netloc for url in (first, second)]
+        answers = answers | {"/admin/v2/brokers": json.dumps([*names, "127.0.0.1:1"])}
+        with serve(answers) as entry:
+            snapshot = collected(entry, [])
+    runtime = {
+        row["key"]: row["broker"]
+        for row in snapshot.policies.to_pylist()
+        if row["scope"] == "broker_configuration_runtime"
+    }
+    assert runtime == dict(zip(names, names, strict=True))
+    assert [(failure.scope, failure.key) for failure in snapshot.failures] == [
+        ("broker_configuration_runtime", "127.0.0.1:1")
+    ]
+    assert sum(row["scope"] == "broker_dynamic_configuration" for row in snapshot.policies.to_pylist()) == 1
+
+
+def test_a_second_address_is_taken_where_the_first_is_silent(answers) -> None:
+    with serve(answers) as url:
+        admin = PulsarAdmin(["http://127.0.0.1:1", url], Access(timeout_s=5), calls_per_s=FAST)
+        assert admin.collect("prod", [Topic(TOPIC, (0,))]).topic_stats.num_rows == 1
+
+
+def test_secrets_of_a_brokers_configuration_stay_there(answers) -> None:
+    path = "/admin/v2/brokers/configuration/runtime"
+    runtime = json.loads(answers[path]) | {
+        "brokerClientAuthenticationParameters": "token:s3cret",
+        "tlsKeyStorePassword": "s3cret",
+        "brokerClientTlsTrustStorePassword": "",
+        "saslJaasServerRoleTokenSignerSecretPath": "/etc/where",
+        "dispatchThrottlingRateInMsg": "7",
+    }
+    with serve(answers | {path: json.dumps(runtime)}) as url:
+        snapshot = collected(url, [])
+    (row,) = [r for r in snapshot.policies.to_pylist() if r["scope"] == "broker_configuration_runtime"]
+    body = json.loads(row["body"])
+    assert "s3cret" not in row["body"]
+    assert body["tlsKeyStorePassword"] == "(hidden)"
+    assert body["brokerClientTlsTrustStorePassword"] == ""
+    assert body["saslJaasServerRoleTokenSignerSecretPath"] == "/etc/where"
+    assert body["dispatchThrottlingRateInMsg"] == "7"
+
+
+def test_no_more_calls_than_allowed(answers) -> None:
+    seen: list = []
+    with serve(answers, seen=seen) as url:
+        PulsarAdmin([url], calls_per_s=20).collect("prod", [Topic(TOPIC, (0,))])
+    times = [at for at, _, _ in seen]
+    assert len(times) == 15
+    for i in range(len(times) - 11):
+        assert times[i + 11] - times[i] >= 0.45, (
+            "eleven calls take half a second, or a little less by the clock"
+        )
+
+
+def test_the_owner_of_a_topic_gets_the_same_credentials(answers) -> None:
+    """A broker sends topic questions on to the owner, whose address is another one."""
+    seen: list = []
+    with serve(answers, seen=seen) as owner, redirecting(owner) as url:
+        snapshot = collected(url, access=Access(token="s3cret"))  # noqa: S106
+    assert snapshot.failures == []
+    assert {headers.get("Authorization") for _, _, headers in seen} == {"Bearer s3cret"}
+
+
+@contextlib.contextmanager
+def redirecting(target: str):
+    """A server that sends every question on."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(307)
+            self.send_header("Location", target + self.path)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (unauthorised, ["401", "answers no question"]),
+        (html, ["web page", "answers no question"]),
+        (lambda *_: (404, "text/plain", b"not found"), ["answers no question", "8080"]),
+    ],
+)
+def test_a_server_that_refuses_everything(answer, words: list[str]) -> None:
+    with answering(answer) as url, pytest.raises(SourceError) as caught:
+        collected(url, access=Access(token="s3cret"))  # noqa: S106
+    text = str(caught.value)
+    assert "\n" not in text
+    assert "s3cret" not in text
+    assert all(word in text for word in words[1:]), text
+
+
+def test_nobody_there_and_no_address() -> None:
+    with pytest.raises(SourceError, match="cannot be reached"):
+        collected("http://127.0.0.1:1", access=Access(timeout_s=5))
+    with pytest.raises(InputError):
+        PulsarAdmin([])
+    with pytest.raises(InputError, match="pulsar://"):
+        PulsarAdmin(["pulsar://broker:6650"])
+
+
+def test_odd_names_are_one_path_segment_each() -> None:
+    topic = Topic("persistent://t/n/a b/../c?x#y%2F")
+    assert topic.namespace == "t/n"
+    assert topic.path == "persistent/t/n/a%20b%2F..%2Fc%3Fx%23y%252F"
+    assert topic.physical(3).name.endswith("y%2F-partition-3")
+    assert dict(parse_qsl(urlsplit("http://x/" + topic.path).query)) == {}
+
+
+# -- into the lake -------------------------------------------------------------------------
+
+
+def test_what_has_a_backlog_is_asked_about(answers, tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    ingest_recordings(LocalTasks(), lake, [list_shipped()[RECORDING]], "run")
+    rows = lake.read("samples", columns=["block_start_ms"])["block_start_ms"].to_pylist()
+    start_ms, end_ms = min(rows), max(rows) + 3_600_000
+    assert topics_with_backlog(lake, RECORDING, start_ms, end_ms) == [Topic(TOPIC, (0, 1))]
+    assert topics_with_backlog(lake, RECORDING, start_ms - 10**9, start_ms - 10**8) == []
+    assert topics_with_backlog(lake, "other", start_ms, end_ms) == []
+    before = lake.read("policies").num_rows, lake.read("topic_stats").num_rows
+    with serve(answers) as url:
+        admin = PulsarAdmin([url], calls_per_s=FAST)
+        snapshot = pull_admin(lake, admin, RECORDING, start_ms, end_ms, "run")
+        assert lake.read("policies").num_rows == before[0] + snapshot.policies.num_rows
+        assert lake.read("topic_stats").num_rows == before[1] + 2
+        left = pull_admin(lake, admin, RECORDING, start_ms, end_ms, "run", max_topics=0)
+    assert left.failures[-1].reason == "not asked: more than 0"
