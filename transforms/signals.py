@@ -102,7 +102,7 @@ def plan_tasks(
             if any(file.partition["metric_name"] == BACKLOG for file in files)
         }
         for share in _shares(bytes_of, parallelism):
-            # The broker's own series are in a shard of their own and go along with every other.
+            # The broker's own series have no topic and so one shard: they go along with every other.
             read = set(share) | {(cluster, shard_of(cluster, "", "")) for cluster, _ in share}
             # Of the broker's shard only its own series: a topic that is in it too belongs to one task.
             files = [
