@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,26 +11,40 @@ import pyarrow.parquet as pq
 from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.transforms.promql.source import Series
 
-RECORDINGS = Path(__file__).parents[2] / "ingest" / "recordings"
+_ROOT = Path(__file__).parents[2]
 
 #: A whole number of hours, so that blocks and minutes stay what they were.
 _START_MS = 1_700_000_000_000 // BLOCK_MS * BLOCK_MS
 
 
+def recording_folder(name: str) -> Path:
+    """Folder of a recording: shipped with the package, or kept for the figures."""
+    folders = (_ROOT / "ingest" / "recordings" / name, _ROOT / "tests" / "recordings" / name)
+    return next(folder for folder in folders if folder.is_dir())
+
+
 def recorded_series(name: str, metrics: set[str] | None = None) -> list[Series]:
     """All series of a recording, or those of some metrics; the first block is moved to November 2023."""
-    rows = pq.read_table(RECORDINGS / name / "samples.parquet").to_pylist()
-    first_ms = min(row["timestamps_ms"][0] for row in rows if row["timestamps_ms"])
-    shift_ms = _START_MS - first_ms // BLOCK_MS * BLOCK_MS
-    series = []
-    for row in rows:
-        labels = dict(row["labels"])
-        if metrics is None or labels["__name__"] in metrics:
-            times, stale = (
-                np.array(row[column], np.int64) + shift_ms for column in ("timestamps_ms", "stale_ms")
-            )
-            series.append(Series(labels, times, np.array(row["values"], np.float64), stale))
-    return series
+    series = unmoved_series(name)
+    shift_ms = _START_MS - bounds_ms(series)[0] // BLOCK_MS * BLOCK_MS
+    return [
+        replace(one, timestamps_ms=one.timestamps_ms + shift_ms, stale_ms=one.stale_ms + shift_ms)
+        for one in series
+        if metrics is None or one.labels["__name__"] in metrics
+    ]
+
+
+def unmoved_series(name: str) -> list[Series]:
+    """All series of a recording at their own times."""
+    return [
+        Series(
+            dict(row["labels"]),
+            np.array(row["timestamps_ms"], np.int64),
+            np.array(row["values"], np.float64),
+            np.array(row["stale_ms"], np.int64),
+        )
+        for row in pq.read_table(recording_folder(name) / "samples.parquet").to_pylist()
+    ]
 
 
 def bounds_ms(series: list[Series]) -> tuple[int, int]:
