@@ -7,7 +7,7 @@ Nothing is written, neither to the lake nor to the cluster.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.ingest.errors import EXIT_INPUT, EXIT_UNREACHABLE, ThrottlescopeError
@@ -48,6 +48,7 @@ class Check:
 
 def examine(settings: Settings, config_file: Path | None) -> list[Check]:
     """Ask every configured source what it offers."""
+    from throttlescope.app.config import UNNAMED
     from throttlescope.app.doctor_admin import examine_admin
     from throttlescope.app.doctor_prometheus import examine_prometheus
 
@@ -66,7 +67,8 @@ def examine(settings: Settings, config_file: Path | None) -> list[Check]:
                     "messages per entry stay unknown", "add --pulsar-admin URL, or [clusters.NAME.pulsar_admin]",
                 )
             )  # fmt: skip
-    return checks
+    # A cluster that nobody named has no name to show.
+    return [replace(check, cluster="") if check.cluster == UNNAMED else check for check in checks]
 
 
 def exit_code(checks: Iterable[Check]) -> int:

@@ -247,7 +247,7 @@ class _Examination:
             exported = self._values(BACKLOG, "exported_namespace")
             fix = "set honor_labels: true in the scrape configuration"
             if any("/" in value for value in exported):
-                fix += f', or namespace = "exported_namespace" in [clusters.{self.name}.labels]'
+                fix += f', or namespace = "exported_namespace" in [clusters.{"NAME" if self.name == UNNAMED else self.name}.labels]'
             got = ", ".join(sorted(named)[:3]) or "nothing"
             self._say("namespace label", FAILED, f"holds {got}, not tenant/namespace", fix)
         else:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 # A pipe has no width; this one keeps a verdict on one line.
-_PIPE_COLUMNS = 200
+_PIPE_COLUMNS = 240
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -45,7 +46,8 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else _PIPE_COLUMNS, soft_wrap=False, highlight=False)
+    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    console = Console(width=_PIPE_COLUMNS if wide else None, soft_wrap=False, highlight=False)
     # Printed by itself: a title of the table's own is broken at the table's width.
     console.print(Text(visible(title), style="bold"))
     table = Table()

@@ -36,19 +36,23 @@ def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
     shown = [row for row in rows if not (_is_system(row) and row["cause"] == "healthy")]
     hidden = len(rows) - len(shown)
     left_out = f" Left out: {hidden} healthy subscriptions of Pulsar's own topics." if hidden else ""
+    dates = {minute_text(ms)[:10] for row in shown for ms in (row["from_ms"], row["to_ms"])}
+    # One day for all rows is said once, above the table.
+    day, skip = (f", {dates.pop()} UTC", 11) if len(dates) == 1 else ("", 0)
     _print(
         shown,
         objectives,
         [("held", "right"), ("between (UTC)", "left"), ("now", "left")],
         lambda row: [
             duration_text(row["held_ms"]),
-            f"{minute_text(row['from_ms'])} to {minute_text(row['to_ms'])[11:]}",
+            f"{minute_text(row['from_ms'])[skip:]} to {minute_text(row['to_ms'])[11:]}",
             row["cause_now"],
         ],
         what="subscription",
+        after=day,
         end="end_ms",
-        notes="cause: what held longest in the range; sure: its mean confidence; backlog: its largest, in ready entries (batches)."
-        + left_out,
+        notes="cause: what held longest in the range; sure: its mean confidence; "
+        f"backlog: its largest, in ready entries (batches).{left_out}",
         now_ms=now_ms,
     )
 
@@ -64,6 +68,7 @@ def print_windows(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
             minute_text(row["window_end_ms"]),
         ],
         what="verdict",
+        after="",
         end="window_end_ms",
         notes="backlog: ready entries (batches) at the window's end; for: how long this cause has held without a break.",
         now_ms=now_ms,
@@ -76,7 +81,7 @@ def subscription_text(row: Mapping[str, Any]) -> str:
     return f"{row['topic'].removeprefix('persistent://')}{partition}#{row['subscription']}"
 
 
-def _print(rows, objectives, time_columns, time_cells, *, what, end, notes, now_ms) -> None:
+def _print(rows, objectives, time_columns, time_cells, *, what, after, end, notes, now_ms) -> None:
     rows = sorted(rows, key=lambda row: (*_harm(row), -row[end]))
     with_cluster = len({row["cluster"] for row in rows}) > 1
     marked = objectives.backlog_entries is not None or objectives.backlog_age_s is not None
@@ -97,7 +102,7 @@ def _print(rows, objectives, time_columns, time_cells, *, what, end, notes, now_
             subscription_text(row),
             row["cause"],
             row["limiter"] or "-",
-            share(row["confidence"]),
+            share(row["confidence"] or None),
             count(row["backlog_entries"]),
             *time_cells(row),
             row["naive_side"],
@@ -110,7 +115,7 @@ def _print(rows, objectives, time_columns, time_cells, *, what, end, notes, now_
     print_table(
         columns,
         cells,
-        title=f"{len(rows)} {what}{'' if len(rows) == 1 else 's'}",
+        title=f"{len(rows)} {what}{'' if len(rows) == 1 else 's'}{after}",
         notes=[f"{notes} {_NAIVE}", f"{freshness(newest_ms, now_ms)} Rules {versions}."],
     )
 
