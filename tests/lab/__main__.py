@@ -70,10 +70,14 @@ def record(
 
 
 @app.command()
-def smoke(out: Annotated[Path, typer.Option(help="Folder of the recordings.")]) -> None:
+def smoke(
+    out: Annotated[Path, typer.Option(help="Folder of the recordings.")],
+    scratch: Annotated[Path | None, typer.Option(help="Folder for servers' files and logs.")] = None,
+    hold: Annotated[float, typer.Option(help="Keep the servers alive this many seconds.")] = 0,
+) -> None:
     """Record two short scenarios: the quick proof that broker, Prometheus and recorder work."""
     scenarios = load_scenarios(SMOKE_SCENARIOS)
-    outcomes = _run([[Group("smoke", tuple(scenarios))]], SMOKE_SCENARIOS, out, None, 0, commit=False)
+    outcomes = _run([[Group("smoke", tuple(scenarios))]], SMOKE_SCENARIOS, out, scratch, hold, commit=False)
     _print_table(scenarios, outcomes, [out])
     if any(outcome.status != "kept" for outcome in outcomes):
         raise typer.Exit(1)
