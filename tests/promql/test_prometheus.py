@@ -16,6 +16,7 @@ import requests
 from tests.lab.prometheus import STALE, running_prometheus, write_series
 from tests.promql.compare import answer_of, difference, server_answer_of, source_of
 from tests.promql.generate import BASE_MS, random_series, random_vector
+from tests.promql.test_parse import NO_PROMQL, READ_AS, WRONG_KINDS
 from throttlescope.ingest.errors import InputError
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
@@ -93,6 +94,16 @@ def compare(server, text, series, step_ms):
             None if mine == real else f"ours {mine if isinstance(mine, str) else 'answered'}, theirs {real}"
         )
     return difference(mine, real, _SUMMED if any(word in text for word in _ACROSS_SERIES) else 0.0)
+
+
+@pytest.mark.parametrize("text", [text for text, *_ in NO_PROMQL + WRONG_KINDS])
+def test_what_we_refuse_to_read_prometheus_refuses(server, text):
+    assert theirs(server, text, 60_000) == "refused"
+
+
+@pytest.mark.parametrize("text", [text for text, _ in READ_AS])
+def test_what_we_read_prometheus_reads(server, text):
+    assert theirs(server, text, 60_000) != "refused"
 
 
 def test_random_expressions(server, datasets):

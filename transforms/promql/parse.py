@@ -145,13 +145,18 @@ class _Reader:
                         fix=f"drop {', '.join(both)} from {word}: both sides have it already",
                     )
                 matching = replace(matching, group=word.removeprefix("group_"), include=include)
-            elif word in ("fill", "fill_left", "fill_right"):
-                raise unsupported(self.text, (start, start + len(word)), "A fill modifier")
-        elif word in ("group_left", "group_right") and self.text.startswith(
+        elif word in ("group_left", "group_right"):
+            raise syntax_error(self.text, start, "on(...) or ignoring(...) before it")
+        self._refuse_fill()
+        return return_bool, matching
+
+    def _refuse_fill(self) -> None:
+        start = self._skip()
+        word = self._word(start) or ""
+        if word in ("fill", "fill_left", "fill_right") and self.text.startswith(
             "(", skip_blank(self.text, start + len(word))
         ):
-            raise syntax_error(self.text, start, "on(...) or ignoring(...) before it")
-        return return_bool, matching
+            raise unsupported(self.text, (start, start + len(word)), "A fill modifier")
 
     # -- what stands behind an operand --------------------------------------------------------
 

@@ -7,6 +7,7 @@ step, the others an instant vector).
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
@@ -67,7 +68,8 @@ class ScalarNumber(Plan):
     bits: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bits", struct.pack("<d", self.value))
+        # The sign of a NaN is the processor's and means nothing.
+        object.__setattr__(self, "bits", b"NaN" if math.isnan(self.value) else struct.pack("<d", self.value))
 
 
 @dataclass(frozen=True)
