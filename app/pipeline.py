@@ -143,6 +143,7 @@ class _Run:
                 with self.progress.step("Checking the signals"):
                     for group in self._groups():
                         self._gate(check_signals(session, self.lake, *group, self.manifest.run_id))
+                        self._compare_counts(*group)
                 verdicts = self._verdicts(session)
         return RunResult(
             run_id=self.manifest.run_id,
@@ -184,13 +185,25 @@ class _Run:
 
     def _find(self, findings: Sequence[dict[str, Any]]) -> None:
         """Write rows of ``quality`` that the door found."""
-        if not findings:
-            return
-        now_ms = time.time_ns() // 1_000_000
+        now_ms = _now_ms()
         common = {"run_id": self.manifest.run_id, "observed_ms": now_ms, "date": date_of(now_ms)}
-        rows = pa.Table.from_pylist([row | common for row in findings], schema=TABLES["quality"].loose_schema)
-        self.lake.upsert("quality", rows, run_id=self.manifest.run_id)
-        self.warnings += len(findings)
+        schema = TABLES["quality"].loose_schema
+        self._keep(pa.Table.from_pylist([row | common for row in findings], schema=schema))
+
+    def _compare_counts(self, clusters: Sequence[str], start_ms: int, end_ms: int) -> None:
+        """Hold the admin API's throttle counts against the series of the same counters."""
+        from throttlescope.transforms.throttle_counts import check_throttle_counts
+
+        run_id = self.manifest.run_id
+        self._keep(
+            check_throttle_counts(self.lake, clusters, start_ms, end_ms, run_id=run_id, now_ms=_now_ms())
+        )
+
+    def _keep(self, rows: pa.Table) -> None:
+        """Write rows of ``quality``; what does not hold is a warning."""
+        if rows.num_rows:
+            self.lake.upsert("quality", rows, run_id=self.manifest.run_id)
+            self.warnings += rows.column("success").to_pylist().count(False)
 
     def _gate(self, result: GateResult) -> None:
         self.lake.upsert("quality", result.rows, run_id=self.manifest.run_id)
@@ -279,6 +292,10 @@ class _Run:
 
     def _write(self, status: str) -> None:
         self.lake.upsert("ingest_runs", self.manifest.row(status), run_id=self.manifest.run_id)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _session(debug: bool) -> SparkSession:

@@ -78,6 +78,13 @@ def test_the_manifest_says_what_was_asked_and_what_came(recorded):
     assert json.loads(row["details"])["settings"]["window_ms"] == 300_000
 
 
+def test_the_admin_apis_throttle_counts_agree_with_the_series(recorded):
+    lake, _ = recorded
+    rows = [row for row in Lake(lake).read("quality").to_pylist() if row["check"] == "throttle_counts_agree"]
+    assert {row["cluster"] for row in rows} == {THROTTLED, SLOW}
+    assert [row["observed"] for row in rows if not row["success"]] == []
+
+
 def test_the_same_range_twice_changes_nothing(recorded):
     lake, _ = recorded
     before, contents = versions(lake), content(lake)
