@@ -144,6 +144,9 @@ def _parquet_options(table: Table) -> dict:
             "use_dictionary": [c.name for c in table.columns if pa.types.is_string(c.type)],
             "column_encoding": encodings,
             "write_statistics": [c.name for c in table.columns if not pa.types.is_nested(c.type)],
+            # Only where it pays: a small file's other columns cost a third of its writing and save 4 % of its size.
+            "compression": dict.fromkeys(sorted(encodings.keys() - {"stale_ms.list.element"}), "zstd"),
+            "compression_level": None,
         }
     return options
 
@@ -152,12 +155,17 @@ def _write_whole(path: Path, content: pa.Buffer) -> None:
     """Write under another name and rename: a file with its final name is always complete."""
     if path.exists():
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
     # Unique among processes, threads and machines that share the folder.
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        with open(scratch, "wb") as file:
+        try:
+            file = open(scratch, "wb")  # noqa: SIM115
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = open(scratch, "wb")  # noqa: SIM115
+        with file:
             file.write(content)
         os.replace(scratch, path)
-    finally:
+    except BaseException:
         scratch.unlink(missing_ok=True)
+        raise
