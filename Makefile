@@ -44,16 +44,19 @@ format: setup ## bring all files into style
 
 docs: setup ## write the pages that are made from code
 	@$(BIN)/python -m throttlescope.ingest.contracts.render docs/reference/tables.md
-	@$(BIN)/python -m throttlescope.app.cli.reference docs/reference/cli.md
+	@$(BIN)/python -m throttlescope.app.cli.reference
+	@$(BIN)/python -m throttlescope.models.diagnosis.describe docs/background/diagnosis.md
+	@$(BIN)/python -m tests.lab.measure --write
 
 lab: setup parts ## record every scenario that has no recording yet, on a real broker (LAB_ARGS)
 	@$(BIN)/python -m tests.lab record $(LAB_ARGS)
 
 bench: setup parts ## measure the targets, each side by side with what it is compared with (BENCH_ARGS)
-	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+	@for script in benchmarks/*.py; do echo "$$script" >&2; $(BIN)/python -m benchmarks.$$(basename "$$script" .py) $(BENCH_ARGS) || exit; done
 
-screenshots: setup ## make the pictures of the pages anew
-	@$(BIN)/python -m tests.app.web.screenshots docs/images
+screenshots: setup ## make the pictures of the pages anew, from the demo's lake
+	@$(BIN)/throttlescope demo --no-serve --quiet > /dev/null
+	@$(BIN)/python -m tests.app.web.screenshots --lake .demo --out docs/images
 
 parts: setup ## bring Prometheus and the jars of a Pulsar broker into the cache
 	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars()"
