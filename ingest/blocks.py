@@ -417,6 +417,14 @@ def _falling(times, offsets):
     return np.flatnonzero(bad)
 
 
+def load_kernels() -> None:
+    """Load compiled code into this process, from its cache where it was compiled before."""
+    nothing, offsets = np.empty(0, np.int64), np.zeros(1, np.int64)
+    _hours(nothing, offsets, nothing, BLOCK_MS)
+    _gather(nothing, np.empty(0), np.empty((0, 2), np.int64), nothing, np.empty(0), True)
+    _falling(nothing, offsets)
+
+
 def sample_rows(metric_name: str, key: BlockKey, rows: pa.Table) -> pa.Table:
     """The rows of a block with all columns of the ``samples`` contract."""
     cluster, block_start_ms, shard = key

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from throttlescope.ingest import errors
+from throttlescope.ingest.blocks import load_kernels
 from throttlescope.ingest.commit import commit_notes
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError, ThrottlescopeError
@@ -216,6 +217,14 @@ def pull(
     return result
 
 
+def start_workers(session: SparkSession, tasks: int = 2) -> None:
+    """Start the Python workers that a pull will use, and load into them what it needs: part of starting a session.
+
+    Without it the first pull of a session does this on its way.
+    """
+    session.range(0, tasks, 1, tasks).mapInArrow(_warm, "id long").collect()
+
+
 def run_items(
     session: SparkSession,
     lake: Lake,
@@ -323,6 +332,13 @@ def _run(session: SparkSession, job: Job, tasks: int, watch: _Watch) -> None:
     for row in rows:
         if row["error"]:
             raise _rebuilt(json.loads(row["error"]))
+
+
+def _warm(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    load_kernels()
+    # Long enough for a second worker to be started beside this one, instead of one worker doing both tasks.
+    time.sleep(0.2)
+    yield from batches
 
 
 def _task(job: Job) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
