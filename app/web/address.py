@@ -16,6 +16,8 @@ from throttlescope.ingest.times import check_range, format_time, parse_time
 OVERVIEW_PATH = "/"
 SUBSCRIPTION_PATH = "/subscription"
 
+VIEWS = ("now", "recent")
+
 _LONGEST_VALUE = 20_000
 _YEAR_10000_MS = 253_402_300_800_000
 
@@ -32,11 +34,25 @@ class Subscription:
 
 @dataclass(frozen=True)
 class OverviewAddress:
-    """What the overview shows: a search text, and the causes and clusters that are let through."""
+    """What the overview shows.
+
+    Attributes
+    ----------
+    search : str
+        Words that must be in the names.
+    causes, clusters : tuple of str
+        What is let through; empty: all.
+    view : str or None
+        ``now``: the newest verdicts; ``recent``: what held longest in the recent hours; None: the page's choice.
+    own_topics : bool
+        Healthy subscriptions of Pulsar's own topics (``__change_events`` and the like) are shown too.
+    """
 
     search: str = ""
     causes: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
+    view: str | None = None
+    own_topics: bool = False
 
     @classmethod
     def parse(cls, query: str | None) -> OverviewAddress:
@@ -47,12 +63,20 @@ class OverviewAddress:
             raise InputError(
                 "The address names a cause that does not exist", got=strange[0], expected=", ".join(CAUSES)
             )
-        return cls(_one(values, "q") or "", causes, tuple(dict.fromkeys(values.get("cluster", []))))
+        view = _one(values, "view")
+        if view not in (None, *VIEWS):
+            raise InputError(
+                "The address names a view that does not exist", got=view, expected=" or ".join(VIEWS)
+            )
+        clusters = tuple(dict.fromkeys(values.get("cluster", [])))
+        return cls(_one(values, "q") or "", causes, clusters, view, _one(values, "own") == "1")
 
     def href(self) -> str:
         pairs = [("q", self.search)] if self.search else []
         pairs += [("cluster", cluster) for cluster in self.clusters]
         pairs += [("cause", cause) for cause in self.causes]
+        pairs += [("view", self.view)] if self.view else []
+        pairs += [("own", "1")] if self.own_topics else []
         return _href(OVERVIEW_PATH, pairs)
 
     def toggled(self, cause: str) -> OverviewAddress:

@@ -66,7 +66,7 @@ def answer(verdict: dict, history: Sequence[dict], limits: Sequence[Limit]) -> A
         title=_title(cause, verdict["limiter"], limits),
         backlog=_backlog(verdict),
         since=_since(runs([*history, verdict])[-1]),
-        sure=f"{fmt.percent(verdict['confidence'])} confidence",
+        sure=_sure(verdict),
         why=_sentences(verdict, "for"),
         against=_sentences(verdict, "against"),
         first=cause.first,
@@ -76,11 +76,24 @@ def answer(verdict: dict, history: Sequence[dict], limits: Sequence[Limit]) -> A
     )
 
 
+def _sure(verdict: dict) -> str:
+    if cause_is_open(verdict["cause"], verdict["confidence"]):
+        return "no cause is named"
+    return f"{fmt.percent(verdict['confidence'])} confidence"
+
+
+def cause_is_open(cause: str, confidence: float) -> bool:
+    """Whether a confidence is none: ``unknown`` names no cause that could be right."""
+    return cause == "unknown" and confidence == 0
+
+
 def _title(cause: Cause, limiter: str | None, limits: Sequence[Limit]) -> str:
     if not limiter:
         return f"{cause.answer}."
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
     details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
+    if limit is not None and limit.lifted_ms is not None:
+        return f"Until {fmt.clock(limit.lifted_ms)} the {limiter_words(limiter)}{details} held this subscription back."
     if cause.word == "throttled":
         return f"The {limiter_words(limiter)}{details} holds this subscription back."
     return f"{cause.answer}: the {limiter_words(limiter)}{details}."

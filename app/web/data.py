@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 
-from throttlescope.app.web.address import OverviewAddress, Subscription
+from throttlescope.app.web.address import VIEWS, OverviewAddress, Subscription
 from throttlescope.app.web.causes import ORDER
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
@@ -59,43 +59,62 @@ WITH recent AS (
     SELECT {_KEY}, run, min(from_ms) AS since_ms, bool_or(follows_gap) AS since_at_least
     FROM numbered GROUP BY {_KEY}, run
 ), held AS (
-    SELECT {_KEY}, cause, limiter,
-           sum(window_end_ms - greatest(from_ms, cluster_end_ms - {RECENT_MS})) AS held_ms,
-           max(window_end_ms) AS held_to_ms
-    FROM numbered WHERE window_end_ms > cluster_end_ms - {RECENT_MS} AND cause <> 'healthy'
+    SELECT {_KEY}, cause AS main_cause, limiter AS main_limiter,
+           sum(window_end_ms - greatest(from_ms, cluster_end_ms - {RECENT_MS})) AS main_held_ms,
+           min(greatest(from_ms, cluster_end_ms - {RECENT_MS})) AS main_from_ms, max(window_end_ms) AS main_to_ms,
+           avg(confidence) AS main_confidence, max(backlog_entries) AS main_peak_entries,
+           min(side) AS main_side, mode(naive_side ORDER BY naive_side) AS main_naive_side
+    FROM numbered WHERE window_end_ms > cluster_end_ms - {RECENT_MS}
     GROUP BY {_KEY}, cause, limiter
 ), main AS (
-    SELECT {_KEY}, cause AS main_cause, limiter AS main_limiter, held_ms AS main_held_ms, held_to_ms AS main_to_ms
-    FROM held
+    SELECT * FROM held
     QUALIFY row_number() OVER (
-        PARTITION BY {_KEY} ORDER BY cause = 'unknown', held_ms DESC, held_to_ms DESC, cause, limiter) = 1
+        PARTITION BY {_KEY}
+        ORDER BY main_cause = 'healthy', main_cause = 'unknown', main_held_ms DESC, main_to_ms DESC, main_cause,
+                 main_limiter) = 1
 )
 SELECT numbered.* EXCLUDE (run, covered_to_ms, from_ms, follows_gap, turned),
-       since_ms, since_at_least, main_cause, main_limiter, main_held_ms, main_to_ms,
+       since_ms, since_at_least, main.* EXCLUDE ({_KEY}),
        window_end_ms < cluster_end_ms - {STALE_MS} AS stale,
+       starts_with(string_split(topic, '/')[-1], '__') AS own_topic,
        list_position({list(ORDER)!r}, cause) AS cause_rank,
        coalesce(list_position({list(ORDER)!r}, main_cause), {len(ORDER)}) AS main_rank
 FROM numbered JOIN runs USING ({_KEY}, run) LEFT JOIN main USING ({_KEY})
 QUALIFY row_number() OVER (PARTITION BY {_KEY} ORDER BY window_end_ms DESC) = 1
 """  # noqa: S608
 
-_SORTABLE = {
-    "cause": "cause_rank",
-    "limiter": "limiter",
-    "confidence": "confidence",
-    "subscription": "subscription",
-    "topic": "topic",
-    "partition": "partition",
-    "cluster": "cluster",
-    "backlog": "backlog_entries",
-    "growth": "backlog_growth_entries",
-    "since": "since_ms",
-    "main_cause": "main_rank",
-    "naive": "naive_side",
-}
+NOW, RECENT = VIEWS
 
-# Harm first: what is wrong now, the larger backlog before the smaller; then what was wrong lately.
-_BY_HARM = "cause = 'healthy', backlog_entries DESC NULLS LAST, main_rank, main_held_ms DESC NULLS LAST"
+_NAMES = {name: name for name in ("subscription", "topic", "partition", "cluster")}
+_SORTABLE = {
+    NOW: _NAMES
+    | {
+        "cause": "cause_rank",
+        "confidence": "confidence",
+        "backlog": "backlog_entries",
+        "growth": "backlog_growth_entries",
+        "held": "window_end_ms - since_ms",
+        "other": "main_rank",
+        "naive": "naive_side",
+    },
+    RECENT: _NAMES
+    | {
+        "cause": "main_rank",
+        "confidence": "main_confidence",
+        "backlog": "main_peak_entries",
+        "held": "main_held_ms",
+        "when": "main_from_ms",
+        "other": "cause_rank",
+        "naive": "main_naive_side",
+    },
+}
+_CAUSE = {NOW: "cause", RECENT: "main_cause"}
+
+# Harm first: what is wrong, the larger backlog before the smaller; then what was wrong at another time.
+_BY_HARM = {
+    NOW: "cause = 'healthy', backlog_entries DESC NULLS LAST, main_rank, main_held_ms DESC NULLS LAST",
+    RECENT: "coalesce(main_cause, 'healthy') = 'healthy', main_peak_entries DESC NULLS LAST, cause_rank",
+}
 
 
 @dataclass(frozen=True)
@@ -108,6 +127,8 @@ class Freshness:
         End of the newest verdict's window; None without verdicts.
     subscriptions : int
         With at least one verdict in the last day of their cluster.
+    own_topics : int
+        Healthy ones among them that belong to Pulsar's own topics.
     clusters : tuple of str
     source : str or None
         Where the newest run read from.
@@ -117,6 +138,7 @@ class Freshness:
 
     data_up_to_ms: int | None
     subscriptions: int
+    own_topics: int
     clusters: tuple[str, ...]
     source: str | None
     is_recording: bool
@@ -206,7 +228,9 @@ class LakeReader:
         """How new the lake is and where it came from."""
 
         def read(cursor, snapshot):
-            newest, rows = cursor.execute("SELECT max(window_end_ms), count(*) FROM latest").fetchall()[0]
+            newest, rows, own = cursor.execute(
+                f"SELECT max(window_end_ms), count(*), count(*) FILTER ({_QUIET_OWN}) FROM latest"  # noqa: S608
+            ).fetchall()[0]
             clusters = cursor.execute("SELECT DISTINCT cluster FROM latest ORDER BY cluster").fetchall()
             runs = snapshot.source("ingest_runs", snapshot.files["ingest_runs"])
             last = cursor.execute(
@@ -214,14 +238,14 @@ class LakeReader:
             ).fetchall()
             source, command = last[0] if last else (None, None)
             is_recording = command == "demo" or (source or "").startswith("recording")
-            return Freshness(newest, rows, tuple(row[0] for row in clusters), source, is_recording)
+            return Freshness(newest, rows, own, tuple(row[0] for row in clusters), source, is_recording)
 
         return self._read(read)
 
     def cause_counts(self, address: OverviewAddress) -> list[CauseCount]:
         """Subscriptions per cause, worst cause first, under the address's search and clusters.
 
-        A subscription with several main causes counts once, by the one that held it longest.
+        Over the recent hours a subscription counts once, by what held it longest.
         """
 
         def read(cursor, _):
@@ -231,7 +255,7 @@ class LakeReader:
             )
             recent = dict(
                 cursor.execute(
-                    f"SELECT coalesce(main_cause, 'healthy'), count(*) FROM latest {where} GROUP BY ALL",  # noqa: S608
+                    f"SELECT main_cause, count(*) FROM latest {where} AND main_cause IS NOT NULL GROUP BY ALL",  # noqa: S608
                     values,
                 ).fetchall()
             )
@@ -251,7 +275,7 @@ class LakeReader:
         start: int = 0,
         end: int = 100,
     ) -> tuple[list[dict], int]:
-        """One page of subscriptions with their newest verdict.
+        """One page of subscriptions with their newest verdict and what held them longest lately.
 
         Parameters
         ----------
@@ -269,15 +293,16 @@ class LakeReader:
 
         def read(cursor, _):
             where, values = _where(address)
+            view = address.view or NOW
             order = [
-                f"{_SORTABLE[column]} {'DESC' if down else 'ASC'} NULLS LAST"
+                f"{_SORTABLE[view][column]} {'DESC' if down else 'ASC'} NULLS LAST"
                 for column, down in sort
-                if column in _SORTABLE
+                if column in _SORTABLE[view]
             ]
             total = cursor.execute(f"SELECT count(*) FROM latest {where}", values).fetchall()[0][0]  # noqa: S608
             rows = _dicts(
                 cursor.execute(
-                    f"SELECT * FROM latest {where} ORDER BY {', '.join([*order, _BY_HARM, _KEY])} LIMIT ? OFFSET ?",  # noqa: S608
+                    f"SELECT * FROM latest {where} ORDER BY {', '.join([*order, _BY_HARM[view], _KEY])} LIMIT ? OFFSET ?",  # noqa: S608
                     [*values, max(0, min(end - start, 1_000)), max(0, start)],
                 )
             )
@@ -399,8 +424,12 @@ def _values(subscription: Subscription) -> list:
     return [subscription.cluster, subscription.topic, subscription.partition, subscription.subscription]
 
 
+# Pulsar's own topics are news only when something is wrong with them.
+_QUIET_OWN = "own_topic AND cause = 'healthy' AND coalesce(main_cause, 'healthy') = 'healthy'"
+
+
 def _where(address: OverviewAddress, *, with_causes: bool = True) -> tuple[str, list]:
-    conditions, values = [], []
+    conditions, values = ["true" if address.own_topics else f"NOT ({_QUIET_OWN})"], []
     for word in address.search.split():
         # Every word must be somewhere in the names; contains() has no wildcards to escape.
         conditions.append(f"contains(lower({_SELECTOR}), ?)")
@@ -409,9 +438,9 @@ def _where(address: OverviewAddress, *, with_causes: bool = True) -> tuple[str, 
         conditions.append("list_contains(?, cluster)")
         values.append(list(address.clusters))
     if with_causes and address.causes:
-        conditions.append("(list_contains(?, cause) OR list_contains(?, main_cause))")
-        values += [list(address.causes)] * 2
-    return ("WHERE " + " AND ".join(conditions) if conditions else ""), values
+        conditions.append(f"list_contains(?, {_CAUSE[address.view or NOW]})")
+        values.append(list(address.causes))
+    return f"WHERE {' AND '.join(conditions)}", values
 
 
 def _dicts(result: duckdb.DuckDBPyConnection) -> list[dict]:

@@ -128,8 +128,8 @@ def quantity(value: float | None, unit: str | None) -> str:
 def name(text: str, limit: int = 200) -> str:
     """A name from the cluster, fit for one line: hostile text is made visible, not obeyed.
 
-    Control and format characters (newlines, direction marks) become their pictures or code
-    points; very long names are cut. Quotes and tags stay: what renders this escapes them.
+    Control and format characters (newlines, direction marks) are shown as code points; very
+    long names are cut. Quotes and tags stay: what renders this escapes them.
     """
     shown = "".join(_visible(character) for character in text[: limit + 1])
     return shown if len(text) <= limit else shown[: limit - 1] + "…"
@@ -142,14 +142,9 @@ def topic_name(topic: str, partition: int) -> str:
 
 
 def _visible(character: str) -> str:
-    code = ord(character)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    if unicodedata.category(character) in ("Cf", "Cs", "Cc", "Zl", "Zp"):
-        return f"⟨U+{code:04X}⟩"
-    return character
+    # Code points, not the pictures of U+2400: few fonts have those.
+    hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return f"⟨U+{ord(character):04X}⟩" if hidden else character
 
 
 def _utc(time_ms: int) -> datetime:

@@ -38,6 +38,8 @@ class Limit:
         Largest use / limit of the window, over all that share the limit.
     changed : bool
         It was another one earlier in the window.
+    lifted_ms : int or None
+        When it was first seen to be gone; the other fields then tell what it was.
     """
 
     level: str
@@ -49,6 +51,7 @@ class Limit:
     planned: int
     use_share_max: float | None
     changed: bool
+    lifted_ms: int | None = None
 
     @property
     def name(self) -> str:
@@ -69,6 +72,9 @@ class Limit:
             return "not observed" if self.set_by is None else "none"
         if self.unit == "bytes":
             rate = fmt.size(self.rate)
+            if self.rate % 1024:
+                # Set in thousands: the figure that was typed is the one to look for in a policy.
+                rate = f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}B ({rate})"
         else:
             rate = (
                 f"{fmt.exact(self.rate)}\N{NO-BREAK SPACE}{'entries' if self.counts == 'entries' else 'msg'}"
@@ -107,32 +113,41 @@ class Limit:
         return f"Its throttle events prove nothing: a period ({held}) holds less than one planned read ({planned})."
 
 
-def known_limits(minutes: pd.DataFrame) -> list[Limit]:
-    """Every level and unit as of the newest minute; six rows, or none where there are no minutes."""
+def known_limits(minutes: pd.DataFrame, *, since_ms: int | None = None) -> list[Limit]:
+    """Every level and unit; six rows, or none where there are no minutes.
+
+    Parameters
+    ----------
+    since_ms : int, optional
+        A limit that was lifted after this is told as it was; without it the newest minute alone counts.
+    """
     if minutes.empty:
         return []
-    last = minutes.iloc[-1]
-    found = []
-    for level in LEVELS:
-        for unit in UNITS:
-            rates = _rate(minutes, level, unit)
-            history = zip(rates, minutes[f"limit_{level}_period_s"], strict=True)
-            different = {tuple(map(_whole, pair)) for pair in history}
-            use = minutes[f"rho_{level}_{unit}"].astype(float).max()
-            found.append(
-                Limit(
-                    level,
-                    unit,
-                    _whole(rates.iloc[-1]),
-                    _whole(last[f"limit_{level}_period_s"]),
-                    _text(last["limit_counts"]) or "messages",
-                    _text(last[f"limit_{level}_set_by"]),
-                    planned_read(last, unit),
-                    None if pd.isna(use) else float(use),
-                    len(different) > 1,
-                )
-            )
-    return found
+    return [_known_limit(minutes, level, unit, since_ms) for level in LEVELS for unit in UNITS]
+
+
+def _known_limit(minutes: pd.DataFrame, level: str, unit: str, since_ms: int | None) -> Limit:
+    rates = _rate(minutes, level, unit)
+    at, lifted_ms = len(minutes) - 1, None
+    if since_ms is not None and pd.isna(rates.iloc[at]):
+        held = [i for i in range(at) if pd.notna(rates.iloc[i]) and minutes["minute_ms"].iloc[i] >= since_ms]
+        if held:
+            at, lifted_ms = held[-1], int(minutes["minute_ms"].iloc[held[-1] + 1])
+    minute = minutes.iloc[at]
+    history = zip(rates, minutes[f"limit_{level}_period_s"], strict=True)
+    use = minutes[f"rho_{level}_{unit}"].astype(float).max()
+    return Limit(
+        level,
+        unit,
+        _whole(rates.iloc[at]),
+        _whole(minute[f"limit_{level}_period_s"]),
+        _text(minute["limit_counts"]) or "messages",
+        _text(minute[f"limit_{level}_set_by"]),
+        planned_read(minute, unit),
+        None if pd.isna(use) else float(use),
+        len({tuple(map(_whole, pair)) for pair in history}) > 1,
+        lifted_ms,
+    )
 
 
 def limit_lines(minutes: pd.DataFrame, unit: str) -> dict[str, pd.Series]:
@@ -174,7 +189,8 @@ def is_relative(minutes: pd.DataFrame) -> bool:
 
 def events_prove(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:
     """Per minute whether events of this limiter are evidence: True, False, or NA where the limit is not known."""
-    limit = _rate(minutes, level, unit)
+    # A counter of the minute in which a limit was lifted still counted under it, and may be scraped a minute later.
+    limit = _rate(minutes, level, unit).ffill(limit=2)
     if unit == "bytes":
         planned = minutes["read_size_bytes"].astype(float).fillna(READ_SIZE_BYTES)
     else:

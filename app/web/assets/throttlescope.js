@@ -74,7 +74,7 @@
         next.append("q", shown[0]);
       }
       shown[1].forEach((cluster) => next.append("cluster", cluster));
-      query.getAll("cause").forEach((cause) => next.append("cause", cause));
+      ["cause", "view", "own"].forEach((key) => query.getAll(key).forEach((value) => next.append(key, value)));
       const written = next.toString() ? "?" + next.toString() : "";
       go("replaceState", OVERVIEW + written);
       return none;

@@ -93,11 +93,25 @@ def chart(
             "nticks": 6,
             "fixedrange": True,
             "automargin": False,
+            **_whole_steps(traces),
             **(y_axis or {}),
         },
         **(more or {}),
     }
     return go.Figure(list(traces), layout)
+
+
+def _whole_steps(traces) -> dict:
+    """Small counts in steps of one: there is no half an entry."""
+    values = [
+        value
+        for trace in traces
+        if trace.orientation != "h"
+        for value in trace.y or ()
+        if isinstance(value, int | float)
+    ]
+    top = max(values, default=0)
+    return {"dtick": 1, "range": [min([0, *values]), max(1, top) * 1.1]} if top < 5 else {}
 
 
 def time_title(start_ms: int, end_ms: int) -> str:

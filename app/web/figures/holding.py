@@ -6,6 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from throttlescope.app.web.figures.chart import ACK, IN, OUT, chart, gapless, line
+from throttlescope.app.web.measured import is_measured
 from throttlescope.ingest.times import MINUTE_MS
 
 
@@ -19,7 +20,7 @@ def holding_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.F
             ("permits_max", "permits, consumer with most", ACK, "dash"),
             ("permits_min", "permits, consumer with fewest", IN, "dot"),
         )
-        if minutes[column].notna().any()
+        if is_measured(minutes, column)
     ]
     if not traces:
         return None

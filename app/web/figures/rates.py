@@ -20,6 +20,7 @@ from throttlescope.app.web.figures.chart import (
     numbers,
 )
 from throttlescope.app.web.limits import known_limits, limit_lines, shared_use
+from throttlescope.app.web.measured import is_measured
 from throttlescope.ingest.times import MINUTE_MS
 
 # A limit further away than this would press the rates flat; it is named at the edge instead.
@@ -34,8 +35,9 @@ def msg_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go
     traces = [
         line(minutes, minutes["in_msg_rate_5m"], "in (published)", IN, unit="msg/s"),
         line(minutes, minutes["out_msg_rate_5m"], "out (dispatched)", OUT, unit="msg/s"),
-        line(minutes, minutes["ack_msg_rate"], "acknowledged", ACK, unit="msg/s", dash="dot"),
     ]
+    if is_measured(minutes, "ack_msg_rate"):
+        traces.append(line(minutes, minutes["ack_msg_rate"], "acknowledged", ACK, unit="msg/s", dash="dot"))
     return _with_limits(traces, minutes, "msg", "msg/s", start_ms, end_ms)
 
 

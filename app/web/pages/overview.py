@@ -6,6 +6,8 @@ filtered and paged by the server; a click or Enter opens a subscription.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import dash_ag_grid as dag
 import dash_mantine_components as dmc
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
@@ -17,8 +19,9 @@ from throttlescope.app.web.address import (
     Subscription,
     SubscriptionAddress,
 )
+from throttlescope.app.web.answer import cause_is_open
 from throttlescope.app.web.causes import CAUSES, SIDES, limiter_words
-from throttlescope.app.web.data import RECENT_MS, CauseCount, Freshness, LakeReader
+from throttlescope.app.web.data import NOW, RECENT, RECENT_MS, CauseCount, Freshness, LakeReader
 from throttlescope.app.web.shell import explained, panel
 from throttlescope.ingest.errors import InputError
 
@@ -40,69 +43,93 @@ GRID_THEME = {
     )
 }
 
-_COLUMNS = [
-    {
+
+def columns(view: str) -> list[dict]:
+    """The table's columns; both views name the same things by the same fields."""
+    names = [
+        {
+            "field": "subscription",
+            "headerName": "Subscription",
+            "cellRenderer": "SubscriptionLink",
+            "flex": 2,
+            "minWidth": 120,
+            "tooltipField": "subscription",
+        },
+        {"field": "topic", "headerName": "Topic", "flex": 4, "minWidth": 170, "tooltipField": "topic"},
+        {
+            "field": "partition",
+            "headerName": "Part.",
+            "headerTooltip": f"partition; {NONE} : not partitioned",
+            "width": 56,
+            "type": "rightAligned",
+        },
+        {"field": "cluster", "headerName": "Cluster", "flex": 2, "minWidth": 105, "tooltipField": "cluster"},
+    ]
+    is_now = view == NOW
+    cause = {
         "field": "cause",
-        "headerName": "Cause now",
+        "headerName": "Cause now" if is_now else f"Longest in {_RECENT}",
+        "headerTooltip": "cause of the newest window"
+        if is_now
+        else f"what held it longest in its cluster's newest {_RECENT}",
         "cellRenderer": "CauseBadge",
-        "width": 232,
+        "width": 218,
         "tooltipField": "cause_tip",
-    },
-    {"field": "confidence", "headerName": "Confidence", "width": 96, "type": "rightAligned"},
-    {
-        "field": "subscription",
-        "headerName": "Subscription",
-        "cellRenderer": "SubscriptionLink",
-        "flex": 2,
-        "minWidth": 130,
-        "tooltipField": "subscription",
-    },
-    {"field": "topic", "headerName": "Topic", "flex": 3, "minWidth": 150, "tooltipField": "topic"},
-    {
-        "field": "partition",
-        "headerName": "Part.",
-        "headerTooltip": f"partition; {NONE} : not partitioned",
-        "width": 60,
+    }
+    confidence = {
+        "field": "confidence",
+        "headerName": "Confidence",
+        "headerTooltip": "probability that the cause is right"
+        + ("" if is_now else ", mean over its windows"),
+        "width": 92,
         "type": "rightAligned",
-    },
-    {"field": "cluster", "headerName": "Cluster", "flex": 1, "minWidth": 105, "tooltipField": "cluster"},
-    {
+    }
+    backlog = {
         "field": "backlog",
-        "headerName": "Backlog, entries",
+        "headerName": "Backlog, entries" if is_now else "Backlog, largest",
+        "headerTooltip": "ready entries (batches), not messages",
         "width": 120,
         "type": "rightAligned",
         "tooltipField": "backlog_exact",
-    },
-    {
+    }
+    growth = {
         "field": "growth",
         "headerName": "Change",
         "headerTooltip": "change of the backlog over the verdict's window, entries",
         "width": 82,
         "type": "rightAligned",
         "tooltipField": "growth_exact",
-    },
-    {
-        "field": "since",
+    }
+    held = {
+        "field": "held",
         "headerName": "For",
-        "headerTooltip": "how long this cause has held; ≥ : it may be longer",
-        "width": 92,
-        "tooltipField": "since_exact",
-    },
-    {
-        "field": "main_cause",
-        "headerName": f"Before, last {_RECENT}",
-        "headerTooltip": f"what held it longest in the newest {_RECENT} of its cluster, where that is not the cause now; a click tells it",
+        "headerTooltip": "how long this cause has held" + ("; ≥ : it may be longer" if is_now else " in all"),
+        "width": 82,
+        "tooltipField": "held_tip",
+    }
+    when = {"field": "when", "headerName": "Between, UTC", "width": 112, "tooltipField": "held_tip"}
+    other = {
+        "field": "other",
+        "headerName": f"Before, last {_RECENT}" if is_now else "Now",
+        "headerTooltip": (
+            f"what held it longest in its cluster's newest {_RECENT}, where that is not the cause now; a click tells it"
+            if is_now
+            else "cause of the newest window; a click tells it"
+        ),
         "cellRenderer": "CauseBadge",
-        "width": 172,
-        "tooltipField": "main_tip",
-    },
-    {
+        "width": 172 if is_now else 112,
+        "tooltipField": "other_tip",
+    }
+    naive = {
         "field": "naive",
         "headerName": "Naive rule says",
-        "headerTooltip": "shown where it differs; backlog > 1000 entries: a limit if there was any throttle event, else the consumers",
-        "width": 125,
-    },
-]
+        "headerTooltip": (
+            "shown where it differs; backlog > 1000 entries: a limit if there was any throttle event, else the consumers"
+        ),
+        "width": 118,
+    }
+    numbers = [backlog, growth, held] if is_now else [backlog, held, when]
+    return [cause, confidence, *names, *numbers, other, naive]
 
 
 def layout(query: str | None) -> html.Div:
@@ -120,6 +147,7 @@ def layout(query: str | None) -> html.Div:
             html.Div(dmc.Skeleton(height=64), id="overview-cards"),
             html.Div(
                 [
+                    html.Div(id="overview-view", className="views"),
                     dmc.TextInput(
                         id="overview-search",
                         value=search,
@@ -147,7 +175,8 @@ def layout(query: str | None) -> html.Div:
             dag.AgGrid(
                 id="overview-grid",
                 rowModelType="infinite",
-                columnDefs=_COLUMNS,
+                # Which columns depends on what the lake holds; a callback says.
+                columnDefs=[],
                 defaultColDef={"resizable": True, "sortable": True, "suppressHeaderMenuButton": True},
                 getRowId="params.data.id",
                 eventListeners={
@@ -183,6 +212,8 @@ def register(app: Dash, reader: LakeReader) -> None:
         Output("overview-freshness", "children"),
         Output("overview-status", "children"),
         Output("overview-clusters", "data"),
+        Output("overview-view", "children"),
+        Output("overview-grid", "columnDefs"),
         Output("overview-shown", "data"),
         Input("address", "search"),
         State("address", "pathname"),
@@ -190,14 +221,14 @@ def register(app: Dash, reader: LakeReader) -> None:
     )
     def show(query, pathname, shown):
         if pathname != PATH:
-            return (no_update,) * 5
+            return (no_update,) * 7
         now = no_update if (query or "") == shown else query or ""
         parts = explained(lambda: _parts(query))()
-        return (*parts, now) if isinstance(parts, tuple) else (parts, "", "", no_update, now)
+        return (*parts, now) if isinstance(parts, tuple) else (parts, "", "", no_update, "", no_update, now)
 
     def _parts(query):
-        address = OverviewAddress.parse(query)
         freshness = reader.freshness()
+        address = with_view(OverviewAddress.parse(query), freshness)
         counts = reader.cause_counts(address)
         _, total = reader.subscriptions(address, end=0)
         return (
@@ -205,6 +236,8 @@ def register(app: Dash, reader: LakeReader) -> None:
             freshness_line(freshness),
             status(address, freshness, total, reader.lake_path),
             [{"value": cluster, "label": fmt.name(cluster, 60)} for cluster in freshness.clusters],
+            views(address),
+            columns(address.view),
         )
 
     @app.callback(
@@ -216,14 +249,14 @@ def register(app: Dash, reader: LakeReader) -> None:
         if request is None:
             return no_update
         try:
-            address = OverviewAddress.parse(query)
+            address = with_view(OverviewAddress.parse(query), reader.freshness())
         except InputError:
             return {"rowData": [], "rowCount": 0}
         sort = [(item["colId"], item["sort"] == "desc") for item in request.get("sortModel") or []]
         found, total = reader.subscriptions(
             address, sort=sort, start=int(request["startRow"]), end=int(request["endRow"])
         )
-        return {"rowData": [grid_row(row) for row in found], "rowCount": total}
+        return {"rowData": [grid_row(row, address.view) for row in found], "rowCount": total}
 
     app.clientside_callback(
         ClientsideFunction("throttlescope", "syncFilters"),
@@ -243,43 +276,62 @@ def register(app: Dash, reader: LakeReader) -> None:
     )
 
 
+def with_view(address: OverviewAddress, freshness: Freshness) -> OverviewAddress:
+    """The view asked for, or the one that answers: recordings end when their trouble has been mended."""
+    return replace(address, view=address.view or (RECENT if freshness.is_recording else NOW))
+
+
+def views(address: OverviewAddress) -> list[dcc.Link]:
+    """The two views as links; filters are kept."""
+    return [
+        dcc.Link(
+            label,
+            href=replace(address, view=view).href(),
+            className="view chosen" if view == address.view else "view",
+            title=title,
+        )
+        for view, label, title in (
+            (NOW, "now", "what holds each subscription in the newest window"),
+            (
+                RECENT,
+                f"last {_RECENT}",
+                f"what held each subscription longest in its cluster's newest {_RECENT}",
+            ),
+        )
+    ]
+
+
 def cards(counts: list[CauseCount], address: OverviewAddress) -> html.Nav:
-    """One card per cause with its counts; a click lets it through or no longer."""
+    """One card per cause with its counts, the view's first; a click lets the cause through or no longer."""
     return html.Nav(
-        [
-            dcc.Link(
-                [
-                    html.Span(
-                        [
-                            html.Span(
-                                CAUSES[count.cause].mark,
-                                className="cause-mark",
-                                style={"color": CAUSES[count.cause].colour},
-                            ),
-                            CAUSES[count.cause].label,
-                        ],
-                        className="card-label",
-                    ),
-                    html.Span(
-                        [html.Strong(fmt.exact(count.now)), " now"],
-                        className="card-now" if count.now else "card-now none",
-                    ),
-                    html.Span(_recent_words(count), className="card-recent"),
-                ],
-                href=address.toggled(count.cause).href(),
-                className="card chosen" if count.cause in address.causes else "card",
-                title=CAUSES[count.cause].answer,
-            )
-            for count in counts
-        ],
+        [_card(count, address) for count in counts],
         className="cards",
         **{"aria-label": "subscriptions by cause"},
     )
 
 
-def _recent_words(count: CauseCount) -> str:
-    # Whoever was healthy all the time is no news; whoever was throttled within the hours is.
-    return "" if count.cause == "healthy" else f"{fmt.exact(count.recent)} within {_RECENT}"
+def _card(count: CauseCount, address: OverviewAddress) -> dcc.Link:
+    cause = CAUSES[count.cause]
+    pairs = [(count.now, "now"), (count.recent, f"in {_RECENT}")]
+    if address.view == RECENT:
+        pairs.reverse()
+    (first, first_words), (second, second_words) = pairs
+    return dcc.Link(
+        [
+            html.Span(
+                [html.Span(cause.mark, className="cause-mark", style={"color": cause.colour}), cause.label],
+                className="card-label",
+            ),
+            html.Span(
+                [html.Strong(fmt.exact(first)), f" {first_words}"],
+                className="card-first" if first else "card-first none",
+            ),
+            html.Span(f"{fmt.exact(second)} {second_words}", className="card-second"),
+        ],
+        href=address.toggled(count.cause).href(),
+        className="card chosen" if count.cause in address.causes else "card",
+        title=cause.answer,
+    )
 
 
 def freshness_line(freshness: Freshness) -> list:
@@ -300,7 +352,6 @@ def freshness_line(freshness: Freshness) -> list:
 
 def status(address: OverviewAddress, freshness: Freshness, total: int, lake_path: str) -> object:
     """How many rows are shown, or which kind of nothing this is and what to do next."""
-    everything = dcc.Link("Show all of them", href=OVERVIEW_PATH)
     if not freshness.subscriptions:
         return panel(
             "No verdicts yet.",
@@ -311,57 +362,117 @@ def status(address: OverviewAddress, freshness: Freshness, total: int, lake_path
             ],
         )
     filtered = bool(address.search or address.causes or address.clusters)
+    hidden = 0 if address.own_topics else freshness.own_topics
+    everything = dcc.Link("Show all of them", href=OverviewAddress(view=address.view).href())
     if not total:
         return panel(
             "Nothing is left by these filters.",
             [
-                f"{fmt.exact(freshness.subscriptions)} subscriptions are in the lake; none fits the search, causes and clusters chosen."
+                f"{fmt.exact(freshness.subscriptions)} subscriptions are in the lake; "
+                "none fits the search, causes and clusters chosen."
             ],
             next_step=everything,
         )
     subscriptions = "subscription" if freshness.subscriptions == 1 else "subscriptions"
     if filtered:
         return [f"{fmt.exact(total)} of {fmt.exact(freshness.subscriptions)} {subscriptions}. ", everything]
-    return f"{fmt.exact(total)} {subscriptions}, worst first. Enter or a click opens one."
+    words = [f"{fmt.exact(total)} {subscriptions}, worst first. Enter or a click opens one."]
+    if hidden:
+        link = dcc.Link("Show them", href=replace(address, own_topics=True).href())
+        words += [f" {fmt.exact(hidden)} healthy ones of Pulsar's own topics are left out. ", link]
+    return words
 
 
-def grid_row(row: dict) -> dict:
+def grid_row(row: dict, view: str) -> dict:
     """One row of the table, in words; the browser only draws it."""
-    cause, naive = CAUSES[row["cause"]], SIDES[row["naive_side"]]
-    main = CAUSES.get(row["main_cause"]) if row["main_cause"] != row["cause"] else None
     subscription = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
-    held_ms = row["window_end_ms"] - row["since_ms"]
-    at_least = "≥ " if row["since_at_least"] else ""
     ended = f"; last seen {fmt.moment(row['window_end_ms'])}" if row["stale"] else ""
-    limiter = f": the {limiter_words(row['limiter'])}" if row["limiter"] else ""
-    href = SubscriptionAddress(subscription).href()
-    return {
-        "id": href,
-        "href": href,
-        "cause": cause.label + (" (ended)" if row["stale"] else ""),
-        "cause_mark": cause.mark,
-        "cause_colour": cause.colour,
-        "cause_tip": f"{cause.answer}{limiter}{ended}",
-        "cause_extra": row["limiter"] or "",
-        "confidence": fmt.percent(row["confidence"]),
+    now = _badge("cause", row["cause"], row["limiter"], " (ended)" if row["stale"] else "", ended)
+    shared = {
         "subscription": fmt.name(row["subscription"]),
         "topic": fmt.topic_name(row["topic"], -1),
         "partition": NONE if row["partition"] < 0 else str(row["partition"]),
         "cluster": fmt.name(row["cluster"]),
-        "backlog": or_dash(row["backlog_entries"], fmt.short),
+    }
+    plain = SubscriptionAddress(subscription).href()
+    lately = SubscriptionAddress(subscription, at_ms=row["main_to_ms"]).href()
+    differs = row["main_cause"] is not None and row["main_cause"] != row["cause"]
+    if view == RECENT and row["main_cause"] is not None:
+        between = f"{fmt.clock(row['main_from_ms'])[:5]} to {fmt.clock(row['main_to_ms'])[:5]}"
+        return {
+            **shared,
+            "id": plain,
+            # What the row tells is what a click opens.
+            "href": lately if differs else plain,
+            **_badge("cause", row["main_cause"], row["main_limiter"]),
+            "confidence": _sure(row["main_cause"], row["main_confidence"]),
+            "backlog": or_none(row["main_peak_entries"], _whole),
+            "backlog_exact": fmt.exact(row["main_peak_entries"]),
+            "held": fmt.duration(row["main_held_ms"]),
+            "held_tip": f"between {fmt.moment(row['main_from_ms'])} and {fmt.moment(row['main_to_ms'])}",
+            "when": between,
+            **{key.replace("cause", "other", 1): value for key, value in now.items()},
+            "other_extra": "",
+            "other_href": plain if differs else "",
+            "naive": _naive(row["main_naive_side"], row["main_side"]),
+        }
+    at_least = "≥ " if row["since_at_least"] else ""
+    other = (
+        _badge("other", row["main_cause"], None)
+        if differs and row["main_cause"] != "healthy"
+        else {"other": ""}
+    )
+    if other["other"]:
+        other |= {
+            "other": f"{other['other']}, {fmt.duration(row['main_held_ms'])}",
+            "other_tip": f"{other['other_tip']}, until {fmt.moment(row['main_to_ms'])}",
+            "other_href": lately,
+        }
+    return {
+        **shared,
+        "id": plain,
+        "href": plain,
+        **now,
+        "confidence": _sure(row["cause"], row["confidence"]),
+        "backlog": or_none(row["backlog_entries"], _whole),
         "backlog_exact": fmt.exact(row["backlog_entries"]),
-        "growth": or_dash(row["backlog_growth_entries"], fmt.signed),
+        "growth": or_none(row["backlog_growth_entries"], _whole_change),
         "growth_exact": fmt.exact(row["backlog_growth_entries"]),
-        "since": at_least + fmt.duration(held_ms),
-        "since_exact": f"since {at_least}{fmt.moment(row['since_ms'])}{ended}",
-        "main_cause": f"{main.label}, {fmt.duration(row['main_held_ms'])}" if main else "",
-        "main_cause_href": SubscriptionAddress(subscription, at_ms=row["main_to_ms"]).href() if main else "",
-        "main_cause_mark": main.mark if main else "",
-        "main_cause_colour": main.colour if main else "",
-        "main_tip": f"{main.answer}, until {fmt.moment(row['main_to_ms'])}" if main else "",
-        "naive": f"{naive.mark} {naive.label}" if row["naive_side"] != row["side"] else "",
+        "held": at_least + fmt.duration(row["window_end_ms"] - row["since_ms"]),
+        "held_tip": f"since {at_least}{fmt.moment(row['since_ms'])}{ended}",
+        **other,
+        "naive": _naive(row["naive_side"], row["side"]),
     }
 
 
-def or_dash(value: float | None, words) -> str:
+def _badge(field: str, word: str, limiter: str | None, more: str = "", more_tip: str = "") -> dict:
+    cause = CAUSES[word]
+    binds = f": the {limiter_words(limiter)}" if limiter else ""
+    return {
+        field: cause.label + more,
+        f"{field}_mark": cause.mark,
+        f"{field}_colour": cause.colour,
+        f"{field}_extra": limiter or "",
+        f"{field}_tip": f"{cause.answer}{binds}{more_tip}",
+    }
+
+
+def _sure(cause: str, confidence: float) -> str:
+    return NONE if cause_is_open(cause, confidence) else fmt.percent(confidence)
+
+
+def _naive(naive_side: str, side: str) -> str:
+    naive = SIDES[naive_side]
+    return "" if naive_side == side else f"{naive.mark} {naive.label}"
+
+
+def _whole(entries: float) -> str:
+    return fmt.short(round(entries))
+
+
+def _whole_change(entries: float) -> str:
+    return fmt.signed(round(entries))
+
+
+def or_none(value: float | None, words) -> str:
     return NONE if fmt.is_missing(value) else words(value)

@@ -16,12 +16,13 @@ from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html,
 from throttlescope.app.web import figures
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.address import OVERVIEW_PATH, SUBSCRIPTION_PATH, SubscriptionAddress
-from throttlescope.app.web.answer import Answer, answer
+from throttlescope.app.web.answer import Answer, answer, cause_is_open
 from throttlescope.app.web.causes import CAUSES, SIDES
 from throttlescope.app.web.data import LOOK_BACK_MS, LakeReader
 from throttlescope.app.web.figures.chart import CONFIG
 from throttlescope.app.web.limits import Limit, is_relative, known_limits
-from throttlescope.app.web.pages.overview import GRID_THEME, or_dash
+from throttlescope.app.web.measured import is_measured
+from throttlescope.app.web.pages.overview import GRID_THEME, NONE, or_none
 from throttlescope.app.web.parts import badge, copy_button, hostile, section
 from throttlescope.app.web.runs import runs
 from throttlescope.app.web.shell import back_link, explained, panel, skeleton
@@ -167,11 +168,17 @@ def page(view: View) -> html.Div:
     """The whole page. Pure: the same view gives the same components."""
     told = told_verdict(view)
     # Limits as of the window that is told, not as of the range's end.
-    limits = known_limits(_until(view.minutes, told["window_end_ms"] if told else view.end_ms))
+    limits = known_limits(
+        _until(view.minutes, told["window_end_ms"] if told else view.end_ms),
+        since_ms=told["window_start_ms"] if told else None,
+    )
     children: list = [_head(view.address)]
     if told:
         history = [row for row in view.history if row["window_end_ms"] < told["window_end_ms"]]
-        card = answer_card(answer(told, history, limits), told, is_newest=told is view.verdicts[-1])
+        newest = None if told is view.verdicts[-1] else view.verdicts[-1]
+        card = answer_card(
+            answer(told, history, limits), told, newest, replace(view.address, at_ms=None).href()
+        )
         children += [card, *earlier(view, told)]
     else:
         children.append(_nothing_told(view))
@@ -230,8 +237,12 @@ def _head(address: SubscriptionAddress) -> html.Div:
     )
 
 
-def answer_card(told: Answer, verdict: dict, *, is_newest: bool) -> html.Section:
-    """What, since when, why, how sure, what first and what not."""
+def answer_card(told: Answer, verdict: dict, newest: dict | None, newest_href: str) -> html.Section:
+    """What, since when, why, how sure, what first and what not; with the newest verdict where that is another."""
+    beside = []
+    if newest is not None:
+        link = dcc.Link([badge(CAUSES[newest["cause"]], newest["limiter"] or "")], href=newest_href)
+        beside = [html.Span(["not the newest; newest: ", link], className="answer-newest")]
     window = (
         f"window {fmt.moment(verdict['window_start_ms'])} to {fmt.clock(verdict['window_end_ms'])}"
         f" · rules {fmt.name(verdict['rules_version'], 40)}"
@@ -242,9 +253,8 @@ def answer_card(told: Answer, verdict: dict, *, is_newest: bool) -> html.Section
                 [
                     badge(told.cause),
                     html.Span(told.sure, className="sure"),
-                    html.Span(
-                        window if is_newest else f"not the newest: {window}", className="answer-window"
-                    ),
+                    *beside,
+                    html.Span(window, className="answer-window"),
                 ],
                 className="answer-top",
             ),
@@ -458,6 +468,8 @@ def _rates_note(minutes: pd.DataFrame) -> str:
     words = "limits per second, as rate / period"
     if (minutes["limit_counts"] == "entries").any():
         words += "; message limits count entries here, drawn x messages per entry"
+    if minutes["ack_msg_rate"].notna().any() and not is_measured(minutes, "ack_msg_rate"):
+        words += "; this Exclusive or Failover subscription has no ack rate (cumulative acks)"
     if is_relative(minutes):
         words += "; limits relative to the publish rate are drawn on top of it"
     if minutes["limit_observed_later"].fillna(False).astype(bool).any():
@@ -593,7 +605,8 @@ def _limits_table(limits: list[Limit]) -> html.Section:
                         if limit.use_share_max is None
                         else f" · used up to {fmt.percent(limit.use_share_max)} here"
                     )
-                    + (" · changed in this range" if limit.changed else ""),
+                    + (f" · lifted at {fmt.clock(limit.lifted_ms)}" if limit.lifted_ms is not None else "")
+                    + (" · changed in this range" if limit.changed and limit.lifted_ms is None else ""),
                     className="facts",
                 ),
                 html.P(limit.proof(), className="facts" if limit.events_prove else "facts proves-nothing"),
@@ -666,9 +679,11 @@ def window_row(row: dict, address: SubscriptionAddress) -> dict:
         "cause_mark": cause.mark,
         "cause_colour": cause.colour,
         "cause_extra": row["limiter"] or "",
-        "confidence": fmt.percent(row["confidence"]),
-        "backlog": or_dash(row["backlog_entries"], fmt.short),
-        "growth": or_dash(row["backlog_growth_entries"], fmt.signed),
+        "confidence": NONE
+        if cause_is_open(row["cause"], row["confidence"])
+        else fmt.percent(row["confidence"]),
+        "backlog": or_none(row["backlog_entries"], lambda entries: fmt.short(round(entries))),
+        "growth": or_none(row["backlog_growth_entries"], lambda entries: fmt.signed(round(entries))),
         "naive": f"{naive.mark} {naive.label}",
         "reason": fmt.name(reason, 300),
     }

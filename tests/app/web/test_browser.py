@@ -132,15 +132,18 @@ def test_cards_filter_and_sorting_is_the_servers(watched):
     page = watched.open()
     page.click("#overview-cards .card:has-text('Throttled')")
     wait_for_rows(page, 6)
-    assert urlsplit(page.url).query == "cause=throttled"
+    assert urlsplit(page.url).query == "cause=throttled&view=recent"
     page.click(".ag-header-cell[col-id=backlog] .ag-header-cell-label")
     page.wait_for_function(
-        "document.querySelector('#overview-grid .ag-row[row-index=\"0\"] a')?.innerText === 'recommendations'"
+        "document.querySelector('#overview-grid .ag-row[row-index=\"0\"] a')?.innerText === 'thumbnails'"
     )
     page.click("#overview-cards .card:has-text('Slow consumers')")
     wait_for_rows(page, 7)
     page.go_back()
     wait_for_rows(page, 6)
+    page.click("#overview-view .view:has-text('now')")
+    wait_for_rows(page, 5)
+    assert "Cause now" in page.inner_text("#overview-grid .ag-header")
     page.fill("#overview-search", "nobody is called so")
     page.wait_for_selector("text=Nothing is left by these filters.")
     page.click("text=Show all of them")

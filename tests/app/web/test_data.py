@@ -52,20 +52,29 @@ def test_pages_make_the_whole(reader):
 
 
 @pytest.mark.parametrize(
-    "column", ["backlog", "confidence", "since", "topic", "cause", "main_cause", "naive"]
+    ("view", "column", "field"),
+    [
+        ("now", "backlog", "backlog_entries"),
+        ("now", "confidence", "confidence"),
+        ("now", "topic", "topic"),
+        ("now", "cause", "cause_rank"),
+        ("now", "other", "main_rank"),
+        ("now", "naive", "naive_side"),
+        ("recent", "backlog", "main_peak_entries"),
+        ("recent", "cause", "main_rank"),
+        ("recent", "held", "main_held_ms"),
+        ("recent", "when", "main_from_ms"),
+        ("recent", "other", "cause_rank"),
+    ],
 )
-def test_sorting_both_ways_is_the_reverse_of_values(reader, column):
-    field = {
-        "backlog": "backlog_entries",
-        "since": "since_ms",
-        "cause": "cause_rank",
-        "main_cause": "main_rank",
-        "naive": "naive_side",
-    }.get(column, column)
-    up, _ = reader.subscriptions(OverviewAddress(), sort=[(column, False)], end=1000)
-    down, _ = reader.subscriptions(OverviewAddress(), sort=[(column, True)], end=1000)
-    assert [row[field] for row in up] == sorted(row[field] for row in up)
-    assert [row[field] for row in down] == [row[field] for row in up][::-1]
+def test_sorting_follows_what_the_view_shows(reader, view, column, field):
+    address = OverviewAddress(view=view)
+    up, _ = reader.subscriptions(address, sort=[(column, False)], end=1000)
+    down, _ = reader.subscriptions(address, sort=[(column, True)], end=1000)
+    values = [row[field] for row in up]
+    assert values == sorted(values)
+    assert len(set(values)) > 1
+    assert [row[field] for row in down] == values[::-1]
 
 
 def test_an_unknown_column_is_no_way_into_sql(reader):
@@ -91,14 +100,14 @@ def test_search_finds_all_words_in_the_names(reader, search, expected):
     assert set(names(reader, OverviewAddress(search=search), end=1000)) == expected
 
 
-def test_filters_by_cause_take_now_and_lately(reader):
-    found = names(reader, OverviewAddress(causes=("throttled",)), end=1000)
-    assert "recommendations" in found, "throttled lately"
-    assert {"billing", "thumbnails", "search-index", "greedy-export", HOSTILE_NAME} <= set(found)
-    assert "ledger" not in found
-    assert set(names(reader, OverviewAddress(clusters=("sample-west",), causes=("throttled",)))) == {
+def test_filters_by_cause_follow_the_view(reader):
+    throttled = {"billing", "thumbnails", "search-index", "greedy-export", HOSTILE_NAME}
+    assert set(names(reader, OverviewAddress(causes=("throttled",), view="now"))) == throttled
+    assert set(names(reader, OverviewAddress(causes=("throttled",), view="recent"))) == throttled | {
         "recommendations"
     }
+    west = OverviewAddress(clusters=("sample-west",), causes=("throttled",), view="recent")
+    assert names(reader, west) == ["recommendations"]
 
 
 def test_counts_agree_with_rows(reader):
@@ -109,10 +118,28 @@ def test_counts_agree_with_rows(reader):
     )
     for cause, count in counts.items():
         assert count.now == sum(row["cause"] == cause for row in rows)
-        assert count.recent == sum((row["main_cause"] or "healthy") == cause for row in rows)
+        assert count.recent == sum(row["main_cause"] == cause for row in rows)
     assert [count.cause for count in reader.cause_counts(OverviewAddress())] == [
         c for c in ORDER if c in counts
     ]
+
+
+def test_pulsars_own_topics_are_news_only_in_trouble(tmp_path):
+    samples = (
+        Sample("persistent://a/b/c", "mine", (Phase(0),)),
+        Sample("persistent://a/b/__change_events", "quiet", (Phase(0),)),
+        Sample("persistent://a/__b/c", "not a topic of its own", (Phase(0),)),
+        Sample(
+            "persistent://a/b/__transaction_log",
+            "stuck",
+            (Phase(0), Phase(100, "no_consumers", "consumer_capacity")),
+        ),
+    )
+    write_sample_lake(tmp_path, samples)
+    reader = LakeReader(tmp_path)
+    assert set(names(reader)) == {"mine", "stuck", "not a topic of its own"}
+    assert set(names(reader, OverviewAddress(own_topics=True))) == {sample.subscription for sample in samples}
+    assert reader.freshness().own_topics == 1
 
 
 def test_freshness_names_the_source(reader):

@@ -160,6 +160,35 @@ def test_blocked_stretches_are_bands():
     assert [(shape.x0, shape.x1) for shape in figure.layout.shapes] == [(60_000, 180_000), (240_000, 300_000)]
 
 
+def test_a_zero_that_nobody_measured_is_not_drawn():
+    rows = [{"unacked_msg": 0.0, "ack_msg_rate": 0.0, "out_msg_rate_5m": 5.0, "in_msg_rate_5m": 5.0}] * 3
+    for kind, drawn in (("Exclusive", False), ("Failover", False), ("Shared", True), (None, True)):
+        frame = signal_minutes(*(row | {"subscription_type": kind} for row in rows))
+        holding = figures.holding_figure(frame, start_ms=0, end_ms=180_000)
+        rates = figures.msg_rates_figure(frame, start_ms=0, end_ms=180_000)
+        assert (holding is not None) is drawn, kind
+        assert ("acknowledged" in [trace.name for trace in rates.data]) is drawn, kind
+    counted = signal_minutes(*(row | {"subscription_type": "Exclusive", "ack_msg_rate": 4.0} for row in rows))
+    assert "acknowledged" in [
+        trace.name for trace in figures.msg_rates_figure(counted, start_ms=0, end_ms=180_000).data
+    ]
+
+
+def test_small_counts_go_in_whole_steps():
+    frame = signal_minutes({"backlog_entries": 0.0}, {"backlog_entries": 2.0})
+    figure = figures.backlog_figure(frame, start_ms=0, end_ms=120_000)
+    assert figure.layout.yaxis.dtick == 1
+    assert figure.layout.yaxis.range[1] > 2
+
+
+def test_events_of_the_minute_in_which_a_limit_was_lifted_belong_to_it():
+    limited = {"limit_topic_msg": 50, "limit_topic_period_s": 1, "limit_topic_set_by": "topic_policy"}
+    event = {"throttled_msg_events_topic_delta": 5.0}
+    frame = signal_minutes(limited | event, event | {"limit_topic_set_by": "none"})
+    figure = figures.events_figure(frame, start_ms=0, end_ms=120_000)
+    assert [trace.name for trace in figure.data] == ["topic message limit: proves nothing"]
+
+
 def test_nothing_held_no_figure(minutes_of):
     assert figures.holding_figure(minutes_of("features"), **BOUNDS) is None
 

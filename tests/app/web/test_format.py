@@ -123,7 +123,7 @@ def test_times_print_their_zone():
 
 
 def test_names_show_what_would_be_obeyed():
-    assert fmt.name("a\nb\tc\x7f") == "a␊b␉c␡"
+    assert fmt.name("a\nb\tc\x7f") == "a⟨U+000A⟩b⟨U+0009⟩c⟨U+007F⟩"
     assert fmt.name("\u202egnp.exe") == "⟨U+202E⟩gnp.exe"
     assert fmt.name("<script>\"'") == "<script>\"'"
     assert fmt.name("x" * 10_000) == "x" * 199 + "…"

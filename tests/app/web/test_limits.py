@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from tests.app.web.test_format import plain
 from throttlescope.app.web.limits import events_prove, known_limits, limit_lines, shared_use
 from throttlescope.ingest.contracts import TABLES
 
@@ -117,6 +118,13 @@ def test_a_change_in_the_range_is_said():
     assert one("topic", "msg", minutes(old, new)).changed
     assert not one("topic", "msg", minutes(old, old)).changed
     assert one("topic", "msg", minutes(old, new)).rate == 80
+
+
+def test_bytes_that_were_typed_in_thousands_are_said_as_typed():
+    frame = minutes(
+        {"limit_topic_bytes": 1_000_000, "limit_topic_period_s": 1, "limit_topic_set_by": "topic_policy"}
+    )
+    assert plain(one("topic", "bytes", frame).amount()) == "1 000 000 B (977 KiB) per 1 s"
 
 
 def test_no_minutes_no_limits():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from urllib.parse import urlsplit
 
 import pytest
@@ -45,19 +46,25 @@ def read(part) -> str:
 
 
 def test_cards_say_counts_in_words_and_toggle_a_cause(reader):
-    cards = overview.cards(reader.cause_counts(OverviewAddress()), OverviewAddress(search="x"))
-    said = [read(card) for card in find(cards, "Link")]
-    assert said[0] == "▲ Throttled 5 now 6 within 6 h"
-    assert said[-1] == "✓ Healthy 26 now"
-    assert find(cards, "Link")[0].href == "/?q=x&cause=throttled"
-    chosen = overview.cards(reader.cause_counts(OverviewAddress()), OverviewAddress(causes=("throttled",)))
-    assert [card.className for card in find(chosen, "Link")][:2] == ["card chosen", "card"]
-    assert find(chosen, "Link")[0].href == "/"
+    counts = reader.cause_counts(OverviewAddress())
+    cards = find(overview.cards(counts, OverviewAddress(search="x", view="now")), "Link")
+    assert read(cards[0]) == "▲ Throttled 5 now 6 in 6 h"
+    assert read(cards[-1]) == "✓ Healthy 26 now 25 in 6 h"
+    assert cards[0].href == "/?q=x&cause=throttled&view=now"
+    recent = find(overview.cards(counts, OverviewAddress(causes=("throttled",), view="recent")), "Link")
+    assert read(recent[0]) == "▲ Throttled 6 in 6 h 5 now"
+    assert [card.className for card in recent][:2] == ["card chosen", "card"]
+    assert recent[0].href == "/?view=recent"
+
+
+def row_of(reader, search: str, view: str) -> dict:
+    rows, total = reader.subscriptions(OverviewAddress(search=search, view=view))
+    assert total == 1
+    return {key: plain(value) for key, value in overview.grid_row(rows[0], view).items()}
 
 
 def test_a_row_is_ready_to_read(reader):
-    rows, _ = reader.subscriptions(OverviewAddress(search="billing"))
-    row = {key: plain(value) for key, value in overview.grid_row(rows[0]).items()}
+    row = row_of(reader, "billing", "now")
     assert row["cause"] == "Throttled"
     assert row["cause_mark"] == CAUSES["throttled"].mark
     assert row["cause_extra"] == "subscription.msg"
@@ -65,28 +72,55 @@ def test_a_row_is_ready_to_read(reader):
     assert row["backlog"] == "214 k"
     assert row["backlog_exact"] == "213 998"
     assert row["growth"] == "+7.76 k"
-    assert row["since"] == "1 h 58 m"
+    assert row["held"] == "1 h 58 m"
     assert row["topic"] == "shop/checkout/orders"
     assert row["naive"] == "", "the naive rule agrees"
-    assert row["main_cause"] == "", "the same as now"
+    assert row["other"] == "", "the same as now"
 
 
-def test_a_row_tells_what_held_it_lately_and_links_to_it(reader):
-    rows, _ = reader.subscriptions(OverviewAddress(search="recommendations"))
-    row = overview.grid_row(rows[0])
-    assert plain(row["main_cause"]) == "Throttled, 1 h 10 m"
-    assert "at=2026-11-20T01%3A50%3A00Z" in row["main_cause_href"]
+def test_now_a_row_tells_what_held_it_lately_and_links_to_it(reader):
+    row = row_of(reader, "recommendations", "now")
+    assert row["cause"] == "Healthy"
+    assert row["other"] == "Throttled, 1 h 10 m"
+    assert "at=2026-11-20T01%3A50%3A00Z" in row["other_href"]
+    assert "at=" not in row["href"]
+
+
+def test_lately_a_row_opens_what_it_tells_and_links_to_now(reader):
+    row = row_of(reader, "recommendations", "recent")
+    assert (row["cause"], row["cause_extra"], row["held"]) == ("Throttled", "subscription.msg", "1 h 10 m")
+    assert row["when"] == "00:40 to 01:50"
+    assert row["backlog"] == "126 k"
+    assert "at=2026-11-20T01%3A50%3A00Z" in row["href"]
+    assert row["other"] == "Healthy"
+    assert "at=" not in row["other_href"]
+    steady = row_of(reader, "billing", "recent")
+    assert "at=" not in steady["href"], "what held it lately holds it now"
+
+
+def test_both_views_fill_all_their_columns(reader):
+    for view in ("now", "recent"):
+        rows, _ = reader.subscriptions(OverviewAddress(view=view), end=1000)
+        for row in rows:
+            shown = overview.grid_row(row, view)
+            assert {column["field"] for column in overview.columns(view)} <= shown.keys()
+            assert all(isinstance(value, str) for value in shown.values())
+
+
+def test_recordings_are_shown_by_what_held_them(reader, tmp_path):
+    assert overview.with_view(OverviewAddress(), reader.freshness()).view == "recent"
+    assert overview.with_view(OverviewAddress(view="now"), reader.freshness()).view == "now"
+    assert overview.with_view(OverviewAddress(), LakeReader(tmp_path).freshness()).view == "now"
 
 
 def test_the_naive_rule_is_shown_where_it_differs(reader):
-    rows, _ = reader.subscriptions(OverviewAddress(search="features"))
-    assert overview.grid_row(rows[0])["naive"] == "● the consumers"
+    assert row_of(reader, "features", "now")["naive"] == "● the consumers"
 
 
 def test_links_of_rows_lead_back_to_the_same_subscription(reader):
     rows, _ = reader.subscriptions(OverviewAddress(), end=1000)
     for row in rows:
-        parsed = SubscriptionAddress.parse(urlsplit(overview.grid_row(row)["href"]).query)
+        parsed = SubscriptionAddress.parse(urlsplit(overview.grid_row(row, "recent")["href"]).query)
         assert parsed.subscription.subscription == row["subscription"]
         assert parsed.subscription.topic == row["topic"]
 
@@ -99,6 +133,10 @@ def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
     hidden = overview.status(OverviewAddress(search="nobody"), reader.freshness(), 0, "lake")
     assert "Nothing is left by these filters. 34 subscriptions are in the lake" in read(hidden)
     assert find(hidden, "Link")[0].href == "/"
+    quiet = dataclasses.replace(reader.freshness(), own_topics=7)
+    assert "7 healthy ones of Pulsar's own topics are left out" in read(
+        overview.status(OverviewAddress(), quiet, 34, "lake")
+    )
     assert read(overview.status(OverviewAddress(), reader.freshness(), 34, "lake")).startswith(
         "34 subscriptions, worst first"
     )
@@ -121,7 +159,7 @@ def test_a_subscription_that_ended_says_so(tmp_path):
     rows, _ = LakeReader(tmp_path).subscriptions(OverviewAddress())
     assert not any(row["stale"] for row in rows)
     old = rows[0] | {"stale": True, "window_end_ms": END_MS - BLOCK_MS}
-    shown = overview.grid_row(old)
+    shown = overview.grid_row(old, "now")
     assert shown["cause"] == "Healthy (ended)"
     assert "last seen 2026-11-20 02:00:00 UTC" in shown["cause_tip"]
 
@@ -190,8 +228,36 @@ def test_a_window_of_the_past_is_told_when_the_address_names_it(page):
     past = page("billing", at_ms=START_MS + 30 * MINUTE_MS)
     said = read(past)
     assert "Nothing holds this subscription back." in said
-    assert "not the newest: window 2026-11-20 00:25:00 UTC to 00:30:00 UTC" in said
+    assert "not the newest; newest: ▲ Throttled subscription.msg" in said
+    assert "window 2026-11-20 00:25:00 UTC to 00:30:00 UTC" in said
     assert "▲ Throttled subscription.msg 01:02:00 to 03:00:00 UTC, 1 h 58 m" in said
+
+
+def test_a_limit_that_was_lifted_inside_the_window_is_told_as_it_was(tmp_path):
+    limited = next(sample for sample in SAMPLES if sample.subscription == "recommendations").phases[1]
+    phases = (dataclasses.replace(limited, from_minute=0), Phase(177, in_msg=10.0))
+    sample = Sample("persistent://a/b/c", "lifted", phases)
+    write_sample_lake(tmp_path, (sample,))
+    key = SubscriptionAddress(Subscription(sample.cluster, sample.topic, -1, "lifted"))
+    view = subscription.read_view(LakeReader(tmp_path), key)
+    # The window's middle is still limited, its end is not.
+    told = dict(view.verdicts[-1]) | {"cause": "throttled", "limiter": "subscription.msg"}
+    said = read(subscription.page(dataclasses.replace(view, verdicts=[told])))
+    assert (
+        "Until 02:57:00 UTC the subscription message limit (50 msg per 1 s, set by subscription policy) "
+        "held this subscription back."
+    ) in said
+    assert "subscription message limit : 50 msg per 1 s" in said
+    assert "lifted at 02:57:00 UTC" in said
+
+
+def test_unknown_is_not_given_a_probability(reader, tmp_path):
+    sample = Sample("persistent://a/b/c", "open", (Phase(0, "unknown", "unknown", confidence=0.0),))
+    write_sample_lake(tmp_path, (sample,))
+    own = LakeReader(tmp_path)
+    key = SubscriptionAddress(Subscription(sample.cluster, sample.topic, -1, "open"))
+    assert "? Unknown no cause is named" in read(subscription.page(subscription.read_view(own, key)))
+    assert overview.grid_row(own.subscriptions(OverviewAddress())[0][0], "now")["confidence"] == overview.NONE
 
 
 def test_trouble_that_is_over_is_linked(page):

@@ -98,11 +98,11 @@ def test_rows_come_in_pages_sorted_by_the_server(client):
         client,
         "overview-grid.getRowsResponse",
         [{"id": "overview-grid", "property": "getRowsRequest", "value": request}],
-        [{"id": "address", "property": "search", "value": "?cause=throttled"}],
+        [{"id": "address", "property": "search", "value": "?cause=throttled&view=recent"}],
     )["overview-grid"]["getRowsResponse"]
     assert response["rowCount"] == 6
     assert len(response["rowData"]) == 3
-    assert response["rowData"][0]["subscription"] == "recommendations"
+    assert response["rowData"][0]["subscription"] == "thumbnails"
 
 
 def test_an_unreadable_address_gives_no_rows_and_an_explanation(client):
