@@ -65,9 +65,9 @@ def spark_session(
     -----
     One process has one JVM: a second call with other settings gets the running session as it is.
     """
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active
+    # Not getActiveSession(): that one belongs to a thread.
+    if SparkContext._active_spark_context is not None:
+        return SparkSession.builder.getOrCreate()
     # Workers are started by the JVM, which would otherwise take the first python3 in PATH: one without our packages.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     java = None if SparkContext._gateway else find_java()

@@ -26,6 +26,16 @@ def test_a_second_call_gives_the_same_session(spark):
     assert spark_session(cores=1) is spark
 
 
+def test_another_thread_gets_the_same_context(spark):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from throttlescope.ingest.session import spark_session
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(spark_session).result()
+    assert other.sparkContext is spark.sparkContext
+
+
 def test_a_run_prints_nothing_and_leaves_nothing_behind(tmp_path):
     """Not even when a task fails: its exception is the message, Spark's own words are in the log file."""
     program = """
