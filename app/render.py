@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-# A pipe has no width; this one keeps a verdict on one line.
+# A pipe has no width; this one keeps a verdict on one line, whatever its topic is called.
 _PIPE_COLUMNS = 240
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -30,8 +30,9 @@ def print_table(
     *,
     title: str,
     notes: Sequence[str] = (),
+    heads: int = 1,
 ) -> None:
-    """Print a table on stdout.
+    """Print a table on stdout; on a terminal that is too narrow for it, a paragraph per row.
 
     Parameters
     ----------
@@ -41,21 +42,38 @@ def print_table(
         Cells; control characters are made visible here.
     title, notes
         A line above, and lines below: units, time zone, how fresh the data is.
+    heads : int
+        How many first columns name a row; they are its headline in a paragraph.
     """
     from rich.console import Console
+    from rich.measure import Measurement
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     console = Console(width=_PIPE_COLUMNS if wide else None, soft_wrap=False, highlight=False)
-    # Printed by itself: a title of the table's own is broken at the table's width.
-    console.print(Text(visible(title), style="bold"))
+    rows = [[visible(cell) for cell in row] for row in rows]
     table = Table()
     for heading, justify in columns:
         table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    console.print(table)
+        table.add_row(*map(Text, row))
+    # Printed by itself: a title of the table's own is broken at the table's width.
+    console.print(Text(visible(title), style="bold"))
+    if Measurement.get(console, console.options.update_width(10_000), table).maximum <= console.width:
+        console.print(table)
+    else:
+        for row in rows:
+            console.print(
+                Text(" ".join(cell for cell in row[:heads] if cell != "-"), style="bold"), overflow="fold"
+            )
+            facts = (
+                f"{heading} {cell}"
+                for (heading, _), cell in zip(columns[heads:], row[heads:], strict=True)
+                if cell != "-"
+            )
+            console.print(Padding(Text("; ".join(facts)), (0, 0, 0, 2), expand=False))
     for note in notes:
         console.print(Text(visible(note)))
 

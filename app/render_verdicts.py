@@ -116,6 +116,7 @@ def _print(rows, objectives, time_columns, time_cells, *, what, after, end, note
         columns,
         cells,
         title=f"{len(rows)} {what}{'' if len(rows) == 1 else 's'}{after}",
+        heads=2 if with_cluster else 1,
         notes=[f"{notes} {_NAIVE}", f"{freshness(newest_ms, now_ms)} Rules {versions}."],
     )
 

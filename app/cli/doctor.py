@@ -65,6 +65,7 @@ def doctor(
             ],
             [[c.cluster or "-", c.area, c.check, c.status, c.found, c.fix or "-"] for c in checks],
             title="throttlescope doctor",
+            heads=3,
             notes=[
                 "ok; warning: verdicts come, with less evidence; failed: mend it first; skipped: could not be asked. "
                 "Times are UTC."

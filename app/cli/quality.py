@@ -69,4 +69,5 @@ def quality(
             ],
             title=f"{len(rows)} finding{'' if len(rows) == 1 else 's'}" + (" that did not hold" if failed else ""),
             notes=["Times are UTC."],
+            heads=4,
         )  # fmt: skip

@@ -39,6 +39,19 @@ def test_label_values_in_a_table_are_neither_markup_nor_escape_sequences(capsys)
     assert "\x1b" not in out
 
 
+def test_a_narrow_terminal_gets_a_paragraph_per_row(capsys, monkeypatch):
+    columns = [("name", "left"), ("backlog (entries)", "right"), ("limiter", "left")]
+    rows = [["a" * 50, "1,000", "-"], ["b\x1b", "2,000", "topic.msg"]]
+    monkeypatch.setenv("COLUMNS", "60")
+    print_table(columns, rows, title="two")
+    assert capsys.readouterr().out.splitlines() == [
+        "two", "a" * 50, "  backlog (entries) 1,000", "b\\x1b", "  backlog (entries) 2,000; limiter topic.msg",
+    ]  # fmt: skip
+    monkeypatch.setenv("COLUMNS", "120")
+    print_table(columns, rows, title="two")
+    assert "┃ backlog (entries) ┃" in capsys.readouterr().out
+
+
 @given(st.text(), st.floats(), st.integers())
 def test_json_is_pure_and_reads_back(text, number, whole):
     stream = io.StringIO()

@@ -105,6 +105,34 @@ def test_ingest_stops_before_signals(tmp_path):
     assert lake.version("verdicts") is not None
 
 
+def test_the_demo_prints_a_line_per_subscription_and_becomes_the_web_app(recorded, tmp_path, monkeypatch):
+    undisturbed, _ = recorded
+    shipped = {name: folder for name, folder in list_shipped().items() if name in (THROTTLED, SLOW)}
+    monkeypatch.setattr("throttlescope.ingest.sources.recording.list_shipped", lambda: shipped)
+    became = []
+    monkeypatch.setattr(os, "execv", lambda path, arguments: became.append(arguments))
+    # A configuration of whoever runs it must not change the demo.
+    (tmp_path / "throttlescope.toml").write_text("window = 'nonsense'")
+    monkeypatch.chdir(tmp_path)
+    outcome = throttlescope("demo", "--port", 8123)
+    assert outcome.code == 0, outcome.err
+    for words in (
+        f"lab/{THROTTLED}/orders#billing",
+        "subscription.msg",
+        "slow_consumers",
+        "naive rule",
+        "UTC",
+    ):
+        assert words in outcome.out
+    assert "[1/7]" in outcome.err
+    assert [arguments[3:] for arguments in became] == [
+        ["serve", "--lake", str(tmp_path / ".demo"), "--port", "8123"]
+    ]
+    assert content(tmp_path / ".demo") == content(undisturbed)
+    again = throttlescope("demo", "--no-serve", "--quiet")
+    assert (again.code, again.err, len(became)) == (0, "", 1)
+
+
 def test_evaluate_judges_by_the_recordings_own_truth(recorded, tmp_path):
     lake, _ = recorded
     before = versions(lake)
