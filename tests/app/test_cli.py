@@ -17,8 +17,9 @@ from tests.app.commands import throttlescope
 from tests.app.http_server import answering, html
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
 from throttlescope.app.cli import reference
+from throttlescope.app.cli.serve import check_address
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import GateError
+from throttlescope.ingest.errors import GateError, InputError
 from throttlescope.ingest.lake import Lake
 
 COMMANDS = ("demo", "doctor", "run", "ingest", "verdicts", "evaluate", "serve", "quality", "recordings")
@@ -276,6 +277,19 @@ def test_the_configuration_pages_example_is_valid(tmp_path):
     file = tmp_path / "throttlescope.toml"
     file.write_text(page.split("```toml\n")[1].split("```")[0])
     assert load_settings(file).clusters["pulsar-prod"].labels.namespace == "exported_namespace"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+def test_loopback_addresses_need_no_permission(host):
+    check_address(host)
+
+
+def test_another_address_needs_to_be_named_and_allowed():
+    with pytest.raises(InputError, match="add --allow-remote"):
+        check_address("0.0.0.0")  # noqa: S104
+    check_address("0.0.0.0", allow_remote=True)  # noqa: S104
+    with pytest.raises(InputError, match="cannot be resolved"):
+        check_address("no such host")
 
 
 def test_serve_answers_on_loopback_and_ends_with_ctrl_c(lake):
