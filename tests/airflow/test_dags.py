@@ -137,7 +137,8 @@ def test_the_hourly_dag_does_its_work(airflow, database, tmp_path):
     assert code == 0, output[-4000:]
     lake = Lake(tmp_path / "lake")
     (run,) = lake.read("ingest_runs").to_pylist()
-    assert (run["status"], run["start_ms"], run["end_ms"]) == ("done", hour_ms, hour_ms + BLOCK_MS)
+    assert run["status"] == "done"
+    assert hour_ms <= run["start_ms"] < run["end_ms"] <= hour_ms + BLOCK_MS
     verdicts = lake.read("verdicts")
     assert verdicts.num_rows
     starts_ms = verdicts["window_start_ms"].to_pylist()
