@@ -12,6 +12,7 @@ than one and a half intervals of the series is taken for one.
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from prometheus_api_client.exceptions import PrometheusApiClientException
 
 from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.labels import Labels
-from throttlescope.ingest.selector import NAME_LABEL, Selector
+from throttlescope.ingest.selector import NAME_LABEL, REGEX, Matcher, Selector, metric_selector
 from throttlescope.ingest.series import DecodedSeries, Meter, SampleBatch, batch_of
 from throttlescope.ingest.sources.access import (
     TRANSPORT_ERRORS,
@@ -145,17 +146,21 @@ class PrometheusApi:
         """See :class:`throttlescope.ingest.series.SampleSource`. Staleness markers are inferred."""
         low_ms = start_ms - _MARGIN_MS
         high_ms = min(end_ms + _MARGIN_MS, max(end_ms, round(time.time() * 1000)))
-        markers = _Markers(self._scrapes(low_ms, high_ms, meter), start_ms, end_ms, high_ms)
+        up = self._up_of(selector, low_ms, high_ms, meter)
+        markers = _Markers(start_ms, end_ms, high_ms)
         at_ms, window_ms = low_ms, _FIRST_WINDOW_MS
         while at_ms < high_ms:
             until_ms = min(at_ms + window_ms, high_ms)
+            window = f"[{until_ms - at_ms}ms]"
             try:
-                found = self.query(f"{selector}[{until_ms - at_ms}ms]", until_ms - 1, meter)
+                scrapes = self.query(f"{up}{window}", until_ms - 1, meter) if up else []
+                found = self.query(f"{selector}{window}", until_ms - 1, meter)
             except QueryTooLargeError:
                 if window_ms <= _SHORTEST_WINDOW_MS:
                     raise
                 window_ms = max(window_ms // 2, _SHORTEST_WINDOW_MS)
                 continue
+            markers.add_scrapes(scrapes)
             series, samples = [], 0
             for item in found:
                 one = _decode(item, at_ms, until_ms)
@@ -168,16 +173,14 @@ class PrometheusApi:
             at_ms = until_ms
         yield batch_of(list(markers.endings()))
 
-    def _scrapes(self, start_ms: int, end_ms: int, meter: Meter) -> dict[tuple[str, str], np.ndarray]:
-        """Times of the scrapes of every target, from ``up``; by (job, instance)."""
-        scrapes: dict[tuple[str, str], np.ndarray] = {}
-        found = self.query(f"up[{end_ms - start_ms}ms]", end_ms - 1, meter)
-        for item in found:
-            labels = item["metric"]
-            key = (labels.get("job", ""), labels.get("instance", ""))
-            times = np.array([round(pair[0] * 1000) for pair in item["values"]], np.int64)
-            scrapes[key] = np.union1d(scrapes[key], times) if key in scrapes else times
-        return scrapes
+    def _up_of(self, selector: Selector, start_ms: int, end_ms: int, meter: Meter) -> Selector | None:
+        """``up`` of the jobs that the selector's series come from: the server may scrape much else."""
+        if selector.metric_name == "up":
+            return None
+        jobs = self.label_values("job", [selector], start_ms, end_ms, meter)
+        if not jobs:
+            return None
+        return metric_selector("up", [Matcher("job", REGEX, "|".join(re.escape(job) for job in jobs))])
 
     # -- the client ------------------------------------------------------------------------
 
@@ -284,14 +287,21 @@ def _next_window_ms(samples: int, window_ms: int) -> int:
 class _Markers:
     """Infers staleness markers of series whose samples come window by window."""
 
-    def __init__(
-        self, scrapes: dict[tuple[str, str], np.ndarray], start_ms: int, end_ms: int, known_until_ms: int
-    ) -> None:
-        self._scrapes = scrapes
+    def __init__(self, start_ms: int, end_ms: int, known_until_ms: int) -> None:
+        # Times of the scrapes of every target, by (job, instance).
+        self._scrapes: dict[tuple[str, str], np.ndarray] = {}
         self._start_ms, self._end_ms, self._known_until_ms = start_ms, end_ms, known_until_ms
         # Per series: its last sample, and its usual distance of samples once two are known.
         self._last_ms: dict[Labels, int] = {}
         self._interval_ms: dict[Labels, float] = {}
+
+    def add_scrapes(self, found: list[dict]) -> None:
+        """Take ``up`` of the next window; called before the window's series."""
+        for item in found:
+            labels = item["metric"]
+            key = (labels.get("job", ""), labels.get("instance", ""))
+            times = np.array([round(pair[0] * 1000) for pair in item["values"]], np.int64)
+            self._scrapes[key] = np.union1d(self._scrapes[key], times) if key in self._scrapes else times
 
     def mark(self, series: DecodedSeries) -> DecodedSeries:
         """The series trimmed to the range, with markers for what ended before its last sample here."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from urllib.parse import unquote_plus
 
 import numpy as np
 import pytest
@@ -104,6 +105,17 @@ def test_samples_and_markers_equal_those_of_remote_read(
     assert found == {k: v for k, v in expected.items() if v[0] or v[2]}
     assert meter.requests >= 2
     assert meter.bytes > 0
+
+
+def test_only_the_scrapes_of_its_own_jobs_are_asked_for(prometheus) -> None:
+    with proxy(prometheus.url) as between:
+        read(PrometheusApi(between.url), 'm{kind="always"}')
+        asked = [unquote_plus(path) for path in between.paths if "query=up" in path]
+        assert asked
+        assert all('up{job=~"broker"}' in path for path in asked)
+        between.paths.clear()
+        read(PrometheusApi(between.url), 'm{kind="lonely"}')
+        assert not [path for path in between.paths if "query=up" in path]
 
 
 def test_without_up_a_gap_is_a_marker(prometheus) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,11 @@ print("done")
 """
 
 
-def test_killed_in_the_middle_and_repeated(spark, prometheus, expected, tmp_path: Path) -> None:
-    """SIGKILL while tasks read: no table, no process left; the same pull again gives the same tables."""
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_in_the_middle_and_repeated(
+    spark, prometheus, expected, tmp_path: Path, end: signal.Signals
+) -> None:
+    """SIGKILL or Ctrl-C while tasks read: no table, no process left; the same pull again gives the same tables."""
     lake = Lake(tmp_path / "lake")
 
     def slow(path: str, reply: Reply) -> None:
@@ -95,26 +99,36 @@ def test_killed_in_the_middle_and_repeated(spark, prometheus, expected, tmp_path
 
     with proxy(prometheus.url, slow) as between:
         arguments = [between.url, lake.root, str(START_MS), str(END_MS)]
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM, *arguments], start_new_session=True)
+        command = [sys.executable, "-c", PROGRAM, *arguments]
+        process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
         try:
-            deadline = time.monotonic() + 240
-            while len(list(Path(lake.root).glob("_staging-*/notes/*.json"))) < 2:
-                assert process.poll() is None, "ended before it could be killed"
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+            wait_until(lambda: len(list(Path(lake.root).glob("_staging-*/notes/*.json"))) >= 2, process)
+            if end == signal.SIGINT:
+                # A terminal sends Ctrl-C to the whole group, the JVM included.
+                os.killpg(process.pid, signal.SIGINT)
+                _, said = process.communicate(timeout=60)
+                assert said.splitlines()[-1].startswith("KeyboardInterrupt")
         finally:
-            process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-        deadline = time.monotonic() + 60
-        while left := members_of_session(process.pid):
-            assert time.monotonic() < deadline, left
-            time.sleep(0.2)
+            process.kill()
+            process.wait()
+        wait_until(lambda: not members_of_session(process.pid))
         assert lake.version("samples") is None
         # Same source, same request: the address is part of it.
         result = pull(spark, lake, open_prometheus(between.url), [], START_MS, END_MS, "repeated")
     assert result.items_resumed >= 2
     assert files(lake) == files(expected)
     assert sorted(os.listdir(lake.root)) == ["samples", "series"]
+
+
+def wait_until(
+    happened: Callable[[], bool], process: subprocess.Popen | None = None, seconds: float = 240
+) -> None:
+    """Wait for something, as long as a process lives."""
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert process is None or process.poll() is None, "ended too early"
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def members_of_session(session_id: int) -> list[str]:
