@@ -172,6 +172,7 @@ class BlockBuffer:
         if not parts or not self._keys:
             return
         joined = _concatenated(parts)
+        del parts
         rank, ids = self._ranks()
         clusters = sorted({key.cluster for key in self._keys})
         cluster_of = np.array([clusters.index(key.cluster) for key in self._keys], np.int64)

@@ -418,7 +418,15 @@ def staging_of(lake: Lake, request: list) -> Iterator[Staging]:
     root = Path(lake.root)
     existed = root.exists()
     try:
-        with Staging.of(root, request).owned() as staging:
+        with contextlib.ExitStack() as stack:
+            try:
+                staging = stack.enter_context(Staging.of(root, request).owned())
+            except OSError as error:
+                raise InputError(
+                    "The lake's folder cannot be written",
+                    got=f"{root}: {error.strerror}",
+                    fix="choose another folder with --lake, or change its owner",
+                ) from error
             yield staging
     finally:
         if not existed and root.exists() and not any(root.iterdir()):
@@ -446,7 +454,8 @@ def _store_findings(lake: Lake, notes: Sequence[ItemNote], result: PullResult) -
     for note in notes:
         for row in note.refused:
             cluster = (json.loads(row["row"]).get("labels") or {}).get("cluster")
-            # The same series refused in several items would be rows of the same key only if nothing tells them apart.
+            # Bytes that are no text may be the reason why the row is here.
+            cluster = cluster and cluster.encode(errors="replace").decode()
             refused[row["reason"], row["row"]] = row | common | {"cluster": cluster}
     if refused:
         _upsert(lake, "quarantine", list(refused.values()), result.run_id)

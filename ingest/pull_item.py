@@ -262,20 +262,21 @@ def run_claimed(job: Job) -> Iterator[tuple[str, str | None]]:
             continue
         try:
             run_item(job, item)
-        except ThrottlescopeError as error:
+        except (ThrottlescopeError, OSError) as error:
             job.staging.stop(job.attempt)
-            yield (
-                item.key,
-                json.dumps(
-                    {
-                        "kind": type(error).__name__,
-                        "exit_code": error.exit_code,
-                        "what": error.what,
-                        "got": None if error.got is None else str(error.got),
-                        "expected": None if error.expected is None else str(error.expected),
-                        "fix": error.fix,
-                    }
-                ),
-            )
+            yield item.key, _told(error)
             return
         yield item.key, None
+
+
+def _told(error: ThrottlescopeError | OSError) -> str:
+    """An error as JSON, for the driver to raise again."""
+    if isinstance(error, OSError):
+        error = ThrottlescopeError(
+            "A task could not write its files",
+            got=str(error),
+            fix="see that the lake's folder can be written and has room; then run the command again",
+        )
+    parts = {name: getattr(error, name) for name in ("what", "got", "expected", "fix")}
+    told = {name: None if part is None else str(part) for name, part in parts.items()}
+    return json.dumps({"exit_code": error.exit_code} | told)

@@ -602,6 +602,23 @@ def test_ranges_that_hold_nothing(lake: Lake, prometheus) -> None:
     assert not Path(lake.root).exists()
 
 
+def test_a_lake_that_cannot_be_written(prometheus, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot be written.*--lake"):
+        pulled(Lake(tmp_path / "file" / "lake"), prometheus.url)
+
+
+def test_a_disk_that_is_full_is_one_line(lake: Lake, prometheus, monkeypatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("throttlescope.ingest.pull_item.write_data_file", full)
+    with pytest.raises(ThrottlescopeError, match=r"could not write.*No space left.*room") as caught:
+        pulled(lake, prometheus.url)
+    assert caught.value.exit_code == 1
+    assert not Path(lake.root).exists()
+
+
 def test_all_refused_is_no_success(lake: Lake) -> None:
     with running_prometheus() as server:
         write_series(
