@@ -4,6 +4,7 @@ Imports are read from the source, those inside functions too, so that nothing ha
 """
 
 import ast
+import functools
 import re
 import tomllib
 from pathlib import Path
@@ -39,8 +40,13 @@ def name_of(path):
     return str(path.relative_to(ROOT))
 
 
+@functools.cache
 def imports(path):
     """Modules that a file imports, with full names; ``from a import b`` gives ``a.b``."""
+    return tuple(_imports(path))
+
+
+def _imports(path):
     module = name_of(path).removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     package = ["throttlescope", *module.split(".")]
     if path.name != "__init__.py":

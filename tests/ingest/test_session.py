@@ -36,6 +36,7 @@ def test_another_thread_gets_the_same_context(spark):
     assert other.sparkContext is spark.sparkContext
 
 
+@pytest.mark.spark
 def test_a_run_prints_nothing_and_leaves_nothing_behind(tmp_path):
     """Not even when a task fails: its exception is the message, Spark's own words are in the log file."""
     program = """
