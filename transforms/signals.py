@@ -4,7 +4,7 @@ The driver prunes files by metric, time and cluster and hands them out; a task m
 limits and stats joined as of each minute's end; then rows meet across shards, where subscriptions share a broker. Same
 input, same rows: sums across rows run in the order of the key.
 
-Why the joins as of a time are made in the tasks is in docs/decisions/0020-limits-join-in-the-task.md.
+Why the joins as of a time are made in the tasks is in docs/decisions/0021-limits-join-in-the-task.md.
 """
 
 from __future__ import annotations
