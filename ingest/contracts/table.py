@@ -6,6 +6,7 @@ In: nothing. Out: the Arrow, Spark and Delta schema of a table, and a check that
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -45,11 +46,11 @@ class Table:
     partition_by: tuple[str, ...] = ()
     format_version: int = 1
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         return pa.schema([pa.field(c.name, c.type, c.nullable) for c in self.columns])
 
-    @property
+    @cached_property
     def loose_schema(self) -> pa.Schema:
         """The same columns without the NOT NULL flags, as Spark writes them."""
         return pa.schema([pa.field(c.name, c.type) for c in self.columns])
@@ -76,7 +77,9 @@ class Table:
             )
         # The cast is made without the NOT NULL flags so that the checks below can name the column.
         try:
-            rows = rows.select([c.name for c in self.columns]).cast(self.loose_schema)
+            rows = rows.select(self.loose_schema.names)
+            if not rows.schema.equals(self.loose_schema):
+                rows = rows.cast(self.loose_schema)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise InputError(f"Types of {self.name} do not keep its contract", got=str(error)) from error
         for column in self.columns:
@@ -93,4 +96,5 @@ class Table:
                         got=sorted(strange),
                         expected=", ".join(column.words),
                     )
-        return rows.cast(self.schema)
+        # Nothing is left to be cast but the flags, which were just checked.
+        return pa.Table.from_arrays(rows.columns, schema=self.schema)

@@ -6,6 +6,7 @@ that is repeated adds nothing, and a killed run leaves files that its repetition
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import uuid
@@ -118,19 +119,26 @@ def write_data_file(root: str, table_name: str, rows: pa.Table) -> NewFile:
             )
         partition[name] = str(values[0])
     sink = pa.BufferOutputStream()
-    pq.write_table(rows, sink, **_parquet_options(table))
+    pq.write_table(rows, sink, **_parquet_options(table_name))
     content = sink.getvalue()
     digest = xxhash.xxh3_128_hexdigest(content)
     relative_path = f"data/{digest[:2]}/{digest}.parquet"
     _write_whole(Path(root) / table_name / relative_path, content)
     minimum, maximum = {}, {}
-    for name in stats_columns(table):
+    for name in _stats_columns(table_name):
         bounds = pc.min_max(rows.column(name)).as_py()
         minimum[name], maximum[name] = bounds["min"], bounds["max"]
     return NewFile(table_name, relative_path, partition, rows.num_rows, content.size, minimum, maximum)
 
 
-def _parquet_options(table: Table) -> dict:
+@functools.cache
+def _stats_columns(table_name: str) -> list[str]:
+    return stats_columns(TABLES[table_name])
+
+
+@functools.cache
+def _parquet_options(table_name: str) -> dict:
+    table = TABLES[table_name]
     lists = {
         f"{column.name}.list.element"
         for column in table.columns
