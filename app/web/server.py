@@ -105,6 +105,8 @@ def serve(
                 ("proc_name", "throttlescope"),
                 # A page that takes longer than this is lost anyway; its worker is replaced.
                 ("timeout", 60),
+                # Nobody asks it anything; it would leave a socket in the user's home.
+                ("control_socket_disable", True),
             ):
                 self.cfg.set(name, value)
 
