@@ -166,6 +166,18 @@ def test_a_shared_link_opens_the_same_view(watched):
     page.wait_for_selector(".range-words:has-text('00:30:00 UTC to')")
 
 
+def _settled_box(page, locator, tries=50):
+    """Where an element is once it has stopped moving: charts above it may still be drawn."""
+    before = None
+    for _ in range(tries):
+        box = locator.bounding_box()
+        if box is not None and box == before:
+            return box
+        before = box
+        page.wait_for_timeout(300)
+    raise AssertionError("the page does not come to rest")
+
+
 def test_one_zoom_for_all_charts_and_a_click_on_the_ribbon(watched):
     page = watched.open(
         "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
@@ -173,14 +185,14 @@ def test_one_zoom_for_all_charts_and_a_click_on_the_ribbon(watched):
     page.wait_for_selector(".js-plotly-plot .xtick text")
     page.wait_for_function("document.querySelectorAll('.js-plotly-plot .xtick').length > 10")
     plot = page.locator(".js-plotly-plot").nth(1).locator(".nsewdrag").first
-    box = plot.bounding_box()
+    box = _settled_box(page, plot)
     page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 40)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 40, steps=8)
     page.mouse.up()
     page.wait_for_function(f"{STARTS}.every((start, _, all) => start === all[0] && start > {START_MS})")
     # In the middle of what is healthy; Plotly's drag layer lies over the bars and takes the click.
-    ribbon = page.locator(".js-plotly-plot").first.locator(".nsewdrag").first.bounding_box()
+    ribbon = _settled_box(page, page.locator(".js-plotly-plot").first.locator(".nsewdrag").first)
     page.mouse.dblclick(box["x"] + 100, box["y"] + 60)
     page.wait_for_function(f"{STARTS}.every(start => start === {START_MS})")
     page.mouse.move(ribbon["x"] + ribbon["width"] * 0.1, ribbon["y"] + 20)
