@@ -56,7 +56,7 @@ TOPIC_METRICS = (
 METRICS = (*SUBSCRIPTION_METRICS, *THROTTLE_METRICS, *TOPIC_METRICS)
 #: Per topic partition with two subscriptions.
 SERIES_PER_PARTITION = 2 * (len(SUBSCRIPTION_METRICS) + 3 * len(THROTTLE_METRICS)) + len(TOPIC_METRICS)
-HOURS = 12
+HOURS = 6
 
 
 def main() -> None:

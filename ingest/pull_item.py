@@ -112,7 +112,7 @@ def _write(job: Job, item: Item, source: SampleSource, buffer: BlockBuffer, note
                 kept[cluster] += len(fewer)
                 examples.setdefault(cluster, _example(item, key, *fewer[0]))
         file = write_data_file(job.lake_root, "samples", sample_rows(item.metric_name, key, rows))
-        samples = len(rows["timestamps_ms"].combine_chunks().values)
+        samples = sum(len(chunk.flatten()) for chunk in rows["timestamps_ms"].chunks)
         replaces = [one.relative_path for one in old]
         note.blocks.append(BlockNote(cluster, block_start_ms, shard, file, replaces, samples))
     if not _narrowed(item):

@@ -6,12 +6,12 @@ that is repeated adds nothing, and a killed run leaves files that its repetition
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import uuid
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -123,7 +123,7 @@ def write_data_file(root: str, table_name: str, rows: pa.Table) -> NewFile:
     content = sink.getvalue()
     digest = xxhash.xxh3_128_hexdigest(content)
     relative_path = f"data/{digest[:2]}/{digest}.parquet"
-    _write_whole(Path(root) / table_name / relative_path, content)
+    _write_whole(os.path.join(root, table_name, relative_path), content)
     minimum, maximum = {}, {}
     for name in _stats_columns(table_name):
         bounds = pc.min_max(rows.column(name)).as_py()
@@ -159,21 +159,23 @@ def _parquet_options(table_name: str) -> dict:
     return options
 
 
-def _write_whole(path: Path, content: pa.Buffer) -> None:
+def _write_whole(path: str, content: pa.Buffer) -> None:
     """Write under another name and rename: a file with its final name is always complete."""
-    if path.exists():
+    if os.path.exists(path):
         return
+    folder, name = os.path.split(path)
     # Unique among processes, threads and machines that share the folder.
-    scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    scratch = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
     try:
         try:
             file = open(scratch, "wb")  # noqa: SIM115
         except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            os.makedirs(folder, exist_ok=True)
             file = open(scratch, "wb")  # noqa: SIM115
         with file:
             file.write(content)
         os.replace(scratch, path)
     except BaseException:
-        scratch.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            os.unlink(scratch)
         raise
