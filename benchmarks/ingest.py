@@ -56,13 +56,16 @@ TOPIC_METRICS = (
 METRICS = (*SUBSCRIPTION_METRICS, *THROTTLE_METRICS, *TOPIC_METRICS)
 #: Per topic partition with two subscriptions.
 SERIES_PER_PARTITION = 2 * (len(SUBSCRIPTION_METRICS) + 3 * len(THROTTLE_METRICS)) + len(TOPIC_METRICS)
-HOURS = 6
+DEFAULT_HOURS = 6
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
         "--samples", type=int, default=10_000_000, help="samples in the range; twice as many are stored"
+    )
+    parser.add_argument(
+        "--hours", type=int, default=DEFAULT_HOURS, help="length of the range; the rest is series"
     )
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--child", nargs=4, metavar=("WAY", "URL", "START", "END"), help=argparse.SUPPRESS)
@@ -71,15 +74,15 @@ def main() -> None:
         way, url, start_ms, end_ms = arguments.child
         WAYS[way](url, int(start_ms), int(end_ms), arguments.runs)
     else:
-        print(json.dumps(measure(arguments.samples, arguments.runs), indent=1))
+        print(json.dumps(measure(arguments.samples, arguments.hours, arguments.runs), indent=1))
 
 
-def measure(samples: int, runs: int) -> dict:
+def measure(samples: int, hours: int, runs: int) -> dict:
     """Fill a Prometheus and measure all ways on the range, then ours on the doubled one."""
     from tests.lab.prometheus import running_prometheus, write_arrays
 
-    partitions = math.ceil(samples / (SERIES_PER_PARTITION * HOURS * HOUR_MS / STEP_MS))
-    end_ms, far_ms = START_MS + HOURS * HOUR_MS, START_MS + 2 * HOURS * HOUR_MS
+    partitions = math.ceil(samples / (SERIES_PER_PARTITION * hours * HOUR_MS / STEP_MS))
+    end_ms, far_ms = START_MS + hours * HOUR_MS, START_MS + 2 * hours * HOUR_MS
     with running_prometheus(out_of_order_window=None) as server:
         began_s = time.monotonic()
         written = in_time_order(series(partitions, (far_ms - START_MS) // STEP_MS))
@@ -108,7 +111,7 @@ def measure(samples: int, runs: int) -> dict:
             "series": partitions * SERIES_PER_PARTITION,
             "samples_stored": stored,
             "filled_s": round(filled_s, 1),
-            "range_hours": HOURS,
+            "range_hours": hours,
         },
         "runs": runs,
         **found,

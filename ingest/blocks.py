@@ -430,12 +430,14 @@ def sample_rows(metric_name: str, key: BlockKey, rows: pa.Table) -> pa.Table:
     """The rows of a block with all columns of the ``samples`` contract."""
     cluster, block_start_ms, shard = key
     count = rows.num_rows
-    constants = {
-        "metric_name": pa.repeat(pa.scalar(metric_name), count),
-        "date": pa.repeat(pa.scalar(date_of(block_start_ms)), count),
-        "cluster": pa.repeat(pa.scalar(cluster), count),
+    columns = {
+        "metric_name": pa.repeat(metric_name, count),
+        "date": pa.repeat(date_of(block_start_ms), count),
+        "cluster": pa.repeat(cluster, count),
         "shard": pa.repeat(pa.scalar(shard, pa.int32()), count),
-        "block_start_ms": pa.repeat(pa.scalar(block_start_ms, pa.int64()), count),
+        "block_start_ms": pa.repeat(block_start_ms, count),
     }
-    names = [column.name for column in TABLES["samples"].columns]
-    return pa.table({name: constants[name] if name in constants else rows[name] for name in names})
+    schema = TABLES["samples"].loose_schema
+    return pa.Table.from_arrays(
+        [columns[name] if name in columns else rows[name] for name in schema.names], schema=schema
+    )

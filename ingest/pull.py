@@ -33,6 +33,7 @@ from throttlescope.ingest.pull_item import Job, run_claimed
 from throttlescope.ingest.selector import NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.series import Meter, SampleSource
 from throttlescope.ingest.sources.prometheus import PrometheusSource
+from throttlescope.ingest.sources.remote_read import load_decoder
 from throttlescope.ingest.staging import ItemNote, Staging
 from throttlescope.ingest.times import check_range, date_of, dates_of, format_time
 from throttlescope.ingest.wanted import wanted_metrics
@@ -336,6 +337,7 @@ def _run(session: SparkSession, job: Job, tasks: int, watch: _Watch) -> None:
 
 def _warm(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     load_kernels()
+    load_decoder()
     # Long enough for a second worker to be started beside this one, instead of one worker doing both tasks.
     time.sleep(0.2)
     yield from batches

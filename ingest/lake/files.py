@@ -21,11 +21,12 @@ import xxhash
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.errors import InputError
 
-# Samples are long lists of numbers: packed differences and split bytes beat dictionaries there.
+# Samples are long lists of numbers. Times are packed differences. Values stay plain under zstd: on the shipped recordings
+# 5 % smaller than as split bytes (BYTE_STREAM_SPLIT) and 6 % smaller than as a dictionary, because most repeat or count.
 _LIST_ENCODINGS = {
     "timestamps_ms.list.element": "DELTA_BINARY_PACKED",
     "stale_ms.list.element": "DELTA_BINARY_PACKED",
-    "values.list.element": "BYTE_STREAM_SPLIT",
+    "values.list.element": "PLAIN",
 }
 
 

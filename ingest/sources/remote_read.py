@@ -274,6 +274,14 @@ class RemoteRead:
         )
 
 
+def load_decoder() -> None:
+    """Load compiled code into this process, from its cache where it was compiled before."""
+    empty = np.zeros(xor.PADDING, np.uint8)
+    frames = np.empty((1, 3), np.int64)
+    wire.scan_frames(empty, 0, frames)
+    RemoteRead("")._decode_frames(empty, frames[:0], _LabelCache(), 0, 1)
+
+
 class _LabelCache(dict[bytes, Labels]):
     """Label sets by their raw bytes: a series that spans messages is read once."""
 
