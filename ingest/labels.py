@@ -47,11 +47,15 @@ class LabelMapping:
         Fills a missing label ``cluster``.
     override_cluster : bool
         ``cluster`` replaces the label even where there is one.
+    external : mapping
+        The server's ``external_labels``. Remote read adds them to every series that lacks them, the JSON API does not;
+        here they are always added.
     """
 
     renames: Mapping[str, str] = field(default_factory=dict)
     cluster: str | None = None
     override_cluster: bool = False
+    external: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def normalise(labels: Labels, mapping: LabelMapping) -> SeriesKey:
         ``missing_key_label``, ``invalid_partition``, ``missing_metric_name`` or ``label_not_utf8``.
     """
     # An empty value is the same as no label, in Prometheus and here.
-    found = {name: value for name, value in labels if value}
+    found = {name: value for name, value in (*mapping.external.items(), *labels) if value}
     for theirs, ours in mapping.renames.items():
         if theirs in found:
             moved = found.pop(theirs)

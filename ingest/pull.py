@@ -188,6 +188,7 @@ def pull(
         name,
         source.samples.address,
         sorted(mapping.renames.items()),
+        sorted(mapping.external.items()),
         mapping.cluster,
         mapping.override_cluster,
         {metric: [str(s) for s in found] for metric, found in wanted.selectors_of.items()},
@@ -400,6 +401,8 @@ def _named_cluster(source: PrometheusSource, start_ms: int, end_ms: int, meter: 
     if mapping.cluster:
         return mapping
     theirs = next((name for name, ours in mapping.renames.items() if ours == "cluster"), "cluster")
+    if theirs in mapping.external:
+        return mapping
     pulsar = Selector((Matcher(NAME_LABEL, REGEX, "pulsar_.+"),))
     names = source.api.label_values(theirs, [pulsar], start_ms, end_ms, meter)
     if len(names) == 1:

@@ -5,7 +5,7 @@ Remote read is taken where it is offered, the JSON API elsewhere; facts about th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from throttlescope.ingest.errors import InputError
@@ -64,6 +64,7 @@ def open_prometheus(
     if version is None:
         # Something answers without telling what it is: it must at least answer a query.
         api.query("vector(1)", 0)
+    mapping = replace(mapping, external=api.external_labels())
     if reader == "api":
         return PrometheusSource(api, api, mapping, version, "not wanted: reader is api")
     try:

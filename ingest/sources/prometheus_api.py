@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import requests
+import yaml
 from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
 
@@ -116,19 +117,20 @@ class PrometheusApi:
 
     def build_info(self, meter: Meter | None = None) -> dict[str, str]:
         """``/api/v1/status/buildinfo``: version and the like; empty where a server has none."""
+        return self._optional("/api/v1/status/buildinfo", meter)
+
+    def external_labels(self, meter: Meter | None = None) -> dict[str, str]:
+        """``external_labels`` of the server's configuration; empty where a server does not show it."""
+        text = self._optional("/api/v1/status/config", meter).get("yaml", "")
         try:
-            return self._get("/api/v1/status/buildinfo", meter) or {}
-        except SourceError as error:
-            if isinstance(error, _NotThereError):
-                return {}
-            raise
+            found = yaml.safe_load(text)["global"]["external_labels"]
+            return {str(name): str(value) for name, value in found.items()}
+        except (yaml.YAMLError, KeyError, TypeError, AttributeError):
+            return {}
 
     def targets(self, meter: Meter | None = None) -> list[dict]:
         """Active scrape targets as ``/api/v1/targets`` gives them; empty where a server has none."""
-        try:
-            return (self._get("/api/v1/targets?state=active", meter) or {}).get("activeTargets", [])
-        except _NotThereError:
-            return []
+        return self._optional("/api/v1/targets?state=active", meter).get("activeTargets", [])
 
     def scrape_interval_ms(
         self, selector: Selector, start_ms: int, end_ms: int, meter: Meter | None = None
@@ -195,11 +197,16 @@ class PrometheusApi:
             self._connected = client
         return self._connected
 
-    def _get(self, path: str, meter: Meter | None) -> dict | None:
-        """An endpoint that the client does not know."""
-        with self._explained(meter):
-            answer = self._client._session.get(self.url + path, timeout=self.access.timeout)
-            return answer.json().get("data")
+    def _optional(self, path: str, meter: Meter | None) -> dict:
+        """An endpoint that the client does not know and that a server need not show us; empty where it does not."""
+        try:
+            with self._explained(meter):
+                answer = self._client._session.get(self.url + path, timeout=self.access.timeout)
+                return answer.json()["data"] or {}
+        except SourceError as error:
+            if isinstance(error.__cause__, TRANSPORT_ERRORS):
+                raise
+            return {}
 
     @contextlib.contextmanager
     def _explained(self, meter: Meter | None) -> Iterator[None]:
@@ -233,10 +240,6 @@ class PrometheusApi:
                     meter.repairs["answers_with_warnings"] += 1
 
 
-class _NotThereError(SourceError):
-    """The server does not know the endpoint."""
-
-
 def _check(answer: requests.Response, **_: object) -> None:
     """Judge an answer before the client parses it."""
     if answer.is_redirect:
@@ -246,7 +249,7 @@ def _check(answer: requests.Response, **_: object) -> None:
         return
     url = public_url(answer.url)
     if answer.status_code == 404 and not is_html(answer):
-        raise _NotThereError(
+        raise SourceError(
             f"{_WHAT} is not at {url}",
             got="404 Not Found",
             fix="give the address without /api/v1, and with the path prefix if Prometheus has one",

@@ -212,6 +212,18 @@ def test_the_api_is_taken_where_remote_read_is_missing(prometheus, status: int) 
             open_prometheus(between.url, reader="remote_read")
 
 
+@pytest.mark.parametrize("status", [403, 404, 500])
+def test_a_server_that_keeps_its_status_to_itself(prometheus, status: int) -> None:
+    def hide(path: str, reply: Reply) -> Reply | None:
+        return Reply(status, {"Content-Type": "text/html"}, b"<p>no") if "/status/" in path else None
+
+    with proxy(prometheus.url, hide) as between:
+        source = open_prometheus(between.url)
+        assert source.version is None
+        assert source.mapping.external == {}
+        assert source.samples.name == "prometheus_remote_read"
+
+
 # -- what refuses --------------------------------------------------------------------------
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.ingest.local_tasks import LocalTasks
 from tests.ingest.proxy import Reply, proxy
@@ -209,6 +211,27 @@ def test_the_json_api_brings_the_same(lake: Lake, tmp_path: Path, prometheus) ->
     assert result.stale_is_inferred
     assert result.details()["staleness"] == "inferred"
     assert content(lake) == content(other)
+
+
+def test_external_labels_come_through_both_readers(lake: Lake, tmp_path: Path) -> None:
+    """Remote read adds them to every series, the JSON API to none: a cluster that is named only there must not get lost."""
+    with running_prometheus() as server:
+        config = yaml.safe_load(server.config_file.read_text())
+        config["global"]["external_labels"] = {"cluster": "outside", "region": "north", "job": "never"}
+        server.config_file.write_text(yaml.safe_dump(config))
+        os.kill(server.pid, signal.SIGHUP)
+        write_series(server.url, broker(1, cluster=None))
+        deadline = time.monotonic() + 20
+        while not open_prometheus(server.url).mapping.external:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        other = Lake(tmp_path / "api")
+        result = pulled(lake, server.url, end_ms=START_MS + HOUR_MS)
+        pulled(other, server.url, end_ms=START_MS + HOUR_MS, reader="api")
+    assert result.clusters == ("outside",)
+    assert content(lake) == content(other)
+    labels = [dict(row["labels"]) for row in lake.read("series").to_pylist()]
+    assert {(row["region"], row["job"]) for row in labels} == {("north", "broker")}
 
 
 def test_bad_series_go_to_quarantine(lake: Lake) -> None:
