@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.lab.__main__ import SMOKE_SCENARIOS
 from tests.lab.confirm import Span, confirm, events, truth_rows
 from tests.lab.readback import Series
-from tests.lab.scenario import load_scenario
+from throttlescope.models.throttling.scenario import load_scenario
 
 SCENARIO = load_scenario(SMOKE_SCENARIOS / "smoke-throttled.yaml")
 SPANS = [Span("cause", 0, 80_000), Span("lifted", 80_100, 180_000)]

@@ -11,7 +11,7 @@ import yaml
 from tests.lab.__main__ import SCENARIOS
 from tests.lab.measure import FOLDERS, PAGE, markdown, measure, measure_all, renewed
 from tests.lab.recording import SAMPLES_SCHEMA, altered_files, read_samples
-from tests.lab.scenario import SIDE_OF_CAUSE, Scenario
+from throttlescope.models.throttling.scenario import SIDE_OF_CAUSE, Scenario
 
 SHIPPED, MORE = FOLDERS
 RECORDINGS = sorted(path.parent for folder in FOLDERS for path in folder.glob("*/recording.json"))

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.lab.__main__ import SCENARIOS, SMOKE_SCENARIOS, plan
-from tests.lab.scenario import ScenarioError, load_scenario, load_scenarios
+from throttlescope.models.throttling.scenario import ScenarioError, load_scenario, load_scenarios
 
 SMOKE_FILE = SMOKE_SCENARIOS / "smoke-throttled.yaml"
 

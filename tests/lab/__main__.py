@@ -24,7 +24,7 @@ from rich.table import Table
 from tests.lab.group import Group, run_group
 from tests.lab.judge import Outcome
 from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
-from tests.lab.scenario import Scenario, ScenarioError, load_scenarios
+from throttlescope.models.throttling.scenario import Scenario, ScenarioError, load_scenarios
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCENARIOS = Path(__file__).with_name("scenarios")

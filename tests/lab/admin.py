@@ -7,7 +7,7 @@ from typing import Any
 
 import requests
 
-from tests.lab.scenario import Limit, LimitPlace, Scenario
+from throttlescope.models.throttling.scenario import Limit, LimitPlace, Scenario
 
 _NOT_SET = (204, 404)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.lab.readback import Series
-from tests.lab.scenario import Check, Drains, Grows, Scenario, StaysBelow, Ticks
+from throttlescope.models.throttling.scenario import Check, Drains, Grows, Scenario, StaysBelow, Ticks
 
 #: A truth range begins this long after a change, because the broker renews its rates once a minute.
 SETTLE_MS = 60_000

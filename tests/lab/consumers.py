@@ -1,4 +1,4 @@
-"""Consumers of one subscription: in, a :class:`~tests.lab.scenario.Subscription`; out, acknowledged messages.
+"""Consumers of one subscription: in, a :class:`~throttlescope.models.throttling.scenario.Subscription`; out, acknowledged messages.
 
 A consumer takes ``processing_ms`` for every message: it is a thread that sleeps until the message's time is over and
 then acknowledges it, so its capacity is ``1000 / processing_ms`` messages per second.
@@ -13,7 +13,7 @@ from typing import Any
 
 import pulsar
 
-from tests.lab.scenario import Subscription
+from throttlescope.models.throttling.scenario import Subscription
 
 _TYPES = {
     "Exclusive": pulsar.ConsumerType.Exclusive,

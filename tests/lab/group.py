@@ -16,7 +16,7 @@ from tests.lab.judge import Outcome
 from tests.lab.loadprocess import running_load
 from tests.lab.prometheus import running_prometheus
 from tests.lab.run import Run
-from tests.lab.scenario import Scenario
+from throttlescope.models.throttling.scenario import Scenario
 
 PRIORITY = -10
 MAX_LOAD_PROCESSES = 4

@@ -9,8 +9,8 @@ from typing import Any
 from tests.lab.confirm import Span, confirm, truth_rows
 from tests.lab.readback import EQUAL, REGEX, Series, read_series
 from tests.lab.recording import Recording, write_recording
-from tests.lab.scenario import Scenario
 from tests.lab.soundness import void_reasons
+from throttlescope.models.throttling.scenario import Scenario
 
 BROKER_SERIES = "pulsar_broker_.*|pulsar_version_info|up|scrape_.*"
 

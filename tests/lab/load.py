@@ -18,7 +18,7 @@ import pulsar
 
 from tests.lab.consumers import SubscriptionLoad
 from tests.lab.producers import ProducerLoad
-from tests.lab.scenario import Scenario
+from throttlescope.models.throttling.scenario import Scenario
 
 REPORT_EVERY_S = 10
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab.processes import log_tail, running_process
-from tests.lab.scenario import Scenario
+from throttlescope.models.throttling.scenario import Scenario
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -17,7 +17,7 @@ import yaml
 
 from tests.lab.readback import Series
 from tests.lab.recording import read_samples
-from tests.lab.scenario import Limit, Scenario
+from throttlescope.models.throttling.scenario import Limit, Scenario
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs" / "background" / "real-broker.md"

@@ -1,4 +1,4 @@
-"""A producer of one topic: in, a :class:`~tests.lab.scenario.Producer`; out, messages on an absolute schedule.
+"""A producer of one topic: in, a :class:`~throttlescope.models.throttling.scenario.Producer`; out, messages on an absolute schedule.
 
 Message ``k`` has a due time; nothing is skipped when the producer falls behind, and how late it was is reported.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import pulsar
 
-from tests.lab.scenario import Producer
+from throttlescope.models.throttling.scenario import Producer
 
 #: Messages due within one tick are sent together.
 _TICK_S = 0.010

@@ -25,8 +25,16 @@ from tests.lab.parts import java_binary
 from tests.lab.pressure import Pressure
 from tests.lab.prometheus import Prometheus
 from tests.lab.recording import LAB_VERSION
-from tests.lab.scenario import Intervention, LiftLimit, Scenario, SetConsumers, SetLimit, SetRate, Unload
 from tests.lab.snapshots import policy_rows, stats_rows
+from throttlescope.models.throttling.scenario import (
+    Intervention,
+    LiftLimit,
+    Scenario,
+    SetConsumers,
+    SetLimit,
+    SetRate,
+    Unload,
+)
 
 STATS_EVERY_S = 60
 #: Topic policies reach the topic through a system topic; the snapshot after a change waits for that.

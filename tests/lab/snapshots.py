@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from tests.lab.admin import Admin
-from tests.lab.scenario import Scenario
+from throttlescope.models.throttling.scenario import Scenario
 
 
 def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict[str, Any]]:

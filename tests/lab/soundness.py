@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.lab.confirm import Span
 from tests.lab.readback import Series
-from tests.lab.scenario import Scenario, SetRate
+from throttlescope.models.throttling.scenario import Scenario, SetRate
 
 #: A machine with idle CPU shows about 0.05 ms; above this the experiment shares its CPU with something else.
 WAIT_MS_PER_SLICE_MAX = 1.0

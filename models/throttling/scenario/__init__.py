@@ -1,0 +1,67 @@
+"""The scenario: in, a YAML file; out, a checked :class:`Scenario`, or one line that names the wrong field.
+
+One schema serves the lab, which plays a scenario on a real broker, and the simulator, which computes it. A field that
+nothing acts on is refused, never ignored: every model forbids extra fields, and what contradicts itself (a broker limit with a
+topic, a truth for an unknown subscription) is refused here, before anything starts.
+"""
+
+from throttlescope.models.throttling.scenario.broker import Broker, Engine, Settings
+from throttlescope.models.throttling.scenario.file import ScenarioError, load_scenario, load_scenarios
+from throttlescope.models.throttling.scenario.limits import Limit, LimitPlace
+from throttlescope.models.throttling.scenario.load import Batching, Producer, SizeShare, Subscription, Topic
+from throttlescope.models.throttling.scenario.scenario import Scenario
+from throttlescope.models.throttling.scenario.timeline import (
+    Hang,
+    Intervention,
+    LiftLimit,
+    Seek,
+    SetConsumers,
+    SetLimit,
+    SetRate,
+    State,
+    TouchPolicy,
+    Unload,
+)
+from throttlescope.models.throttling.scenario.truth import (
+    SIDE_OF_CAUSE,
+    Check,
+    Drains,
+    Grows,
+    StaysBelow,
+    Ticks,
+    Truth,
+)
+
+__all__ = [
+    "SIDE_OF_CAUSE",
+    "Batching",
+    "Broker",
+    "Check",
+    "Drains",
+    "Engine",
+    "Grows",
+    "Hang",
+    "Intervention",
+    "LiftLimit",
+    "Limit",
+    "LimitPlace",
+    "Producer",
+    "Scenario",
+    "ScenarioError",
+    "Seek",
+    "SetConsumers",
+    "SetLimit",
+    "SetRate",
+    "Settings",
+    "SizeShare",
+    "State",
+    "StaysBelow",
+    "Subscription",
+    "Ticks",
+    "Topic",
+    "TouchPolicy",
+    "Truth",
+    "Unload",
+    "load_scenario",
+    "load_scenarios",
+]

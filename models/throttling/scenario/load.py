@@ -1,0 +1,160 @@
+"""Topics, producers and subscriptions of a scenario: in, the user's words; out, checked parts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from throttlescope.models.throttling.scenario.limits import MAX_RATE
+from throttlescope.models.throttling.scenario.model import Model
+
+NAME = r"^[a-z0-9-]+$"
+#: No client publishes more through one producer; a larger number is a typing error.
+MAX_RATE_MSG = 10_000_000
+MAX_MESSAGE_BYTES = 5_242_880
+
+
+class PublishRate(Model):
+    """A publish limit of a topic: messages and bytes per second, per partition."""
+
+    msg: int | None = Field(None, gt=0, le=MAX_RATE)
+    bytes: int | None = Field(None, gt=0, le=MAX_RATE)
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> PublishRate:
+        if self.msg is None and self.bytes is None:
+            raise ValueError("msg, bytes: a publish rate needs at least one of them")
+        return self
+
+
+class Topic(Model):
+    """A topic; ``partitions`` 0 means not partitioned.
+
+    ``broker`` is the number of the broker process that serves it (a broker limit is one per process).
+    ``max_unacked_per_*`` are topic policies and win over the broker's settings; 0 means no limit.
+    """
+
+    name: str = Field(pattern=NAME)
+    partitions: int = Field(0, ge=0, le=1024)
+    persistent: bool = True
+    broker: int = Field(0, ge=0, le=999)
+    publish_rate: PublishRate | None = None
+    ttl_s: int | None = Field(None, ge=1)
+    max_unacked_per_consumer: int | None = Field(None, ge=0)
+    max_unacked_per_subscription: int | None = Field(None, ge=0)
+    deduplication: bool = False
+
+
+class Redelivery(Model):
+    """What the client gives back: ``nack_share`` of the messages at their first deliveries, after ``nack_delay_ms``.
+
+    A message is negatively acknowledged on each of its first ``nack_times`` deliveries. With ``max_redeliver`` it goes to the
+    dead-letter topic after that many redeliveries and is acknowledged here.
+    """
+
+    nack_share: float = Field(0, ge=0, le=1)
+    nack_times: int = Field(1, ge=1, le=1000)
+    nack_delay_ms: int = Field(60_000, ge=0)
+    ack_timeout_ms: int | None = Field(None, ge=1_000)
+    max_redeliver: int | None = Field(None, ge=1, le=1000)
+    retry_delay_ms: int | None = Field(None, ge=0)
+
+    @model_validator(mode="after")
+    def _does_something(self) -> Redelivery:
+        if not self.nack_share and self.ack_timeout_ms is None:
+            raise ValueError("nack_share, ack_timeout_ms: without either nothing is redelivered")
+        if self.retry_delay_ms is not None and not self.nack_share:
+            raise ValueError("retry_delay_ms: needs nack_share, the share that goes to the retry topic")
+        return self
+
+
+class Subscription(Model):
+    """A subscription and its consumers; it is created before the load starts even without consumers.
+
+    ``topic`` names one topic, ``topics`` several that the same consumers read with one capacity. ``ack: none`` is a consumer that
+    processes and never acknowledges.
+    """
+
+    name: str = Field(pattern=NAME)
+    topic: str | None = None
+    topics: tuple[str, ...] = ()
+    type: Literal["Exclusive", "Failover", "Shared", "Key_Shared"]
+    consumers: int = Field(ge=0, le=10_000)
+    processing_ms: float = Field(ge=0, le=86_400_000)
+    receiver_queue: int = Field(1000, ge=0, le=1_000_000)
+    ack: Literal["individual", "cumulative", "none"] = "individual"
+    batch_index_ack: bool = False
+    redelivery: Redelivery | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Subscription:
+        if (self.topic is None) == (not self.topics):
+            raise ValueError("topic, topics: give exactly one of them")
+        if self.type == "Exclusive" and self.consumers > 1:
+            raise ValueError("consumers: an Exclusive subscription has at most one")
+        if self.ack == "cumulative" and self.type in ("Shared", "Key_Shared"):
+            raise ValueError(f"ack: cumulative is not allowed on {self.type}")
+        return self
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The topics that its consumers read."""
+        return self.topics or ((self.topic,) if self.topic is not None else ())
+
+
+class Batching(Model):
+    """The producer's batching: an entry closes at ``max_messages`` or after ``max_delay_ms``."""
+
+    max_messages: int = Field(ge=2, le=100_000)
+    max_delay_ms: int = Field(ge=1)
+
+
+class SizeShare(Model):
+    """Messages of one size and their share among all."""
+
+    size_bytes: int = Field(ge=0, le=MAX_MESSAGE_BYTES)
+    share: float = Field(gt=0)
+
+
+class Producer(Model):
+    """A producer; ``steps`` multiplies the rate by the factor from the given second of the scenario on.
+
+    ``sizes`` mixes payload sizes in the given shares. ``stored_share`` is what compression leaves of a payload (limits are
+    charged what is stored). ``send: sync`` waits for every receipt; ``async`` holds at most ``max_pending`` messages.
+    """
+
+    topic: str
+    rate_msg: float = Field(ge=0, le=MAX_RATE_MSG)
+    size_bytes: int | None = Field(None, ge=0, le=MAX_MESSAGE_BYTES)
+    sizes: tuple[SizeShare, ...] = ()
+    batching: Batching | None = None
+    shape: Literal["constant", "steps", "poisson"] = "constant"
+    steps: list[tuple[float, float]] | None = None
+    routing: Literal["round_robin", "single", "key"] = "round_robin"
+    keys: int | None = Field(None, ge=1, le=1_000_000)
+    deliver_after_ms: int | None = Field(None, ge=0)
+    stored_share: float = Field(1, gt=0, le=1)
+    send: Literal["async", "sync"] = "async"
+    max_pending: int = Field(20_000, ge=1)
+    duplicate_share: float = Field(0, ge=0, lt=1)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Producer:
+        if (self.steps is not None) != (self.shape == "steps"):
+            raise ValueError("steps: given exactly when shape is steps")
+        if (self.size_bytes is None) == (not self.sizes):
+            raise ValueError("size_bytes, sizes: give exactly one of them")
+        if self.routing == "key" and self.keys is None:
+            raise ValueError("keys: routing by key needs their number")
+        if self.deliver_after_ms is not None and self.batching is not None:
+            raise ValueError("deliver_after_ms: messages with a delivery time are never batched")
+        return self
+
+    @property
+    def mean_bytes(self) -> float:
+        """Mean payload of a message as stored."""
+        if not self.sizes:
+            return (self.size_bytes or 0) * self.stored_share
+        total = sum(item.share for item in self.sizes)
+        return sum(item.size_bytes * item.share for item in self.sizes) / total * self.stored_share

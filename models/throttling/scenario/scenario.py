@@ -1,0 +1,129 @@
+"""The whole scenario: in, its parts; out, a :class:`Scenario` whose references hold."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from throttlescope.models.throttling.scenario.broker import Broker
+from throttlescope.models.throttling.scenario.limits import Limit
+from throttlescope.models.throttling.scenario.load import NAME, Producer, Subscription, Topic
+from throttlescope.models.throttling.scenario.model import Model
+from throttlescope.models.throttling.scenario.timeline import SetRate, State
+from throttlescope.models.throttling.scenario.truth import Check
+
+#: A state that carries truth lasts at least this long, except in the smoke scenarios of the test suite.
+MINIMUM_STATE_S = 660
+
+
+class Scenario(Model):
+    """One experiment: what runs, what is changed when, and (for the lab) what is true and must be seen for it to count."""
+
+    format: Literal[1]
+    name: str = Field(pattern=NAME)
+    about: str = ""
+    family: str = Field("none", pattern=r"^[a-z0-9_]+$")
+    size: str = Field("one", pattern=r"^[a-z0-9_]+$")
+    kept_aside: bool = False
+    profile: Literal["helm", "default"] = "helm"
+    scrape_interval_s: int = Field(15, ge=1)
+    broker: Broker = Broker()
+    topics: tuple[Topic, ...] = Field(min_length=1)
+    limits: tuple[Limit, ...] = ()
+    subscriptions: tuple[Subscription, ...] = Field(min_length=1)
+    producers: tuple[Producer, ...] = ()
+    timeline: tuple[State, ...] = Field(min_length=1)
+    confirm: tuple[Check, ...] = ()
+
+    @model_validator(mode="after")
+    def _references(self) -> Scenario:
+        topics = {topic.name for topic in self.topics}
+        subscriptions = {subscription.name for subscription in self.subscriptions}
+        states = [state.name for state in self.timeline]
+        _unique("topics", [topic.name for topic in self.topics])
+        _unique("subscriptions", [subscription.name for subscription in self.subscriptions])
+        _unique("producers (one per topic)", [producer.topic for producer in self.producers])
+        _unique("timeline", states)
+        _unique("limits (one per place)", [str(_place(limit)) for limit in self.limits])
+        interventions = [step for state in self.timeline for step in state.interventions]
+        for item in (*self.limits, *self.producers, *interventions):
+            _known("topic", getattr(item, "topic", None), topics)
+        for subscription in self.subscriptions:
+            for topic in subscription.reads:
+                _known("topic", topic, topics)
+        for item in (
+            *self.limits,
+            *interventions,
+            *self.confirm,
+            *(t for s in self.timeline for t in s.truth),
+        ):
+            _known("subscription", getattr(item, "subscription", None), subscriptions)
+        volatile = {topic.name for topic in self.topics if not topic.persistent}
+        for limit in self.limits:
+            if limit.level != "broker" and limit.topic in volatile:
+                raise ValueError(f"limits: {limit.topic} is not persistent, no {limit.level} limit binds there")
+        for check in self.confirm:
+            _known("state", check.state, set(states))
+        for step in interventions:
+            if isinstance(step, SetRate):
+                _known("topic of a producer", step.topic, {producer.topic for producer in self.producers})
+        if self.timeline[0].interventions:
+            raise ValueError(
+                "timeline: the first state has no interventions; it starts from limits and consumers"
+            )
+        if self.size != "smoke":
+            for state in self.timeline:
+                if state.truth and state.duration_s < MINIMUM_STATE_S:
+                    raise ValueError(
+                        f"timeline.{state.name}.duration_s: a state with truth lasts {MINIMUM_STATE_S} s"
+                    )
+        return self
+
+    @property
+    def namespace(self) -> str:
+        """The Pulsar namespace of the scenario."""
+        return f"lab/{self.name}"
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the whole timeline."""
+        return sum(state.duration_s for state in self.timeline)
+
+    @property
+    def rate_msg(self) -> float:
+        """Messages published per second at the beginning, the measure of the load that the scenario adds."""
+        return sum(producer.rate_msg for producer in self.producers)
+
+    @property
+    def disturbs_others(self) -> bool:
+        """Whether the scenario needs a broker of its own."""
+        interventions = [step for state in self.timeline for step in state.interventions]
+        return any(getattr(item, "level", None) == "broker" for item in (*self.limits, *interventions))
+
+    def subscription(self, name: str) -> Subscription:
+        """Return the subscription of that name."""
+        return next(subscription for subscription in self.subscriptions if subscription.name == name)
+
+    def topic(self, name: str) -> Topic:
+        """Return the topic of that name."""
+        return next(topic for topic in self.topics if topic.name == name)
+
+    def partitions_of(self, topic: str) -> list[int]:
+        """Return the partition numbers of a topic, ``[-1]`` when it is not partitioned."""
+        count = self.topic(topic).partitions
+        return list(range(count)) if count else [-1]
+
+
+def _place(limit: Limit) -> tuple:
+    return limit.level, limit.set_at, limit.topic, limit.subscription
+
+
+def _unique(field: str, names: list[str]) -> None:
+    if len(set(names)) != len(names):
+        raise ValueError(f"{field}: names must be unique, got {names}")
+
+
+def _known(field: str, name: str | None, known: set[str]) -> None:
+    if name is not None and name not in known:
+        raise ValueError(f"{field}: {name!r} is not defined")
