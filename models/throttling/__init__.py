@@ -1,1 +1,16 @@
 """What-if: Pulsar's throttling engine, simulated. In, scenarios; out, tables of what the broker would do."""
+
+from throttlescope.models.throttling.machine import INSTANT, LAB, Machine
+from throttlescope.models.throttling.scenario import Scenario, ScenarioError, load_scenario
+from throttlescope.models.throttling.simulate import Simulation, simulate
+
+__all__ = [
+    "INSTANT",
+    "LAB",
+    "Machine",
+    "Scenario",
+    "ScenarioError",
+    "Simulation",
+    "load_scenario",
+    "simulate",
+]

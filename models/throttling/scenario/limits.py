@@ -13,6 +13,8 @@ Level = Literal["broker", "topic", "subscription"]
 #: Above this no machine dispatches; a larger number is a typing error.
 MAX_RATE = 10**10
 MAX_PERIOD_S = 86_400
+#: Rate times period: so that microseconds times tokens stay within 64 bits.
+MAX_PER_PERIOD = 9 * 10**12
 
 
 class LimitPlace(Model):
@@ -59,6 +61,11 @@ class Limit(LimitPlace):
     def _limits_something(self) -> Limit:
         if self.msg is None and self.bytes is None:
             raise ValueError("msg, bytes: a limit needs at least one of them")
+        for name, rate in (("msg", self.msg), ("bytes", self.bytes)):
+            if (rate or 0) * self.period_s > MAX_PER_PERIOD:
+                raise ValueError(
+                    f"{name}: {rate} times a period of {self.period_s} s is above {MAX_PER_PERIOD}; no limit is that large"
+                )
         if self.level == "broker" and self.period_s != 1:
             raise ValueError("period_s: a broker limit always has a period of 1 s")
         if self.level == "broker" and self.relative_to_publish:

@@ -62,7 +62,9 @@ class Scenario(Model):
         volatile = {topic.name for topic in self.topics if not topic.persistent}
         for limit in self.limits:
             if limit.level != "broker" and limit.topic in volatile:
-                raise ValueError(f"limits: {limit.topic} is not persistent, no {limit.level} limit binds there")
+                raise ValueError(
+                    f"limits: {limit.topic} is not persistent, no {limit.level} limit binds there"
+                )
         for check in self.confirm:
             _known("state", check.state, set(states))
         for step in interventions:

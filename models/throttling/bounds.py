@@ -1,0 +1,101 @@
+"""How large a scenario may be, and what it should be told. In: a scenario; out: a refusal, or notes for its answer."""
+
+from __future__ import annotations
+
+from throttlescope.models.throttling.scenario import Scenario, ScenarioError, SetConsumers, SetLimit, SetRate
+
+#: At a few million polls and entries per second a simulation of this many takes about an hour.
+MAX_EVENTS = 10_000_000_000
+MAX_PORTS = 100_000
+
+
+def check(scenario: Scenario) -> None:
+    """Refuse what would take too long or too much memory.
+
+    Raises
+    ------
+    ScenarioError
+        Names the field, the figure got and the one that is allowed.
+    """
+    seconds = scenario.duration_s
+    for number, producer in enumerate(scenario.producers):
+        highest = _highest(scenario, producer.topic) * max([1.0, *(f for _, f in producer.steps or ())])
+        readers = sum(producer.topic in item.reads for item in scenario.subscriptions)
+        events = highest * seconds * max(1, readers)
+        if events > MAX_EVENTS:
+            raise ScenarioError(
+                f"producers.{number}.rate_msg: {highest:g} msg/s for {seconds:g} s and {readers} subscriptions would take"
+                f" {events:.0e} events; expected at most {MAX_EVENTS:.0e}; shorten the timeline or lower the rate"
+            )
+    ports = 0
+    for item in scenario.subscriptions:
+        partitions = sum(len(scenario.partitions_of(topic)) for topic in item.reads)
+        ports += item.consumers * partitions
+    if ports > MAX_PORTS:
+        raise ScenarioError(
+            f"subscriptions: {ports} consumers on partitions; expected at most {MAX_PORTS};"
+            " lower consumers or partitions"
+        )
+
+
+def notes(scenario: Scenario) -> list[str]:
+    """Say what a reader of the answer should know: limits that cannot bind, consumers that will stop."""
+    found = []
+    settings = scenario.broker.settings
+    for number, item in enumerate(scenario.subscriptions):
+        if item.ack != "none" or item.type in ("Exclusive", "Failover"):
+            continue
+        for name in item.reads:
+            topic = scenario.topic(name)
+            most = (
+                topic.max_unacked_per_subscription
+                if topic.max_unacked_per_subscription is not None
+                else settings.max_unacked_messages_per_subscription
+            )
+            if most:
+                found.append(
+                    f"subscriptions.{number}.ack: {item.name} never acknowledges; it is blocked after {most} messages of {name}"
+                )
+    changes = [
+        step for state in scenario.timeline for step in state.interventions if isinstance(step, SetLimit)
+    ]
+    for place, limit in (
+        *((f"limits.{number}", limit) for number, limit in enumerate(scenario.limits)),
+        *(("timeline: set_limit", step) for step in changes),
+    ):
+        can = _capacity(scenario, limit.topic, limit.subscription)
+        if limit.msg is not None and can is not None and limit.msg / limit.period_s > can:
+            found.append(
+                f"{place}.msg: {limit.msg} per {limit.period_s} s cannot bind: the consumers manage {can:.0f} msg/s at most"
+            )
+    return found
+
+
+def _highest(scenario: Scenario, topic: str) -> float:
+    rates = [producer.rate_msg for producer in scenario.producers if producer.topic == topic]
+    for state in scenario.timeline:
+        rates += [
+            step.rate_msg for step in state.interventions if isinstance(step, SetRate) and step.topic == topic
+        ]
+    return max(rates, default=0.0)
+
+
+def _capacity(scenario: Scenario, topic: str | None, subscription: str | None) -> float | None:
+    """The most messages per second that the consumers under a limit ever manage; None where there is no bound."""
+    total = 0.0
+    for item in scenario.subscriptions:
+        if (topic is not None and topic not in item.reads) or subscription not in (None, item.name):
+            continue
+        consumers, processing_ms = item.consumers, item.processing_ms
+        best = consumers / processing_ms * 1000 if processing_ms else None
+        for state in scenario.timeline:
+            for step in state.interventions:
+                if isinstance(step, SetConsumers) and step.subscription == item.name:
+                    consumers = consumers if step.consumers is None else step.consumers
+                    processing_ms = processing_ms if step.processing_ms is None else step.processing_ms
+                    now = consumers / processing_ms * 1000 if processing_ms else None
+                    best = None if best is None or now is None else max(best, now)
+        if best is None:
+            return None
+        total += best
+    return total

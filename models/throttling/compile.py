@@ -1,0 +1,253 @@
+"""From a scenario to a world. In: a checked scenario, a machine and a seed; out: logs, limiters, dispatchers, clients, steps.
+
+Everything that has a name becomes a number here; limits are resolved for every moment at which one changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from throttlescope.models.throttling.arrivals import logs_of
+from throttlescope.models.throttling.bounds import check
+from throttlescope.models.throttling.machine import Machine
+from throttlescope.models.throttling.resolve import Key, Place, place_of, rates_in_force
+from throttlescope.models.throttling.scenario import (
+    Hang,
+    Intervention,
+    LiftLimit,
+    Limit,
+    Scenario,
+    Seek,
+    SetConsumers,
+    SetLimit,
+    Subscription,
+    TouchPolicy,
+    Unload,
+)
+from throttlescope.models.throttling.world import (
+    Dispatcher,
+    Limiter,
+    Log,
+    Port,
+    Rates,
+    Rules,
+    Step,
+    Worker,
+    World,
+)
+
+_KINDS = {"Exclusive": "single", "Failover": "single", "Shared": "shared", "Key_Shared": "key_shared"}
+
+
+def compile_scenario(scenario: Scenario, machine: Machine, seed: int = 0) -> World:
+    """Lay a scenario out for computation.
+
+    Parameters
+    ----------
+    scenario
+        A checked scenario.
+    machine
+        Latencies and stored sizes.
+    seed
+        Draws what the scenario leaves to chance.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is too large to compute.
+    """
+    check(scenario)
+    return _Compiler(scenario, machine, seed).world()
+
+
+class _Compiler:
+    def __init__(self, scenario: Scenario, machine: Machine, seed: int) -> None:
+        self.scenario = scenario
+        self.logs: list[Log] = []
+        self.limiters: list[Limiter] = []
+        self.dispatchers: list[Dispatcher] = []
+        self.ports: list[Port] = []
+        self.workers: list[Worker] = []
+        self.steps: list[Step] = []
+        self._log_of: dict[tuple[str, int], int] = {}
+        self._limiter_of: dict[tuple, int] = {}
+        self._dispatcher_of: dict[Key, int] = {}
+        self._workers_of: dict[str, list[int]] = {}
+        self._limits: dict[Place, Limit] = {place_of(limit): limit for limit in scenario.limits}
+        self._rates: dict[tuple[str, Key], Rates] = rates_in_force(scenario, self._limits)
+        for topic in scenario.topics:
+            for log in logs_of(scenario, topic, machine, seed):
+                self._log_of[topic.name, log.partition] = len(self.logs)
+                self.logs.append(log)
+        for subscription in scenario.subscriptions:
+            self._add(subscription)
+
+    def world(self) -> World:
+        for at_us, step in _changes(self.scenario):
+            self._change(at_us, step)
+        duration_us = round(self.scenario.duration_s * 1_000_000)
+        return World(
+            _rules(self.scenario),
+            self.logs,
+            self.limiters,
+            self.dispatchers,
+            self.ports,
+            self.workers,
+            sorted(self.steps, key=lambda step: step.at_us),
+            duration_us,
+        )
+
+    # -- what is there at the start -----------------------------------------------------------
+
+    def _add(self, item: Subscription) -> None:
+        settings = self.scenario.broker.settings
+        most = max([item.consumers, *(c for c in _consumer_counts(self.scenario, item.name))])
+        mine = []
+        for number in range(most):
+            mine.append(len(self.workers))
+            self.workers.append(
+                Worker(item.name, round(item.processing_ms * 1000), [], number < item.consumers)
+            )
+        self._workers_of[item.name] = mine
+        for name in item.reads:
+            topic = self.scenario.topic(name)
+            for partition in self.scenario.partitions_of(name):
+                key = (name, partition, item.name)
+                redelivery = item.redelivery
+                again = redelivery is not None and redelivery.nack_share > 0
+                timeout = redelivery.ack_timeout_ms if redelivery is not None else None
+                dispatcher = Dispatcher(
+                    subscription=item.name,
+                    log=self._log_of[name, partition],
+                    kind=_KINDS[item.type],
+                    limiters=(
+                        self._limiter("broker", key, topic.broker),
+                        self._limiter("topic", key, (name, partition)),
+                        self._limiter("subscription", key, key),
+                    ),
+                    max_unacked_consumer=_first(
+                        topic.max_unacked_per_consumer, settings.max_unacked_messages_per_consumer
+                    ),
+                    max_unacked_subscription=_first(
+                        topic.max_unacked_per_subscription, settings.max_unacked_messages_per_subscription
+                    ),
+                    nack_below=round(redelivery.nack_share * (1 << 32)) if again else 0,
+                    nack_times=redelivery.nack_times if again else 0,
+                    nack_delay_us=(redelivery.nack_delay_ms * 1000 if again else (timeout or 0) * 1000),
+                    max_redeliver=_first(redelivery.max_redeliver if redelivery else None, -1),
+                    acks=item.ack != "none",
+                    batch_index_ack=item.batch_index_ack
+                    and settings.acknowledgment_at_batch_index_level_enabled,
+                    active_offset=max(partition, 0),
+                )
+                self._dispatcher_of[key] = len(self.dispatchers)
+                for worker in mine:
+                    number = len(self.ports)
+                    self.ports.append(Port(worker, len(self.dispatchers), item.receiver_queue))
+                    self.workers[worker].ports.append(number)
+                    dispatcher.ports.append(number)
+                self.dispatchers.append(dispatcher)
+
+    def _limiter(self, level: str, key: Key, owner: object) -> int:
+        found = self._limiter_of.get((level, owner))
+        if found is None:
+            found = self._limiter_of[level, owner] = len(self.limiters)
+            log = self._log_of[key[0], key[1]]
+            self.limiters.append(Limiter(level, self._rates[level, key], log))
+        return found
+
+    # -- what changes --------------------------------------------------------------------------
+
+    def _change(self, at_us: int, step: Intervention) -> None:
+        if isinstance(step, (SetLimit, LiftLimit)):
+            if isinstance(step, SetLimit):
+                self._limits[place_of(step)] = step
+            else:
+                self._limits.pop(place_of(step), None)
+            self._rates = rates_in_force(self.scenario, self._limits)
+            self._renew(at_us, step.topic, broker=step.level == "broker")
+        elif isinstance(step, TouchPolicy):
+            self._renew(at_us, step.topic, broker=False)
+        elif isinstance(step, SetConsumers):
+            self._consumers(at_us, step)
+        elif isinstance(step, Hang):
+            for number, worker in enumerate(self._workers_of[step.subscription]):
+                kind = "hang" if number < step.consumers else "resume"
+                self.steps.append(Step(at_us, kind, worker))
+        elif isinstance(step, Unload):
+            for partition in self.scenario.partitions_of(step.topic):
+                self.steps.append(Step(at_us, "unload", self._log_of[step.topic, partition]))
+        elif isinstance(step, Seek):
+            for key, number in self._dispatcher_of.items():
+                if key[2] == step.subscription:
+                    self.steps.append(Step(at_us, "seek", number, self._target(at_us, step, number)))
+
+    def _renew(self, at_us: int, topic: str | None, *, broker: bool) -> None:
+        """Every limiter that the broker renews when a policy of the topic (None: of the namespace) is saved."""
+        for key in self._dispatcher_of:
+            for (level, owner), number in self._limiter_of.items():
+                mine = owner in (key, key[:2]) or level == "broker"
+                if (level, key) not in self._rates or not mine or (level == "broker") != broker:
+                    continue
+                if broker or topic is None or key[0] == topic:
+                    step = Step(at_us, "rates", number, rates=self._rates[level, key])
+                    if step not in self.steps:
+                        self.steps.append(step)
+
+    def _consumers(self, at_us: int, step: SetConsumers) -> None:
+        mine = self._workers_of[step.subscription]
+        if step.processing_ms is not None:
+            self.steps += [Step(at_us, "processing", item, round(step.processing_ms * 1000)) for item in mine]
+        if step.consumers is not None:
+            for number, worker in enumerate(mine):
+                self.steps.append(Step(at_us, "join" if number < step.consumers else "leave", worker))
+
+    def _target(self, at_us: int, step: Seek, dispatcher: int) -> int:
+        log = self.logs[self.dispatchers[dispatcher].log]
+        if step.to == "earliest":
+            return 0
+        back_us = round((step.seconds_back or 0) * 1_000_000)
+        return log.published(max(0, at_us - back_us))
+
+
+def _rules(scenario: Scenario) -> Rules:
+    settings, numbers = scenario.broker.settings, scenario.broker.numbers
+    return Rules(
+        engine=scenario.broker.limiter_engine,
+        read_batch=settings.dispatcher_max_read_batch_size,
+        read_bytes=settings.dispatcher_max_read_size_bytes,
+        round_robin=settings.dispatcher_max_round_robin_batch_size,
+        precise=settings.precise_dispatcher_flow_control,
+        per_entry=settings.dispatch_throttling_on_batch_message_enabled,
+        limits_caught_up=settings.dispatch_throttling_on_non_backlog_consumer_enabled,
+        # Since 4.0.4 an entry counts 64 bytes more than the ledger's mean.
+        estimate_extra_bytes=64 if numbers >= (4, 0, 4) or (3, 3, 6) <= numbers < (4, 0, 0) else 0,
+        retry_backoff=numbers >= (4, 0, 0),
+        delay_tick_us=settings.delayed_delivery_tick_time_millis * 1000,
+        stats_us=settings.stats_update_frequency_in_secs * 1_000_000,
+        expiry_us=settings.message_expiry_check_interval_in_minutes * 60_000_000,
+        backlogged_entries=settings.managed_ledger_cursor_backlogged_threshold,
+        keeps_cursor_active=numbers >= (4, 1, 0),
+    )
+
+
+def _changes(scenario: Scenario) -> Iterator[tuple[int, Intervention]]:
+    at_s = 0.0
+    for state in scenario.timeline:
+        for step in state.interventions:
+            yield round(at_s * 1_000_000), step
+        at_s += state.duration_s
+
+
+def _consumer_counts(scenario: Scenario, subscription: str) -> Iterator[int]:
+    for _, step in _changes(scenario):
+        if (
+            isinstance(step, SetConsumers)
+            and step.subscription == subscription
+            and step.consumers is not None
+        ):
+            yield step.consumers
+
+
+def _first(value: int | None, otherwise: int) -> int:
+    return otherwise if value is None else value

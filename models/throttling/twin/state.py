@@ -1,0 +1,115 @@
+"""What the twin remembers. In: the specs of a world; out: mutable records of dispatchers, ports, workers and entries."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from throttlescope.models.throttling.limiters import Meter, new_meter
+from throttlescope.models.throttling.world import Dispatcher, Log, Port, Rates, Worker
+
+
+@dataclass(eq=False)
+class Item:
+    """An entry on its way: its number, how often it was redelivered, and which of its messages are acknowledged already."""
+
+    entry: int
+    redeliveries: int = 0
+    acked_messages: int = 0
+    port: int = -1
+    epoch: int = 0
+    left: int = 0
+
+
+@dataclass
+class LimiterState:
+    """The two meters of a limiter object; None where a meter does not exist."""
+
+    engine: str
+    rates: Rates
+    msg: Meter | None = None
+    bytes: Meter | None = None
+
+    def renew(self, rates: Rates, now_us: int, average: tuple[int, int] = (0, 0)) -> None:
+        """Take new rates as the engine does: A keeps what was used, the others start full."""
+        self.rates = rates
+        for unit, rate, extra in (("msg", rates.msg, average[0]), ("bytes", rates.bytes, average[1])):
+            value = rate + extra if rate and rates.relative else rate
+            old = getattr(self, unit)
+            if not rate:
+                setattr(self, unit, None)
+            elif self.engine == "A" and old is not None:
+                old.change(value, rates.period_us, now_us)
+            else:
+                setattr(self, unit, new_meter(self.engine, value, rates.period_us, now_us))
+
+    def follow(self, average: tuple[int, int]) -> None:
+        """Take a new publish rate into account, without a new meter."""
+        if self.rates.relative:
+            if self.msg is not None:
+                self.msg.rate = self.rates.msg + average[0]
+            if self.bytes is not None:
+                self.bytes.rate = self.rates.bytes + average[1]
+
+
+@dataclass(eq=False)
+class PortState:
+    """One consumer as the broker sees it, and how many messages its client took since its last request."""
+
+    spec: Port
+    connected: bool = False
+    permits: int = 0
+    parked: int = 0
+    unacked: int = 0
+    blocked: bool = False
+    taken: int = 0
+    #: Items of an older epoch are read again elsewhere; requests of an older session have no connection any more.
+    epoch: int = 0
+    session: int = 0
+    messages_per_entry: float = 0.0
+    pending: dict[int, Item] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class WorkerState:
+    """One client: its queue, and the message that it works on."""
+
+    spec: Worker
+    processing_us: int
+    joined: bool = False
+    hung: bool = False
+    queue: deque[Item] = field(default_factory=deque)
+    current: Item | None = None
+    busy_until_us: int = 0
+    hung_left_us: int = 0
+    turn: int = 0
+
+
+@dataclass(eq=False)
+class DispatcherState:
+    """One subscription of one topic partition, as its broker runs it."""
+
+    spec: Dispatcher
+    log: Log
+    position: int = 0
+    again: list[Item] = field(default_factory=list)
+    replay: dict[int, Item] = field(default_factory=dict)
+    delayed: list[tuple[int, int]] = field(default_factory=list)
+    reading: list[Item] | None = None
+    replaying: list[Item] | None = None
+    armed: int = 0
+    sends: deque[tuple[int, int, int]] = field(default_factory=deque)
+    timer_us: int | None = None
+    tick_us: int | None = None
+    last_tick_us: int = 0
+    backoff_us: int = 1_000
+    poll_asked: bool = False
+    round_robin: int = 0
+    total_permits: int = 0
+    unacked: int = 0
+    blocked: bool = False
+    active: bool = True
+    gone: int = 0
+    expired_below: int = 0
+    turn: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
