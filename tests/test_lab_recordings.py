@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.lab.__main__ import SCENARIOS
 from tests.lab.measure import FOLDERS, PAGE, markdown, measure, measure_all, renewed
 from tests.lab.recording import SAMPLES_SCHEMA, altered_files, read_samples
+from tests.lab.sets import SCENARIOS
 from throttlescope.models.throttling.scenario import SIDE_OF_CAUSE, Scenario
 
 SHIPPED, MORE = FOLDERS

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.lab.__main__ import SCENARIOS, SMOKE_SCENARIOS, plan
+from tests.lab.__main__ import SMOKE_SCENARIOS, plan
+from tests.lab.sets import SCENARIOS, SETS
 from throttlescope.models.throttling.scenario import ScenarioError, load_scenario, load_scenarios
 
+ENGINE = SETS["engine"]
 SMOKE_FILE = SMOKE_SCENARIOS / "smoke-throttled.yaml"
 
 
@@ -26,6 +28,13 @@ def _changed(tmp_path: Path, change) -> Path:
     [
         (lambda b: b.update(colour="red"), "colour: no such field"),
         (lambda b: b["subscriptions"][0].update(nack_share=0.5), "nack_share: no such field"),
+        (lambda b: b["subscriptions"][0].update(redelivery={}), "without either nothing is redelivered"),
+        (
+            lambda b: b["producers"][0].update(sizes=[{"size_bytes": 1, "share": 1}]),
+            "give exactly one of them",
+        ),
+        (lambda b: b["producers"][0].update(routing="key"), "routing by key needs their number"),
+        (lambda b: b.update(broker={"settings": {"colour": 1}}), "broker.settings.colour: no such field"),
         (lambda b: b["limits"][0].pop("msg"), "needs at least one"),
         (lambda b: b["limits"][0].update(level="broker"), "a broker limit is set at broker"),
         (lambda b: b["limits"][0].update(set_at="namespace"), "do not fit together"),
@@ -61,6 +70,39 @@ def test_every_family_has_two_sizes_and_one_kept_aside() -> None:
     for family, aside in families.items():
         assert len(aside) >= 2, family
         assert sum(aside) == 1, family
+
+
+def test_every_engine_family_has_three_sets_and_one_kept_aside() -> None:
+    families: dict[str, list[bool]] = {}
+    for scenario in load_scenarios(ENGINE.scenarios):
+        assert scenario.scrape_interval_s == 2, scenario.name
+        assert not any(state.truth for state in scenario.timeline), scenario.name
+        families.setdefault(scenario.family, []).append(scenario.kept_aside)
+    assert len(families) >= 14
+    for family, aside in families.items():
+        assert len(aside) == 3, family
+        assert sum(aside) == 1, family
+
+
+def test_engine_plan_lets_no_scenario_disturb_another() -> None:
+    scenarios = load_scenarios(ENGINE.scenarios)
+    batches = plan(scenarios, ENGINE)
+    groups = [group for batch in batches for group in batch]
+    assert sorted(s.name for group in groups for s in group.scenarios) == [s.name for s in scenarios]
+    assert len({group.name for group in groups}) == len(groups)
+    single_active = 0
+    for group in groups:
+        assert len({(s.profile, s.scrape_interval_s, s.broker) for s in group.scenarios}) == 1, group.name
+        assert len(group.scenarios) <= 4, group.name
+        for scenario in group.scenarios:
+            types = {item.type for item in scenario.subscriptions}
+            if types & {"Exclusive", "Failover"} or scenario.disturbs_others:
+                assert len(group.scenarios) == 1, scenario.name
+            single_active += bool(types & {"Exclusive", "Failover"})
+    assert single_active >= 4
+    assert any(len(group.scenarios) > 1 for group in groups)
+    for batch in batches:
+        assert sum(group.rate_msg for group in batch) <= ENGINE.batch_rate_msg
 
 
 def test_plan_keeps_broker_limits_apart_and_batches_small() -> None:

@@ -1,11 +1,13 @@
 """The lab's command line: in, scenario files; out, recordings and a table of what became of every scenario.
 
-``python -m tests.lab record`` resumes: a scenario whose recording exists is skipped.
+``python -m tests.lab record`` resumes: a scenario whose recording exists is skipped. ``--set engine`` plays the scenarios that
+judge the simulator.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -21,22 +23,17 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from tests.lab.capable import load_recordable
 from tests.lab.group import Group, run_group
 from tests.lab.judge import Outcome
 from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
-from throttlescope.models.throttling.scenario import Scenario, ScenarioError, load_scenarios
+from tests.lab.sets import REPOSITORY, SETS, ScenarioSet
+from throttlescope.models.throttling.scenario import Scenario, ScenarioError
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-SCENARIOS = Path(__file__).with_name("scenarios")
 SMOKE_SCENARIOS = Path(__file__).with_name("smoke")
-RECORDINGS = REPOSITORY / "ingest" / "recordings"
-MORE_RECORDINGS = REPOSITORY / "tests" / "recordings"
-DROPPED_FILE = MORE_RECORDINGS / "dropped.json"
-#: More than this many published messages per second at once would make the CPU a limiter of its own.
-BATCH_RATE_MSG = 4500
-BATCH_GROUPS = 3
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Records scenarios on a real broker.")
+SetName = Annotated[str, typer.Option("--set", help=f"Which scenarios: {' or '.join(SETS)}.")]
 console = Console(width=None if os.isatty(1) else 140)
 
 
@@ -52,18 +49,20 @@ def record(
         float, typer.Option(help="Keep the servers of the last batch alive this many seconds.")
     ] = 0,
     commit: Annotated[bool, typer.Option(help="Commit each finished recording.")] = True,
+    chosen: SetName = "default",
 ) -> None:
     """Record every scenario that has no recording yet."""
-    scenarios = _pick(load_scenarios(SCENARIOS), only)
-    target = out or RECORDINGS
+    which = _set(chosen)
+    scenarios = _pick(load_recordable(which.scenarios), only)
+    target = out or which.recordings
     # A recording that does not ship with the package counts as recorded too.
-    places = [out] if out else [RECORDINGS, MORE_RECORDINGS]
-    batches = plan([s for s in scenarios if _recorded(places, s.name) is None])
+    places = [out] if out else list(which.places)
+    batches = plan([s for s in scenarios if _recorded(places, s.name) is None], which)
     if batch is not None:
         batches = batches[batch - 1 : batch]
-    outcomes = _run(batches, SCENARIOS, target, scratch, hold, commit=commit and out is None)
+    outcomes = _run(batches, which.scenarios, target, scratch, hold, commit=commit and out is None)
     if out is None:
-        _note_dropped(outcomes, commit)
+        _note_dropped(outcomes, which.dropped_file, commit)
     _print_table(scenarios, outcomes, places)
     if any(outcome.status != "kept" for outcome in outcomes):
         raise typer.Exit(1)
@@ -76,7 +75,7 @@ def smoke(
     hold: Annotated[float, typer.Option(help="Keep the servers alive this many seconds.")] = 0,
 ) -> None:
     """Record two short scenarios: the quick proof that broker, Prometheus and recorder work."""
-    scenarios = load_scenarios(SMOKE_SCENARIOS)
+    scenarios = load_recordable(SMOKE_SCENARIOS)
     outcomes = _run([[Group("smoke", tuple(scenarios))]], SMOKE_SCENARIOS, out, scratch, hold, commit=False)
     _print_table(scenarios, outcomes, [out])
     if any(outcome.status != "kept" for outcome in outcomes):
@@ -86,9 +85,11 @@ def smoke(
 @app.command("plan")
 def show_plan(
     only: Annotated[list[str] | None, typer.Option(help="Scenario names; all by default.")] = None,
+    chosen: SetName = "default",
 ) -> None:
     """Print which scenarios would run side by side."""
-    for number, groups in enumerate(plan(_pick(load_scenarios(SCENARIOS), only)), 1):
+    which = _set(chosen)
+    for number, groups in enumerate(plan(_pick(load_recordable(which.scenarios), only), which), 1):
         for group in groups:
             names = " ".join(scenario.name for scenario in group.scenarios)
             console.print(
@@ -96,28 +97,56 @@ def show_plan(
             )
 
 
-def plan(scenarios: list[Scenario]) -> list[list[Group]]:
+def plan(scenarios: list[Scenario], which: ScenarioSet = SETS["default"]) -> list[list[Group]]:
     """Put scenarios into groups that share a broker, and groups into batches that run side by side."""
-    shared: dict[tuple[str, int], list[Scenario]] = {}
+    shared: dict[tuple[str, int, str], list[Scenario]] = {}
     groups = []
     for scenario in scenarios:
-        if scenario.disturbs_others:
+        if scenario.disturbs_others or (which.single_active_alone and _single_active(scenario)):
             groups.append(Group(scenario.name, (scenario,)))
         else:
-            shared.setdefault((scenario.profile, scenario.scrape_interval_s), []).append(scenario)
-    groups += [Group(f"{profile}-{interval}s", tuple(part)) for (profile, interval), part in shared.items()]
+            key = (scenario.profile, scenario.scrape_interval_s, scenario.broker.model_dump_json())
+            shared.setdefault(key, []).append(scenario)
+    for (profile, interval, _), part in shared.items():
+        parts = _even(part, which.most_on_broker)
+        for few in parts:
+            # Two brokers of one profile differ in their settings or share the load: named by what runs first.
+            several = len(parts) > 1 or sum(key[:2] == (profile, interval) for key in shared) > 1
+            name = f"{profile}-{interval}s" + (f"-{few[0].name}" if several else "")
+            groups.append(Group(name, tuple(few)))
     batches: list[list[Group]] = []
     for group in sorted(groups, key=lambda item: -item.rate_msg):
         for candidate in batches:
-            fits = sum(item.rate_msg for item in candidate) + group.rate_msg <= BATCH_RATE_MSG
+            fits = sum(item.rate_msg for item in candidate) + group.rate_msg <= which.batch_rate_msg
             # A group of many scenarios has the machine for itself.
             alone = any(len(item.scenarios) > 8 for item in (*candidate, group))
-            if fits and not alone and len(candidate) < BATCH_GROUPS:
+            if fits and not alone and len(candidate) < which.batch_groups:
                 candidate.append(group)
                 break
         else:
             batches.append([group])
     return batches
+
+
+def _single_active(scenario: Scenario) -> bool:
+    return any(item.type in ("Exclusive", "Failover") for item in scenario.subscriptions)
+
+
+def _even(scenarios: list[Scenario], most: int) -> list[list[Scenario]]:
+    """Deal scenarios onto as few brokers as may be, each with about the same load."""
+    parts: list[list[Scenario]] = [[] for _ in range(math.ceil(len(scenarios) / most))]
+    if len(parts) == 1:
+        return [scenarios]
+    for scenario in sorted(scenarios, key=lambda item: -item.rate_msg):
+        open_parts = [part for part in parts if len(part) < most]
+        min(open_parts, key=lambda part: sum(item.rate_msg for item in part)).append(scenario)
+    return parts
+
+
+def _set(name: str) -> ScenarioSet:
+    if name not in SETS:
+        raise typer.BadParameter(f"no set {name!r}; there are {', '.join(SETS)}")
+    return SETS[name]
 
 
 def _pick(scenarios: list[Scenario], only: list[str] | None) -> list[Scenario]:
@@ -158,7 +187,9 @@ def _run(
 
     if batches:
         # Fetched before anything is timed.
-        java_binary(), broker_jars(), prometheus_binary()
+        java_binary(), prometheus_binary()
+        for version in {s.broker.version for groups in batches for group in groups for s in group.scenarios}:
+            broker_jars(version)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -208,10 +239,10 @@ def _commit(paths: list[Path], message: str) -> None:
     console.log(f"not committed: {' '.join(names)}")
 
 
-def _note_dropped(outcomes: list[Outcome], commit: bool) -> None:
+def _note_dropped(outcomes: list[Outcome], file: Path, commit: bool) -> None:
     rows: list[dict[str, Any]] = []
-    if DROPPED_FILE.exists():
-        rows = json.loads(DROPPED_FILE.read_text())["rows"]
+    if file.exists():
+        rows = json.loads(file.read_text())["rows"]
     fresh = [
         {
             "scenario": outcome.scenario.name,
@@ -224,11 +255,11 @@ def _note_dropped(outcomes: list[Outcome], commit: bool) -> None:
         for outcome in outcomes
         if outcome.status != "kept"
     ]
-    if fresh or not DROPPED_FILE.exists():
-        DROPPED_FILE.parent.mkdir(parents=True, exist_ok=True)
-        DROPPED_FILE.write_text(json.dumps({"format": 1, "rows": rows + fresh}, indent=1) + "\n")
+    if fresh or not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"format": 1, "rows": rows + fresh}, indent=1) + "\n")
         if commit:
-            _commit([DROPPED_FILE], "Note the scenarios that do not count, and why")
+            _commit([file], "Note the scenarios that do not count, and why")
 
 
 def _print_table(scenarios: list[Scenario], outcomes: list[Outcome], places: list[Path]) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import requests
 
-from throttlescope.models.throttling.scenario import Limit, LimitPlace, Scenario
+from throttlescope.models.throttling.scenario import Limit, LimitPlace, Scenario, Seek, Topic
 
 _NOT_SET = (204, 404)
+_EARLIEST = {"ledgerId": -1, "entryId": -1}
 
 
 class Admin:
@@ -46,11 +48,35 @@ class Admin:
                 self.call("PUT", f"{path}/partitions", topic.partitions)
             else:
                 self.call("PUT", path)
-        earliest = {"ledgerId": -1, "entryId": -1}
+            self._set_policies(path, topic)
         for item in scenario.subscriptions:
+            for topic in item.reads:
+                path = f"/persistent/{scenario.namespace}/{topic}"
+                self.call("PUT", f"{path}/subscription/{item.name}", _EARLIEST)
+                if item.redelivery is not None and item.redelivery.max_redeliver is not None:
+                    # Topics are not made on their own here, and the client asks for this one.
+                    self.call("PUT", f"{path}-{item.name}-DLQ")
+
+    def _set_policies(self, path: str, topic: Topic) -> None:
+        """Write the topic policies that a scenario gives to a topic."""
+        for name, value in (
+            ("maxUnackedMessagesOnConsumer", topic.max_unacked_per_consumer),
+            ("maxUnackedMessagesOnSubscription", topic.max_unacked_per_subscription),
+        ):
+            if value is not None:
+                self.call("POST", f"{path}/{name}", value)
+        if topic.publish_rate is not None:
+            rate = topic.publish_rate
             self.call(
-                "PUT", f"/persistent/{scenario.namespace}/{item.topic}/subscription/{item.name}", earliest
+                "POST",
+                f"{path}/publishRate",
+                {
+                    "publishThrottlingRateInMsg": rate.msg or -1,
+                    "publishThrottlingRateInByte": rate.bytes or -1,
+                },
             )
+        if topic.ttl_s is not None:
+            self.call("POST", f"{path}/messageTTL?messageTTL={topic.ttl_s}")
 
     def set_limit(self, scenario: Scenario, limit: Limit) -> None:
         """Write a limit into the policy that it names."""
@@ -66,7 +92,7 @@ class Admin:
                 "dispatchThrottlingRateInMsg": limit.msg or -1,
                 "dispatchThrottlingRateInByte": limit.bytes or -1,
                 "ratePeriodInSecond": limit.period_s,
-                "relativeToPublishRate": False,
+                "relativeToPublishRate": limit.relative_to_publish,
             },
         )
 
@@ -80,6 +106,21 @@ class Admin:
                     self.call("POST", f"/brokers/configuration/{name}/0")
             return
         self.call("DELETE", _policy_path(scenario, place))
+
+    def touch_policy(self, scenario: Scenario, topic: str) -> None:
+        """Save a topic policy that binds nothing; the broker applies all policies of the topic anew."""
+        self.call("POST", f"/persistent/{scenario.namespace}/{topic}/maxProducers", 1000)
+
+    def seek(self, scenario: Scenario, step: Seek) -> None:
+        """Reset a subscription on every topic that it reads."""
+        for topic in scenario.subscription(step.subscription).reads:
+            path = f"/persistent/{scenario.namespace}/{topic}/subscription/{step.subscription}"
+            if step.seconds_back is not None:
+                self.call("POST", f"{path}/resetcursor/{round(1000 * (time.time() - step.seconds_back))}")
+            elif step.to == "earliest":
+                self.call("POST", f"{path}/resetcursor", _EARLIEST)
+            else:
+                self.call("POST", f"{path}/skip_all")
 
     def unload(self, scenario: Scenario, topic: str) -> None:
         """Unload a topic with all its partitions; clients bring it back."""

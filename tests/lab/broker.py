@@ -11,7 +11,7 @@ from pathlib import Path
 
 import requests
 
-from tests.lab.parts import broker_jars, java_binary
+from tests.lab.parts import BROKER_VERSION, broker_jars, java_binary
 from tests.lab.processes import free_port, log_tail, running_process
 
 LOG_CONFIG = Path(__file__).with_name("log4j2.xml")
@@ -79,6 +79,7 @@ def running_broker(
     overrides: Mapping[str, str] | None = None,
     *,
     scratch_dir: Path,
+    version: str = BROKER_VERSION,
     cluster: str = "lab",
     heap_mb: int = 1024,
     direct_mb: int = 1536,
@@ -97,6 +98,8 @@ def running_broker(
     scratch_dir
         Configuration, log, metadata and ledgers; ledgers of an earlier run are removed first, log and configuration
         stay after the end.
+    version
+        Pulsar's version; its jars are fetched when they are not there.
     cluster
         Pulsar's cluster name, a label of every series.
     heap_mb, direct_mb
@@ -108,7 +111,7 @@ def running_broker(
     """
     if profile not in PROFILES:
         raise ValueError(f"unknown profile {profile!r}; one of {', '.join(PROFILES)}")
-    jars, java = broker_jars(), java_binary()
+    jars, java = broker_jars(version), java_binary()
     data_dir = scratch_dir / "pulsar"
     shutil.rmtree(data_dir, ignore_errors=True)
     data_dir.mkdir(parents=True)

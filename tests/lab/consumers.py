@@ -1,7 +1,8 @@
 """Consumers of one subscription: in, a :class:`~throttlescope.models.throttling.scenario.Subscription`; out, acknowledged messages.
 
 A consumer takes ``processing_ms`` for every message: it is a thread that sleeps until the message's time is over and
-then acknowledges it, so its capacity is ``1000 / processing_ms`` messages per second.
+then acknowledges it, so its capacity is ``1000 / processing_ms`` messages per second. What is given back takes that time
+too, at every delivery.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+import zlib
 from typing import Any
 
 import pulsar
 
 from throttlescope.models.throttling.scenario import Subscription
+from throttlescope.models.throttling.scenario.load import Redelivery
 
 _TYPES = {
     "Exclusive": pulsar.ConsumerType.Exclusive,
@@ -30,13 +33,13 @@ _CATCH_UP_S = 0.05
 class SubscriptionLoad:
     """The consumers of a subscription, whose number and speed can change while they run."""
 
-    def __init__(self, spec: Subscription, topic: str, service_url: str, logger: Any) -> None:
+    def __init__(self, spec: Subscription, topics: list[str], service_url: str, logger: Any) -> None:
         self.spec = spec
         self.processing_s = spec.processing_ms / 1000
-        self._topic, self._service_url, self._logger = topic, service_url, logger
+        self._topics, self._service_url, self._logger = topics, service_url, logger
         self._client: pulsar.Client | None = None
         self._workers: list[_Worker] = []
-        self._departed = {"acked": 0, "late_s": 0.0}
+        self._departed = {"acked": 0, "nacked": 0, "late_s": 0.0}
         self._lock = threading.Lock()
 
     def resize(self, consumers: int) -> None:
@@ -57,48 +60,80 @@ class SubscriptionLoad:
             for worker in leaving:
                 worker.join(10)
                 self._departed["acked"] += worker.acked
+                self._departed["nacked"] += worker.nacked
                 self._departed["late_s"] += worker.late_s
 
     def set_processing(self, processing_ms: float) -> None:
         """Change the time that every message takes."""
         self.processing_s = processing_ms / 1000
 
+    def hang(self, consumers: int) -> None:
+        """Let the newest so many consumers stop, with what they hold; the others go on."""
+        with self._lock:
+            first = len(self._workers) - consumers
+            for number, worker in enumerate(self._workers):
+                worker.hang(number >= first)
+
     def report(self) -> dict[str, Any]:
-        """Return how many messages were acknowledged, and how much later than planned in sum."""
+        """Return how many messages were acknowledged and given back, and how much later than planned in sum."""
         workers = list(self._workers)
         return {
             "consumers": len(workers),
             "acked": self._departed["acked"] + sum(worker.acked for worker in workers),
+            "nacked": self._departed["nacked"] + sum(worker.nacked for worker in workers),
             "late_s": round(self._departed["late_s"] + sum(worker.late_s for worker in workers), 3),
         }
 
     def _subscribe(self) -> pulsar.Consumer:
         assert self._client is not None
+        options: dict[str, Any] = {}
+        redelivery = self.spec.redelivery
+        if redelivery is not None:
+            options["negative_ack_redelivery_delay_ms"] = redelivery.nack_delay_ms
+            if redelivery.ack_timeout_ms is not None:
+                options["unacked_messages_timeout_ms"] = redelivery.ack_timeout_ms
+            if redelivery.max_redeliver is not None:
+                options["dead_letter_policy"] = pulsar.ConsumerDeadLetterPolicy(redelivery.max_redeliver)
+        if self.spec.batch_index_ack:
+            options["batch_index_ack_enabled"] = True
         return self._client.subscribe(
-            self._topic,
+            self._topics[0] if len(self._topics) == 1 else self._topics,
             self.spec.name,
             consumer_type=_TYPES[self.spec.type],
             receiver_queue_size=self.spec.receiver_queue,
+            **options,
         )
 
 
 class _Worker(threading.Thread):
     def __init__(self, load: SubscriptionLoad, consumer: pulsar.Consumer) -> None:
         super().__init__(daemon=True)
-        self.acked = 0
+        self.acked = self.nacked = 0
         self.late_s = 0.0
         self._load, self._consumer = load, consumer
         self._leaving = threading.Event()
+        self._going = threading.Event()
+        self._going.set()
 
     def leave(self) -> None:
         self._leaving.set()
+        self._going.set()
+
+    def hang(self, hanging: bool) -> None:
+        if hanging:
+            self._going.clear()
+        else:
+            self._going.set()
 
     def run(self) -> None:
         consumer = self._consumer
         cumulative = self._load.spec.ack == "cumulative"
         acknowledge = consumer.acknowledge_cumulative if cumulative else consumer.acknowledge
+        silent, redelivery = self._load.spec.ack == "none", self._load.spec.redelivery
         free_at = time.monotonic()
         while not self._leaving.is_set():
+            # One that hangs keeps its connection, its queue and what it has not acknowledged.
+            self._going.wait()
             asked_at = time.monotonic()
             try:
                 message = consumer.receive(timeout_millis=_RECEIVE_TIMEOUT_MS)
@@ -116,8 +151,23 @@ class _Worker(threading.Thread):
                 if free_at > now:
                     time.sleep(free_at - now)
                 self.late_s += time.monotonic() - max(free_at, now)
-            with contextlib.suppress(pulsar.PulsarException):
-                acknowledge(message)
-            self.acked += 1
+            if not self._going.is_set():
+                self._going.wait()
+            if redelivery is not None and _given_back(redelivery, message):
+                consumer.negative_acknowledge(message)
+                self.nacked += 1
+            elif not silent:
+                with contextlib.suppress(pulsar.PulsarException):
+                    acknowledge(message)
+                self.acked += 1
         with contextlib.suppress(pulsar.PulsarException):
             consumer.close()
+
+
+def _given_back(redelivery: Redelivery, message: pulsar.Message) -> bool:
+    """Say whether this delivery is negatively acknowledged; the message's identity alone decides which messages are."""
+    if message.redelivery_count() >= redelivery.nack_times:
+        return False
+    place = message.message_id()
+    name = f"{place.ledger_id()}:{place.entry_id()}:{place.batch_index()}".encode()
+    return zlib.crc32(name) < redelivery.nack_share * 2**32

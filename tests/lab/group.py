@@ -25,7 +25,7 @@ RATE_PER_LOAD_PROCESS = 900
 
 @dataclass(frozen=True)
 class Group:
-    """Scenarios that run on one broker at the same time."""
+    """Scenarios that run on one broker at the same time; profile, scrape interval and broker are the same for all."""
 
     name: str
     scenarios: tuple[Scenario, ...]
@@ -71,7 +71,12 @@ def run_group(
     with contextlib.ExitStack() as stack:
         broker = stack.enter_context(
             running_broker(
-                first.profile, scratch_dir=scratch_dir, max_lifetime_s=lifetime_s, priority=PRIORITY
+                first.profile,
+                first.broker.settings.given,
+                version=first.broker.version,
+                scratch_dir=scratch_dir,
+                max_lifetime_s=lifetime_s,
+                priority=PRIORITY,
             )
         )
         say(f"{group.name}: broker at {broker.admin_url}")

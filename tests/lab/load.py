@@ -1,8 +1,8 @@
 """A load process: in, a plan file and commands on standard input; out, one answer per command and a report file.
 
 The plan is JSON: ``{"service_url", "report_file", "log_file", "scenarios": [scenario, ...]}`` with scenarios as in the
-schema. Commands are JSON lines ``{"id", "scenario", "action", ...}``: ``connect``, ``start``, ``set_consumers``, ``set_rate``,
-``stop``. The report file gets a JSON line every 10 s with the counts of every producer and consumer.
+schema. Commands are JSON lines ``{"id", "scenario", "action", ...}``: ``connect``, ``start``, ``set_consumers``, ``hang``,
+``set_rate``, ``stop``. The report file gets a JSON line every 10 s with the counts of every producer and consumer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ class ScenarioLoad:
         self.scenario = scenario
         prefix = f"persistent://{scenario.namespace}"
         self.subscriptions = {
-            item.name: SubscriptionLoad(item, f"{prefix}/{item.topic}", service_url, logger)
+            item.name: SubscriptionLoad(
+                item, [f"{prefix}/{topic}" for topic in item.reads], service_url, logger
+            )
             for item in scenario.subscriptions
         }
         self.producers = {
@@ -55,6 +57,8 @@ class ScenarioLoad:
                 subscription.set_processing(command["processing_ms"])
             if command.get("consumers") is not None:
                 subscription.resize(command["consumers"])
+        elif action == "hang":
+            self.subscriptions[command["subscription"]].hang(command["consumers"])
         elif action == "set_rate":
             self.producers[command["topic"]].set_rate(command["rate_msg"])
         elif action == "stop":

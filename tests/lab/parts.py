@@ -18,6 +18,8 @@ from pathlib import Path
 
 PROMETHEUS_SERIES = "3.5"
 BROKER_VERSION = "4.2.4"
+#: Brokers that the lab can start; the second has the older limiter (token bucket in 16 ms slots) and no throttle counters.
+BROKER_VERSIONS = (BROKER_VERSION, "4.0.1")
 POM_FILE = Path(__file__).with_name("pom.xml")
 JAVA_MINIMUM = 17
 
@@ -44,14 +46,14 @@ def promtool_binary() -> Path:
     return _prometheus_folder() / "promtool"
 
 
-def broker_jars() -> list[Path]:
+def broker_jars(version: str = BROKER_VERSION) -> list[Path]:
     """Return the broker's class path: its jar and all runtime dependencies, fetched from Maven Central once."""
-    folder = parts_dir() / f"broker-{BROKER_VERSION}"
-    marker = folder / f"pulsar-broker-{BROKER_VERSION}.jar"
+    folder = parts_dir() / f"broker-{version}"
+    marker = folder / f"pulsar-broker-{version}.jar"
     if not marker.exists():
         with _locked(parts_dir() / "broker.lock"):
             if not marker.exists():
-                _fetch_jars(folder)
+                _fetch_jars(folder, version)
     return sorted(folder.glob("*.jar"))
 
 
@@ -155,20 +157,31 @@ def _forky_stanza() -> str:
     return f"Types: deb\nURIs: {match.group(1)}\nSuites: forky\nComponents: main\nSigned-By: {keyring}\n"
 
 
-def _fetch_jars(folder: Path) -> None:
+def _pom(version: str) -> str:
+    """Return the class path's description for a version; log4j is then the one that this Pulsar was built with."""
+    text = POM_FILE.read_text()
+    if version == BROKER_VERSION:
+        return text
+    text = re.sub(r"(<artifactId>log4j-[a-z0-9-]+</artifactId>)\s*<version>[^<]+</version>", r"\1", text)
+    return text.replace(BROKER_VERSION, version)
+
+
+def _fetch_jars(folder: Path, version: str) -> None:
     java_binary()
     if shutil.which("mvn") is None:
         raise PartMissing("mvn not found, needed once to fetch the Pulsar broker: apt-get install maven")
     staging = folder.with_name(folder.name + ".part")
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
+    pom_file = folder.with_name(f"{folder.name}.pom.xml")
+    pom_file.write_text(_pom(version))
     _run(
         [
-            "mvn", "-B", "-q", "-f", str(POM_FILE),
+            "mvn", "-B", "-q", "-f", str(pom_file),
             "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={staging}",
         ],
         staging,
-        f"pulsar-broker {BROKER_VERSION} and its dependencies from Maven Central",
+        f"pulsar-broker {version} and its dependencies from Maven Central",
         3600,
     )  # fmt: skip
     shutil.rmtree(folder, ignore_errors=True)

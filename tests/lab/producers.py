@@ -1,11 +1,13 @@
 """A producer of one topic: in, a :class:`~throttlescope.models.throttling.scenario.Producer`; out, messages on an absolute schedule.
 
-Message ``k`` has a due time; nothing is skipped when the producer falls behind, and how late it was is reported.
+Message ``k`` has a due time, sizes and keys are drawn from a generator that starts from the topic's name; nothing is skipped when the producer falls behind, and how late it was is reported.
 """
 
 from __future__ import annotations
 
+import datetime
 import os
+import random
 import threading
 import time
 from typing import Any
@@ -16,7 +18,11 @@ from throttlescope.models.throttling.scenario import Producer
 
 #: Messages due within one tick are sent together.
 _TICK_S = 0.010
-_MAX_PENDING = 20_000
+_ROUTING = {
+    "round_robin": pulsar.PartitionsRoutingMode.RoundRobinDistribution,
+    "key": pulsar.PartitionsRoutingMode.RoundRobinDistribution,
+    "single": pulsar.PartitionsRoutingMode.UseSinglePartition,
+}
 
 
 class ProducerLoad:
@@ -46,9 +52,9 @@ class ProducerLoad:
         self._producer = self._client.create_producer(
             self._topic,
             block_if_queue_full=True,
-            max_pending_messages=_MAX_PENDING,
-            max_pending_messages_across_partitions=4 * _MAX_PENDING,
-            message_routing_mode=pulsar.PartitionsRoutingMode.RoundRobinDistribution,
+            max_pending_messages=self.spec.max_pending,
+            max_pending_messages_across_partitions=4 * self.spec.max_pending,
+            message_routing_mode=_ROUTING[self.spec.routing],
             **options,
         )
 
@@ -87,7 +93,12 @@ class ProducerLoad:
 
     def _run(self, at_s: float) -> None:
         assert self._producer is not None
-        payload = os.urandom(self.spec.size_bytes)
+        payloads, shares = _payloads(self.spec)
+        chance = random.Random(self.spec.topic)  # noqa: S311 - the same sequence every time
+        keys, poisson = self.spec.keys or 0, self.spec.shape == "poisson"
+        options: dict[str, Any] = {}
+        if self.spec.deliver_after_ms is not None:
+            options["deliver_after"] = datetime.timedelta(milliseconds=self.spec.deliver_after_ms)
         # The schedule runs on the monotonic clock from the common start.
         start = time.monotonic() + at_s - time.time()
         due = start
@@ -104,15 +115,24 @@ class ProducerLoad:
                 continue
             while due <= now:
                 self.scheduled += 1
-                self._producer.send_async(payload, self._persisted)
+                payload = payloads[0] if len(payloads) == 1 else chance.choices(payloads, shares)[0]
+                if keys:
+                    options["partition_key"] = f"key-{chance.randrange(keys)}"
+                self._producer.send_async(payload, self._persisted, **options)
                 self.sent += 1
                 late = time.monotonic() - due
                 self.late_s += late
                 self.worst_late_s = max(self.worst_late_s, late)
-                due += 1 / rate
+                due += chance.expovariate(rate) if poisson else 1 / rate
 
     def _persisted(self, result: pulsar.Result, _message_id: Any) -> None:
         if result == pulsar.Result.Ok:
             self.persisted += 1
         else:
             self.failed += 1
+
+
+def _payloads(spec: Producer) -> tuple[list[bytes], list[float]]:
+    if not spec.sizes:
+        return [os.urandom(spec.size_bytes or 0)], [1.0]
+    return [os.urandom(item.size_bytes) for item in spec.sizes], [item.share for item in spec.sizes]

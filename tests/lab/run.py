@@ -27,12 +27,15 @@ from tests.lab.prometheus import Prometheus
 from tests.lab.recording import LAB_VERSION
 from tests.lab.snapshots import policy_rows, stats_rows
 from throttlescope.models.throttling.scenario import (
+    Hang,
     Intervention,
     LiftLimit,
     Scenario,
+    Seek,
     SetConsumers,
     SetLimit,
     SetRate,
+    TouchPolicy,
     Unload,
 )
 
@@ -214,6 +217,14 @@ class Run:
             item.load.command(name, "set_rate", topic=step.topic, rate_msg=step.rate_msg)
         elif isinstance(step, Unload):
             self.admin.unload(item.scenario, step.topic)
+        elif isinstance(step, Hang):
+            item.load.command(name, "hang", subscription=step.subscription, consumers=step.consumers)
+        elif isinstance(step, Seek):
+            self.admin.seek(item.scenario, step)
+        elif isinstance(step, TouchPolicy):
+            self.admin.touch_policy(item.scenario, step.topic)
+        else:
+            raise TypeError(f"nothing plays {step.action}")
 
     def _finish(self, item: Running, _: None) -> None:
         end_ms = round(time.time() * 1000)

@@ -53,9 +53,10 @@ def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict
             owner_path = f"/lookup/v2/topic/persistent/{scenario.namespace}/{name}"
             ask("topic_owner", f"persistent://{scenario.namespace}/{name}", owner_path)
     for item in scenario.subscriptions:
-        key = f"persistent://{scenario.namespace}/{item.topic}#{item.name}"
-        path = f"/admin/v2/persistent/{scenario.namespace}/{item.topic}/{item.name}/dispatchRate"
-        ask("subscription_dispatch_rate", key, path)
+        for topic in item.reads:
+            key = f"persistent://{scenario.namespace}/{topic}#{item.name}"
+            path = f"/admin/v2/persistent/{scenario.namespace}/{topic}/{item.name}/dispatchRate"
+            ask("subscription_dispatch_rate", key, path)
     return rows
 
 

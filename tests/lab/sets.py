@@ -1,0 +1,45 @@
+"""The lab's sets of scenarios: in, a name; out, where its scenarios and recordings are and how it is grouped on brokers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCENARIOS = Path(__file__).with_name("scenarios")
+RECORDINGS = REPOSITORY / "ingest" / "recordings"
+MORE_RECORDINGS = REPOSITORY / "tests" / "recordings"
+
+
+@dataclass(frozen=True)
+class ScenarioSet:
+    """A folder of scenarios, and how many of them run beside each other.
+
+    ``recordings`` is where new recordings go, ``places`` where recordings may lie that count as made.
+    ``most_on_broker`` is the number of scenarios that share a broker, ``single_active_alone`` whether a scenario with an Exclusive
+    or Failover subscription has a broker of its own, ``batch_rate_msg`` and ``batch_groups`` bound what runs at one time.
+    """
+
+    scenarios: Path
+    recordings: Path
+    places: tuple[Path, ...]
+    most_on_broker: int
+    single_active_alone: bool
+    batch_rate_msg: float
+    batch_groups: int = 3
+
+    @property
+    def dropped_file(self) -> Path:
+        """The list of the scenarios that did not count."""
+        return self.places[-1] / "dropped.json"
+
+
+#: More than ``batch_rate_msg`` published messages per second at once would make the CPU a limiter of its own.
+#: The engine set judges the simulator by its timing. A single-active dispatcher charges what its thread's last dispatch
+#: sent, which may have been another subscription's, so such scenarios are alone there.
+SETS = {
+    "default": ScenarioSet(SCENARIOS, RECORDINGS, (RECORDINGS, MORE_RECORDINGS), 1000, False, 4500),
+    "engine": ScenarioSet(
+        SCENARIOS / "engine", MORE_RECORDINGS / "engine", (MORE_RECORDINGS / "engine",), 4, True, 1500
+    ),
+}
