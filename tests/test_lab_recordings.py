@@ -10,11 +10,13 @@ import yaml
 
 from tests.lab.measure import FOLDERS, PAGE, markdown, measure, measure_all, renewed
 from tests.lab.recording import SAMPLES_SCHEMA, altered_files, read_samples
-from tests.lab.sets import SCENARIOS
-from throttlescope.models.throttling.scenario import SIDE_OF_CAUSE, Scenario
+from tests.lab.sets import SCENARIOS, SETS
+from throttlescope.models.throttling.scenario import SIDE_OF_CAUSE, Scenario, load_scenario
 
 SHIPPED, MORE = FOLDERS
 RECORDINGS = sorted(path.parent for folder in FOLDERS for path in folder.glob("*/recording.json"))
+ENGINE = SETS["engine"]
+ENGINE_RECORDINGS = sorted(path.parent for path in ENGINE.recordings.glob("*/recording.json"))
 TRUTH_KEYS = {
     "cluster", "namespace", "topic", "partition", "subscription", "start_ms", "end_ms", "side", "cause", "limiter",
     "family", "recording", "kept_aside",
@@ -24,6 +26,8 @@ TRUTH_KEYS = {
 def test_shipped_recordings_stay_small() -> None:
     size_bytes = sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file())
     assert size_bytes < 15_000_000
+    size_bytes = sum(path.stat().st_size for path in ENGINE.recordings.rglob("*") if path.is_file())
+    assert size_bytes < 15_000_000
 
 
 def test_no_recording_is_in_both_places() -> None:
@@ -31,14 +35,15 @@ def test_no_recording_is_in_both_places() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("folder", RECORDINGS, ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", RECORDINGS + ENGINE_RECORDINGS, ids=lambda path: path.name)
 def test_recording_is_whole(folder: Path) -> None:
+    scenarios = ENGINE.scenarios if folder in ENGINE_RECORDINGS else SCENARIOS
     about = json.loads((folder / "recording.json").read_text())
     assert about["format"] == 1
     assert about["name"] == folder.name
     assert altered_files(folder) == []
     assert all(check["ok"] for check in about["confirmed"])
-    assert (folder / "scenario.yaml").read_text() == (SCENARIOS / f"{folder.name}.yaml").read_text()
+    assert (folder / "scenario.yaml").read_text() == (scenarios / f"{folder.name}.yaml").read_text()
     series = read_samples(folder)
     assert {item.labels["cluster"] for item in series} == {folder.name}
     for item in series:
@@ -47,6 +52,41 @@ def test_recording_is_whole(folder: Path) -> None:
         assert all(about["start_ms"] <= time_ms < about["end_ms"] for time_ms in item.timestamps_ms)
     assert any(item.labels["__name__"] == "pulsar_subscription_back_log" for item in series)
     assert {item.labels["instance"] for item in series} == {about["instance"]}
+
+
+def test_engine_recordings_are_many_enough() -> None:
+    families: dict[str, int] = {}
+    for folder in ENGINE_RECORDINGS:
+        scenario = load_scenario(folder / "scenario.yaml", named_as_file=False)
+        families[scenario.family] = families.get(scenario.family, 0) + 1
+    assert sum(1 for count in families.values() if count == 3) >= 12
+
+
+@pytest.mark.parametrize("folder", ENGINE_RECORDINGS, ids=lambda path: path.name)
+def test_engine_recording_is_sound(folder: Path) -> None:
+    scenario = load_scenario(folder / "scenario.yaml", named_as_file=False)
+    about = json.loads((folder / "recording.json").read_text())
+    assert about["versions"]["broker"] == scenario.broker.version
+    assert about["kept_aside"] == scenario.kept_aside
+    assert json.loads((folder / "truth.json").read_text())["rows"] == []
+    assert [state["name"] for state in about["states"]] == [state.name for state in scenario.timeline]
+    for span, state in zip(about["states"], scenario.timeline, strict=True):
+        assert (span["end_ms"] - span["start_ms"]) / 1000 == pytest.approx(state.duration_s, abs=1.5)
+    scrapes = about["measured"]["scrapes"]
+    assert scrapes["failed"] == 0
+    assert scrapes["worst_gap_s"] <= 1.5 * scenario.scrape_interval_s
+    assert all(row["short_share"] <= 0.05 for row in about["measured"]["producers"].values())
+    single_active = any(item.type in ("Exclusive", "Failover") for item in scenario.subscriptions)
+    assert about["group"]["side_by_side"] == 1 or not (single_active or scenario.disturbs_others)
+    played = [json.loads(line) for line in (folder / "interventions.jsonl").read_text().splitlines()]
+    assert [row["action"] for row in played] == [
+        step.action for state in scenario.timeline for step in state.interventions
+    ]
+    for name in ("policies", "topic_stats"):
+        lines = (folder / f"{name}.jsonl").read_text().splitlines()
+        assert lines
+        for line in lines:
+            json.loads(json.loads(line)["body"] or "null")
 
 
 @pytest.mark.parametrize("folder", RECORDINGS, ids=lambda path: path.name)
