@@ -60,7 +60,15 @@ def record(
     batches = plan([s for s in scenarios if _recorded(places, s.name) is None], which)
     if batch is not None:
         batches = batches[batch - 1 : batch]
-    outcomes = _run(batches, which.scenarios, target, scratch, hold, commit=commit and out is None)
+    outcomes = _run(
+        batches,
+        which.scenarios,
+        target,
+        scratch,
+        hold,
+        commit=commit and out is None,
+        warm_up_s=which.warm_up_s,
+    )
     if out is None:
         _note_dropped(outcomes, which.dropped_file, commit)
     _print_table(scenarios, outcomes, places)
@@ -172,6 +180,7 @@ def _run(
     hold_s: float,
     *,
     commit: bool,
+    warm_up_s: float = 0,
 ) -> list[Outcome]:
     files = {path.stem: path for path in folder.glob("*.yaml")}
     outcomes: list[Outcome] = []
@@ -208,6 +217,7 @@ def _run(
                         pool.submit(
                             run_group, group, files, out_dir, scratch_root / group.name,
                             say=console.log, tick=tick, done=done, hold_s=hold_s if last else 0,
+                            warm_up_s=warm_up_s,
                         )
                     )  # fmt: skip
                 for future, group in zip(futures, groups, strict=True):

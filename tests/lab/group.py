@@ -11,11 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pulsar
+
 from tests.lab.broker import running_broker
 from tests.lab.judge import Outcome
 from tests.lab.loadprocess import running_load
 from tests.lab.prometheus import running_prometheus
 from tests.lab.run import Run
+from tests.lab.warmup import warm_up
 from throttlescope.models.throttling.scenario import Scenario
 
 PRIORITY = -10
@@ -51,6 +54,7 @@ def run_group(
     tick: Callable[[float], None],
     done: Callable[[Outcome], None],
     hold_s: float = 0,
+    warm_up_s: float = 0,
 ) -> None:
     """Run one group to its end.
 
@@ -64,9 +68,11 @@ def run_group(
         Called with a line for the log, with the seconds since the start, and with every outcome.
     hold_s
         Keep broker and Prometheus alive this long after the last recording.
+    warm_up_s
+        Let the broker work this long before anything is recorded.
     """
     scratch_dir.mkdir(parents=True, exist_ok=True)
-    lifetime_s = group.duration_s + hold_s + 900
+    lifetime_s = group.duration_s + hold_s + warm_up_s + 900
     first = group.scenarios[0]
     with contextlib.ExitStack() as stack:
         broker = stack.enter_context(
@@ -80,6 +86,9 @@ def run_group(
             )
         )
         say(f"{group.name}: broker at {broker.admin_url}")
+        if warm_up_s:
+            log = pulsar.FileLogger(pulsar.LoggerLevel.Warn, str(scratch_dir / "warmup-client.log"))
+            warm_up(broker, warm_up_s, log)
         target = {
             "job_name": "pulsar",
             "metrics_path": "/metrics/",

@@ -17,7 +17,8 @@ class ScenarioSet:
 
     ``recordings`` is where new recordings go, ``places`` where recordings may lie that count as made.
     ``most_on_broker`` is the number of scenarios that share a broker, ``single_active_alone`` whether a scenario with an Exclusive
-    or Failover subscription has a broker of its own, ``batch_rate_msg`` and ``batch_groups`` bound what runs at one time.
+    or Failover subscription has a broker of its own, ``batch_rate_msg`` and ``batch_groups`` bound what runs at one time,
+    ``warm_up_s`` is how long a broker works before its recording begins.
     """
 
     scenarios: Path
@@ -27,6 +28,7 @@ class ScenarioSet:
     single_active_alone: bool
     batch_rate_msg: float
     batch_groups: int = 3
+    warm_up_s: float = 0
 
     @property
     def dropped_file(self) -> Path:
@@ -40,6 +42,12 @@ class ScenarioSet:
 SETS = {
     "default": ScenarioSet(SCENARIOS, RECORDINGS, (RECORDINGS, MORE_RECORDINGS), 1000, False, 4500),
     "engine": ScenarioSet(
-        SCENARIOS / "engine", MORE_RECORDINGS / "engine", (MORE_RECORDINGS / "engine",), 4, True, 1500
+        SCENARIOS / "engine",
+        MORE_RECORDINGS / "engine",
+        (MORE_RECORDINGS / "engine",),
+        4,
+        True,
+        1500,
+        warm_up_s=45,
     ),
 }
