@@ -46,7 +46,7 @@ def throttled_times(
         tick_us = scenario.broker.settings.topic_publisher_throttling_tick_time_millis * 1000
         for limit, amounts in ((rate.msg, None), (rate.bytes, log)):
             if limit is not None:
-                gates.append((_Polled(limit, tick_us) if polled else _Bucket(limit), amounts))
+                gates.append((Polled(limit, tick_us) if polled else Bucket(limit), amounts))
     accepted = np.empty(len(due_us), np.int64)
     free_us = 0
     count = 0
@@ -65,7 +65,7 @@ def throttled_times(
     return accepted[:count]
 
 
-class _Bucket:
+class Bucket:
     """3.2 and later: tokens of one second, a pause until the balance is back at one percent of it."""
 
     def __init__(self, limit: int) -> None:
@@ -83,7 +83,7 @@ class _Bucket:
             self.paused_until_us = at_us + -(-(target - self.tokens) * _SECOND_US // self.limit)
 
 
-class _Polled:
+class Polled:
     """Before 3.2: counted per second, checked every tick, reading goes on at the next full second."""
 
     def __init__(self, limit: int, tick_us: int) -> None:
