@@ -19,6 +19,7 @@ import pyarrow as pa
 from throttlescope.models.throttling.bounds import notes
 from throttlescope.models.throttling.columns import COLUMNS, COUNTS, NO_METER
 from throttlescope.models.throttling.compile import compile_scenario
+from throttlescope.models.throttling.kernel import run_kernel
 from throttlescope.models.throttling.machine import LAB, Machine
 from throttlescope.models.throttling.scenario import Scenario
 from throttlescope.models.throttling.twin import run_twin
@@ -83,7 +84,8 @@ def simulate(
 
 def run(world: World, machine: Machine, every_s: int = 1, engine: str = "kernel") -> dict[str, np.ndarray]:
     """Run a laid out scenario; arrays of samples x dispatchers, counts as totals."""
-    return run_twin(world, machine, every_s * 1_000_000)
+    runner = run_twin if engine == "twin" else run_kernel
+    return runner(world, machine, every_s * 1_000_000)
 
 
 def table_of(world: World, totals: Mapping[str, np.ndarray], every_s: int = 1) -> pa.Table:

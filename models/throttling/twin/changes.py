@@ -84,12 +84,14 @@ class Changes(Dispatching):
         port.session += 1
         others = bool(self.ports_of(state))
         if state.spec.kind == "single":
-            if was_active:
+            # What it holds is read again at once, so a read that waits for new entries must not stand in the way.
+            if was_active or port.pending:
                 self.cancel_reads(state)
         elif not others:
             self.cancel_reads(state)
             # Without consumers the replay list is cleared and the cursor rewinds.
             state.again += state.replay.values()
+            state.again += [Item(entry) for _, entry in state.delayed]
             state.replay.clear()
             state.delayed.clear()
         state.total_permits -= port.permits
@@ -225,5 +227,4 @@ class Changes(Dispatching):
             state.delayed = sorted(item for item in state.delayed if item[1] >= below)
             if state.armed:
                 # The read that waits now waits for the first entry that has not expired.
-                state.turn += 1
                 self._arm(self.dispatchers.index(state), state)

@@ -84,9 +84,9 @@ class Clients:
     def give_back(self, item: Item, now_us: int) -> None:
         """A negative acknowledgement (or a time-out) reaches the broker."""
         port = self.ports[item.port]
-        if item.epoch != port.epoch:
-            return
         state = self.dispatchers[port.spec.dispatcher]
+        if item.epoch != port.epoch or not state.log.persistent:
+            return
         if state.spec.kind == "single":
             self.give_all_back(port, item, now_us)
             return

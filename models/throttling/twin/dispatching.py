@@ -34,12 +34,15 @@ class Dispatching(Reading):
         messages, size = self._send(state, port, items, now_us)
         at_us = now_us + self.machine.send_us
         # The limiters learn of it, and the next plan is made, only when the write is complete.
-        self.at(at_us, 3, number, 2, self.sent, number, state.turn, len(items), messages, size)
+        index = self.ports.index(port)
+        self.at(at_us, 3, number, 2, self.sent, number, index, port.session, len(items), messages, size)
 
-    def sent(self, number: int, turn: int, entries: int, messages: int, size: int, now_us: int) -> None:
-        """A write of a single-active dispatcher is complete."""
+    def sent(
+        self, number: int, index: int, session: int, entries: int, messages: int, size: int, now_us: int
+    ) -> None:
+        """A write of a single-active dispatcher is complete, whatever was asked for meanwhile on that connection."""
         state = self.dispatchers[number]
-        if state.turn == turn:
+        if self.ports[index].session == session:
             self.charge(state, entries, messages, size, now_us)
             self.poll(number, now_us)
 

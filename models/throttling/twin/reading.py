@@ -21,7 +21,6 @@ class Reading(Clients):
     def poll(self, number: int, now_us: int) -> None:
         """Run the dispatcher's routine that tries to read more."""
         state = self.dispatchers[number]
-        state.poll_asked = False
         if state.log.persistent:
             state.counts["polls"] += 1
             (self._poll_single if state.spec.kind == "single" else self._poll_shared)(number, state, now_us)
@@ -140,9 +139,10 @@ class Reading(Clients):
         self._arm(number, state)
 
     def _arm(self, number: int, state: DispatcherState) -> None:
-        at_us = state.log.time_us(state.position)
+        at_us = state.log.time_us(state.position) + self.machine.notify_us
+        state.arm_us = at_us
         if at_us < NEVER_US:
-            self._at_dispatcher(at_us + self.machine.notify_us, number, 5, self.armed_done)
+            self._at_dispatcher(at_us, number, 5, self.armed_done, at_us)
 
     def _take(self, state: DispatcherState, most: int, now_us: int) -> list[Item]:
         """Up to so many entries from the read position: first those that have to be read again."""
@@ -160,10 +160,10 @@ class Reading(Clients):
             found, state.reading = state.reading, None
             self.dispatch(number, state, found, now_us)
 
-    def armed_done(self, number: int, turn: int, now_us: int) -> None:
+    def armed_done(self, number: int, at_us: int, now_us: int) -> None:
         """A read that waited for new entries completes, without asking the limiters again."""
         state = self.dispatchers[number]
-        if state.turn == turn and state.armed:
+        if state.armed and state.arm_us == at_us:
             found = self._take(state, state.armed, now_us)
             state.armed = 0
             self.dispatch(number, state, found, now_us)
@@ -248,7 +248,7 @@ class Reading(Clients):
         return self.dispatchers[dispatcher].log.msgs
 
     def _at_dispatcher(self, at_us: int, number: int, kind: int, what, *arguments) -> None:
-        if what == self.timer_fires:
+        if arguments:
             self.at(at_us, 3, number, kind, what, number, *arguments)
         else:
             self.at(at_us, 3, number, kind, what, number, self.dispatchers[number].turn)

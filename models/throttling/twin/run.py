@@ -97,11 +97,13 @@ class _Twin(Changes):
     def _ask_polls(self) -> None:
         """A request to poll is carried out once, after everything else at the clients in that microsecond."""
         for number, state in enumerate(self.dispatchers):
-            if state.poll_asked:
-                state.poll_asked = False
+            if state.poll_asked and not state.poll_waits:
+                state.poll_waits = True
                 self.at(self.now_us, DISPATCHERS, number, 6, self._asked_poll, number)
 
     def _asked_poll(self, number: int, now_us: int) -> None:
+        state = self.dispatchers[number]
+        state.poll_asked = state.poll_waits = False
         self.poll(number, now_us)
 
     # -- non-persistent topics -------------------------------------------------------------------
@@ -122,6 +124,8 @@ class _Twin(Changes):
             else:
                 unacked = port.unacked, state.unacked
                 self._send(state, port, [item], now_us)
+                # Nobody waits for an acknowledgement; what is not processed is gone.
+                port.pending.clear()
                 port.unacked, state.unacked = unacked
                 port.blocked = state.blocked = False
         self._await_volatile(number, state)

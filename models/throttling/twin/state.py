@@ -98,12 +98,14 @@ class DispatcherState:
     reading: list[Item] | None = None
     replaying: list[Item] | None = None
     armed: int = 0
+    arm_us: int | None = None
     sends: deque[tuple[int, int, int]] = field(default_factory=deque)
     timer_us: int | None = None
     tick_us: int | None = None
     last_tick_us: int = 0
     backoff_us: int = 1_000
     poll_asked: bool = False
+    poll_waits: bool = False
     round_robin: int = 0
     total_permits: int = 0
     unacked: int = 0
