@@ -70,7 +70,7 @@ ENGINE_A0, ENGINE_A, ENGINE_B, ENGINE_C = range(4)
  H_SENDS, H_STEPS, H_SCRATCH, H_N_LIMITERS, H_N_LOGS, H_N_DISPATCHERS, H_N_PORTS, H_N_WORKERS, H_N_STEPS, H_QUEUE_SIZE,
  H_RING, H_LISTS, H_READ_SIZE, H_SPARE, H_COUNT) = range(R_COUNT + 1, R_COUNT + 38)  # fmt: skip
 
-FLOW_COUNT, BACK_COUNT, SEND_COUNT = 4, 6, 4
+FLOW_COUNT, BACK_COUNT, SEND_COUNT = 4, 6, 5
 
 BACKOFF_US = 1_000_000
 RETRY_MAX_US = 10_000
@@ -724,10 +724,10 @@ def _worker_event(a, w, now):
 def _give_back(a, p, epoch, entry, redeliveries, acked):
     """A negative acknowledgement (or a time-out) reaches the broker."""
     port = a[H_PORTS] + p * P_COUNT
-    if a[port + P_EPOCH] != epoch:
-        return DONE
     d = a[port + P_DISPATCHER]
     state = a[H_DISPATCHERS] + d * D_COUNT
+    if a[port + P_EPOCH] != epoch or a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_PERSISTENT] == 0:
+        return DONE
     if a[state + D_KIND] == SINGLE:
         status = _cancel_reads(a, d)
         if status != DONE:
@@ -817,6 +817,8 @@ def _forget(a, p, to_replay, except_entry):
 
 @_compiled
 def _put(a, d, to_replay, entry, redeliveries, acked):
+    if a[a[H_LOGS] + a[a[H_DISPATCHERS] + d * D_COUNT + D_LOG] * G_COUNT + G_PERSISTENT] == 0:
+        return DONE
     if to_replay:
         return _add_replay(a, d, entry, redeliveries, acked)
     return _add_again(a, d, entry, redeliveries, acked)
@@ -1159,16 +1161,25 @@ def _account(a, d, p, entries, messages, acked, size):
 
 
 @_compiled
-def _dispatch(a, d, rows, first, count, now):
-    """Send what a read brought (a range from ``first``, or rows), charge for it, and read on."""
+def _look_at_clients(a, d, now):
+    """Let the clients of a dispatcher process until now: what they hold decides who is blocked and who is idle."""
     state = a[H_DISPATCHERS] + d * D_COUNT
-    if a[state + D_KIND] == SINGLE:
-        return _dispatch_single(a, d, rows, first, count, now)
     for index in range(a[state + D_PORT], a[state + D_PORT] + a[state + D_PORTS]):
-        # How much is unacknowledged decides who is blocked.
         status = _advance(a, a[a[H_PORTS] + a[a[H_PORTS_OF] + index] * P_COUNT + P_WORKER], now)
         if status != DONE:
             return status
+    return DONE
+
+
+@_compiled
+def _dispatch(a, d, rows, first, count, now):
+    """Send what a read brought (a range from ``first``, or rows), charge for it, and read on."""
+    state = a[H_DISPATCHERS] + d * D_COUNT
+    status = _look_at_clients(a, d, now)
+    if status != DONE:
+        return status
+    if a[state + D_KIND] == SINGLE:
+        return _dispatch_single(a, d, rows, first, count, now)
     if a[state + D_KIND] == KEY_SHARED:
         status, processed = _dispatch_keys(a, d, rows, count, now)
     else:
@@ -1213,7 +1224,8 @@ def _dispatch_single(a, d, rows, first, count, now):
     row = _send_at(a, d, a[state + D_SENDS])
     a[row + 0] = now + a[R_SEND]
     a[row + 1] = count
-    a[row + 2] = count * a[a[H_LOGS] + (a[state + D_LOG]) * G_COUNT + G_MSGS]
+    a[row + 2] = a[a[H_PORTS] + p * P_COUNT + P_SESSION]
+    a[row + 4] = p
     a[row + 3] = size
     a[state + D_SENDS] += 1
     return DONE
@@ -1411,8 +1423,11 @@ def _dispatcher_event(a, d, now):
     elif a[state + D_SEND] < a[state + D_SENDS] and a[_send_at(a, d, a[state + D_SEND]) + 0] <= now:
         row = _send_at(a, d, a[state + D_SEND])
         a[state + D_SEND] += 1
-        _charge(a, d, a[row + 1], a[row + 2], a[row + 3], now)
-        status = _poll(a, d, now)
+        # A connection that is gone completes no write.
+        if a[a[H_PORTS] + a[row + 4] * P_COUNT + P_SESSION] == a[row + 2]:
+            messages = a[row + 1] * a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_MSGS]
+            _charge(a, d, a[row + 1], messages, a[row + 3], now)
+            status = _poll(a, d, now)
     elif a[state + D_TIMER_AT] <= now:
         a[state + D_TIMER_AT] = NEVER
         status = _poll(a, d, now)
@@ -1446,6 +1461,9 @@ def _volatile(a, d, now):
     """A non-persistent topic: an entry goes to a consumer with permits or is dropped."""
     state = a[H_DISPATCHERS] + d * D_COUNT
     until = published(a, a[state + D_LOG], now + 1)
+    status = _look_at_clients(a, d, now)
+    if status != DONE:
+        return status
     while a[state + D_POSITION] < until:
         entry = a[state + D_POSITION]
         a[state + D_POSITION] += 1
@@ -1492,7 +1510,6 @@ def _cancel_reads(a, d):
     if a[a[H_LOGS] + (a[state + D_LOG]) * G_COUNT + G_PERSISTENT] == 1:
         a[state + D_ARM_AT] = NEVER
     a[state + D_ARMED] = 0
-    a[state + D_SEND] = a[state + D_SENDS]
     _next_of_dispatcher(a, d)
     return DONE
 
@@ -1544,6 +1561,30 @@ def _leave(a, w, now):
 
 
 @_compiled
+def _holds(a, p):
+    """Whether a client has anything of a port that is not acknowledged."""
+    port = a[H_PORTS] + p * P_COUNT
+    w = a[port + P_WORKER]
+    worker = a[H_WORKERS] + w * W_COUNT
+    state = a[H_DISPATCHERS] + a[port + P_DISPATCHER] * D_COUNT
+    current = a[H_CURRENT] + w * I_COUNT
+    if a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_PERSISTENT] == 0:
+        return False
+    if a[port + P_WAITING] > 0:
+        return True
+    if a[worker + W_BUSY] == 1 and a[current + I_PORT] == p and a[current + I_EPOCH] == a[port + P_EPOCH]:
+        return True
+    for number in range(a[worker + W_BACK], a[worker + W_BACKS]):
+        row = _back_at(a, w, number)
+        if a[row + 1] == p and a[row + 2] == a[port + P_EPOCH]:
+            return True
+    for number in range(a[state + D_HELD]):
+        if a[_list_at(a, H_HELD, a[port + P_DISPATCHER], number) + E_PORT] == p:
+            return True
+    return False
+
+
+@_compiled
 def _disconnect(a, p):
     port = a[H_PORTS] + p * P_COUNT
     d = a[port + P_DISPATCHER]
@@ -1556,7 +1597,7 @@ def _disconnect(a, p):
     _, others = _connected_port(a, d, 0)
     status = DONE
     if single:
-        if was_active:
+        if was_active or _holds(a, p):
             status = _cancel_reads(a, d)
     elif others == 0:
         status = _cancel_reads(a, d)
@@ -1564,6 +1605,9 @@ def _disconnect(a, p):
             if status == DONE:
                 row = _list_at(a, H_REPLAY, d, at)
                 status = _add_again(a, d, a[row + E_ENTRY], a[row + E_REDELIVERIES], a[row + E_ACKED])
+        for at in range(a[state + D_DELAYED], a[state + D_DELAYED_END]):
+            if status == DONE:
+                status = _add_again(a, d, a[_list_at(a, H_DELAYED, d, at) + E_ENTRY], 0, 0)
         a[state + D_REPLAY] = 0
         a[state + D_DELAYED] = a[state + D_DELAYED_END] = 0
     if status != DONE:
