@@ -46,6 +46,7 @@ docs: setup ## write the pages that are made from code
 	@$(BIN)/python -m throttlescope.ingest.contracts.render docs/reference/tables.md
 	@$(BIN)/python -m throttlescope.app.cli.reference
 	@$(BIN)/python -m throttlescope.models.diagnosis.describe docs/background/diagnosis.md
+	@$(BIN)/python -m throttlescope.models.throttling.describe docs/background/throttling-model.md
 	@$(BIN)/python -m tests.lab.measure --write
 
 lab: setup parts ## record every scenario that has no recording yet, on a real broker (LAB_ARGS)
