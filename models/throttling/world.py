@@ -130,6 +130,8 @@ class Dispatcher:
     acks: bool = True
     batch_index_ack: bool = False
     ports: list[int] = field(default_factory=list)
+    #: The first entry that it has not had at the start: earlier ones are gone.
+    first: int = 0
     #: Which of the connected ports is the active one, counted round the ring (single-active only).
     active_offset: int = 0
 

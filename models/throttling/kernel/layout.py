@@ -219,6 +219,7 @@ def _dispatchers(world: World) -> tuple[np.ndarray, np.ndarray]:
         row[k.D_EXACT], row[k.D_OFFSET] = item.exact, item.active_offset
         row[k.D_PORT], row[k.D_PORTS] = len(ports), len(item.ports)
         row[k.D_ACTIVE], row[k.D_BACKOFF] = 1, 1_000
+        row[k.D_POSITION] = row[k.D_GONE] = item.first
         for field in (
             k.D_READ_AT, k.D_REPLAY_AT, k.D_ARM_AT, k.D_TIMER_AT, k.D_TICK_AT, k.D_POLL_AT, k.D_NEXT,
         ):  # fmt: skip

@@ -49,7 +49,9 @@ class _Twin(Changes):
         for limiter in self.limiters:
             limiter.renew(limiter.rates, 0)
         self.dispatchers = [
-            DispatcherState(item, world.logs[item.log], counts=dict.fromkeys(COUNTS, 0))
+            DispatcherState(
+                item, world.logs[item.log], position=item.first, gone=item.first, counts=dict.fromkeys(COUNTS, 0)
+            )
             for item in world.dispatchers
         ]
         self.ports = [PortState(item) for item in world.ports]

@@ -1,0 +1,35 @@
+"""What-if on a recorded window. In, samples of a lake and a change; out, drain times with intervals.
+
+>>> from throttlescope.models.throttling.replay import parse_change, read_observed, replay
+>>> observed = read_observed(lake, "persistent://acme/shop/orders#billing", start_ms, end_ms)  # doctest: +SKIP
+>>> replay(observed, parse_change(["subscription.msg=800"])).changed.fitted.drain_s  # doctest: +SKIP
+960.0
+"""
+
+from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
+from throttlescope.models.throttling.replay.change import KEYS, Change, parse_change
+from throttlescope.models.throttling.replay.observed import Observed, read_observed
+from throttlescope.models.throttling.replay.replay import (
+    Answer,
+    Arrivals,
+    Forecast,
+    Outlook,
+    fit_arrivals,
+    replay,
+)
+
+__all__ = [
+    "KEYS",
+    "Answer",
+    "Arrivals",
+    "Capacity",
+    "Change",
+    "Forecast",
+    "Observed",
+    "Outlook",
+    "fit_arrivals",
+    "fit_capacity",
+    "parse_change",
+    "read_observed",
+    "replay",
+]

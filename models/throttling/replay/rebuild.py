@@ -1,0 +1,255 @@
+"""From what was observed to a world that can be simulated. In: an :class:`Observed`, capacities, a change; out: a world.
+
+Two worlds come from one window: the window itself, with the arrivals of every scrape (what the replay is judged by), and the time
+after it, which begins with the backlog that was seen last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from throttlescope.models.throttling.compile import compile_scenario
+from throttlescope.models.throttling.machine import Machine
+from throttlescope.models.throttling.replay.change import Change
+from throttlescope.models.throttling.replay.observed import Observed
+from throttlescope.models.throttling.scenario import Scenario
+from throttlescope.models.throttling.world import Log, Segment, World
+
+TOPIC = "topic"
+_ASKED = "asked"
+#: Consumers that were never seen to do anything.
+MAX_PROCESSING_MS = 86_400_000.0
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What is taken for true in one run.
+
+    Attributes
+    ----------
+    processing_ms : mapping
+        What a consumer takes for a message, by subscription; 0 where consumers never hold it back.
+    rate_msg : float
+        Messages per second published to the topic after the window.
+    """
+
+    processing_ms: Mapping[str, float]
+    rate_msg: float = 0.0
+
+
+def names_of(observed: Observed) -> dict[str, str]:
+    """Name in the scenario by subscription; the one asked for comes first."""
+    others = sorted({name for name, _ in observed.readers} - {observed.subscription})
+    return {observed.subscription: _ASKED, **{name: f"other-{number}" for number, name in enumerate(others)}}
+
+
+def future_world(
+    observed: Observed, assumed: Assumed, change: Change, duration_s: int, machine: Machine
+) -> World:
+    """The time after the window, from the backlogs that were seen last."""
+    world = _world(observed, assumed, change, duration_s, machine)
+    entries_per_s = (
+        assumed.rate_msg / _msgs(observed) if change.rate_msg is None else change.rate_msg / _msgs(observed)
+    )
+    shares = _shares(observed)
+    for log in world.logs:
+        per_1000_s = round(entries_per_s * shares[log.partition] * 1000)
+        _place(world, log, observed, -1, [Segment(0, 0, per_1000_s)], duration_s * 1_000_000)
+    return world
+
+
+def window_world(observed: Observed, assumed: Assumed, machine: Machine) -> World:
+    """The window as it was observed."""
+    duration_s = int((observed.times_ms[-1] - observed.times_ms[0]) // 1000)
+    world = _world(observed, assumed, Change(), duration_s, machine)
+    starts_us = (observed.times_ms - observed.times_ms[0]) * 1000
+    for log in world.logs:
+        entries = np.round(np.cumsum(observed.partitions[log.partition].in_msg) / _msgs(observed)).astype(
+            np.int64
+        )
+        segments = []
+        for at in range(len(starts_us) - 1):
+            span_us = int(starts_us[at + 1] - starts_us[at])
+            segments.append(
+                Segment(int(starts_us[at]), 0, int(entries[at + 1] - entries[at]) * 10**9 // span_us)
+            )
+        _place(world, log, observed, 0, segments, duration_s * 1_000_000)
+    return world
+
+
+def asked_dispatchers(world: World) -> list[int]:
+    """Numbers of the dispatchers of the subscription asked for."""
+    return [number for number, item in enumerate(world.dispatchers) if item.subscription == _ASKED]
+
+
+def active_consumers(observed: Observed, subscription: str, consumers: int) -> int:
+    """Consumers that get messages: one of a partition where the type allows one."""
+    if observed.types.get(subscription, "Shared") in ("Shared", "Key_Shared"):
+        return consumers
+    return min(consumers, len(observed.partitions))
+
+
+def processing_ms(observed: Observed, subscription: str, consumers: int, msg_per_s: float) -> float:
+    """What each of so many consumers takes for a message when together they manage a rate."""
+    active = active_consumers(observed, subscription, consumers)
+    if math.isinf(msg_per_s):
+        return 0.0
+    return (
+        min(1000 * active / msg_per_s, MAX_PROCESSING_MS) if msg_per_s > 0 and active else MAX_PROCESSING_MS
+    )
+
+
+def _msgs(observed: Observed) -> int:
+    return max(1, round(observed.messages_per_entry))
+
+
+def _shares(observed: Observed) -> dict[int, float]:
+    """Share of what is published that goes to each partition."""
+    sums = {partition: float(item.in_msg.sum()) for partition, item in observed.partitions.items()}
+    total = sum(sums.values())
+    return {partition: value / total if total else 1 / len(sums) for partition, value in sums.items()}
+
+
+def _world(observed: Observed, assumed: Assumed, change: Change, duration_s: int, machine: Machine) -> World:
+    world = compile_scenario(_scenario(observed, assumed, change, duration_s), machine)
+    size = _bytes_per_msg(observed) * _msgs(observed)
+    for log in world.logs:
+        log.msgs = _msgs(observed)
+        log.sizes, log.estimate_bytes = [(size, 1 << 32)], size
+    return world
+
+
+def _place(
+    world: World, log: Log, observed: Observed, scrape: int, segments: list[Segment], end_us: int
+) -> None:
+    """Put a backlog in front of the arrivals; whoever has less of it begins further on."""
+    number = next(number for number, item in enumerate(world.logs) if item is log)
+    by_name = {name: real for real, name in names_of(observed).items()}
+    waiting = {}
+    for at, item in enumerate(world.dispatchers):
+        if item.log == number:
+            samples = observed.readers.get((by_name[item.subscription], log.partition))
+            waiting[at] = 0 if samples is None else max(0, int(samples.backlog_entries[scrape]))
+    most = max(waiting.values(), default=0)
+    for at, entries in waiting.items():
+        world.dispatchers[at].first = most - entries
+    placed, first = [], 0
+    if most:
+        # All of it within the first microsecond.
+        placed.append(Segment(0, 0, most * 10**9))
+        first = most
+    for index, item in enumerate(segments):
+        start_us = max(item.start_us, 1 if most else 0)
+        until = segments[index + 1].start_us if index + 1 < len(segments) else end_us
+        placed.append(Segment(start_us, first, item.per_1000_s))
+        first += -(-(until - start_us) * item.per_1000_s // 10**9)
+    log.segments, log.listed_us, log.end_us = placed, None, end_us
+
+
+def _scenario(observed: Observed, assumed: Assumed, change: Change, duration_s: int) -> Scenario:
+    names = names_of(observed)
+    partitions = sorted(observed.partitions)
+    return Scenario.model_validate(
+        {
+            "format": 1,
+            "name": "replay",
+            "broker": _broker(observed),
+            "topics": [{"name": TOPIC, "partitions": 0 if partitions == [-1] else partitions[-1] + 1}],
+            "limits": _limits(observed, change),
+            "subscriptions": [
+                _subscription(observed, assumed, change, real, name) for real, name in names.items()
+            ],
+            "timeline": [{"name": "replay", "duration_s": duration_s}],
+        }
+    )
+
+
+def _broker(observed: Observed) -> dict:
+    row = next(iter(observed.limits.values()), None)
+    settings = {}
+    if row is not None:
+        settings = {
+            "dispatcherMaxReadBatchSize": row["read_batch_entries"],
+            "dispatcherMaxReadSizeBytes": row["read_size_bytes"],
+            "dispatchThrottlingOnBatchMessageEnabled": row["counts"] == "entries",
+            "dispatchThrottlingOnNonBacklogConsumerEnabled": not row["exempt_caught_up"],
+        }
+    found = {"settings": settings}
+    if observed.broker_version is not None:
+        found["version"] = observed.broker_version
+    return found
+
+
+def _subscription(observed: Observed, assumed: Assumed, change: Change, real: str, name: str) -> dict:
+    mine = observed.of(real)
+    consumers = int(max((item.consumers[-1] for item in mine.values()), default=0))
+    kind = observed.types.get(real, "Shared")
+    processing_ms = assumed.processing_ms[real]
+    if name == _ASKED and change.processing_ms is not None:
+        processing_ms = change.processing_ms
+    if name == _ASKED and change.consumers is not None:
+        consumers = change.consumers
+    return {
+        "name": name,
+        "topic": TOPIC,
+        "type": kind,
+        "consumers": min(consumers, 1) if kind == "Exclusive" else consumers,
+        "processing_ms": processing_ms,
+        "receiver_queue": max(1, observed.receiver_queue or 1000),
+    }
+
+
+def _limits(observed: Observed, change: Change) -> list[dict]:
+    found = []
+    partition = min(observed.partitions)
+    for name, scenario_name in names_of(observed).items():
+        for level in ("broker", "topic", "subscription"):
+            if level != "subscription" and scenario_name != _ASKED:
+                continue
+            row = observed.limits.get((level, partition, name)) or {}
+            limit = {
+                "level": level,
+                "set_at": level,
+                "msg": row.get("rate_msg"),
+                "bytes": row.get("rate_bytes"),
+                "period_s": row.get("period_s") or 1,
+                "relative_to_publish": bool(row.get("relative_to_publish")) and level != "broker",
+            }
+            if scenario_name == _ASKED:
+                for key, value in change.limits.items():
+                    at, _, field = key.partition(".")
+                    if at == level:
+                        limit[field] = value
+            if level == "broker":
+                # Other topics of the broker go on taking their part.
+                for unit in ("msg", "bytes"):
+                    if limit[unit]:
+                        limit[unit] = max(1, round(limit[unit] - observed.others_per_s.get(unit, 0.0)))
+            if level != "broker":
+                limit["topic"] = TOPIC
+            if level == "subscription":
+                limit["subscription"] = scenario_name
+            if limit["msg"] or limit["bytes"]:
+                found.append(limit)
+    return found
+
+
+def _bytes_per_msg(observed: Observed) -> int:
+    """Mean stored bytes of a message: what is charged."""
+    for messages, size in (
+        (
+            sum(item.out_msg.sum() for item in observed.of(observed.subscription).values()),
+            sum(item.out_bytes.sum() for item in observed.of(observed.subscription).values()),
+        ),
+        (
+            sum(item.in_msg.sum() for item in observed.partitions.values()),
+            sum(item.in_bytes.sum() for item in observed.partitions.values()),
+        ),
+    ):
+        if messages > 0:
+            return max(1, round(float(size / messages)))
+    return 1
