@@ -17,7 +17,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check format docs lab bench screenshots parts airflow-env lock clean
+.PHONY: help setup demo serve test check format docs accuracy lab bench screenshots parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -47,7 +47,12 @@ docs: setup ## write the pages that are made from code
 	@$(BIN)/python -m throttlescope.app.cli.reference
 	@$(BIN)/python -m throttlescope.models.diagnosis.describe docs/background/diagnosis.md
 	@$(BIN)/python -m throttlescope.models.throttling.describe docs/background/throttling-model.md
+	@$(BIN)/python -m throttlescope.models.throttling.tdmq.describe docs/background/tdmq.md
 	@$(BIN)/python -m tests.lab.measure --write
+	@$(BIN)/python -m tests.lab.simulated
+
+accuracy: setup ## compare the simulator with every recording of a real broker, anew
+	@$(BIN)/python -m tests.lab.simulated
 
 lab: setup parts ## record every scenario that has no recording yet, on a real broker (LAB_ARGS)
 	@$(BIN)/python -m tests.lab record $(LAB_ARGS)
@@ -55,9 +60,10 @@ lab: setup parts ## record every scenario that has no recording yet, on a real b
 bench: setup parts ## measure the targets, each side by side with what it is compared with (BENCH_ARGS)
 	@for script in benchmarks/*.py; do echo "$$script" >&2; $(BIN)/python -m benchmarks.$$(basename "$$script" .py) $(BENCH_ARGS) || exit; done
 
-screenshots: setup ## make the pictures of the pages anew, from the demo's lake
+screenshots: setup ## make the pictures of the pages anew, from the demo's lake and a simulation
 	@$(BIN)/throttlescope demo --no-serve --quiet > /dev/null
 	@$(BIN)/python -m tests.app.web.screenshots --lake .demo --out docs/images
+	@$(BIN)/throttlescope simulate docs/guides/what-if-example.yaml --quiet --plot docs/images/what-if.png > /dev/null
 
 parts: setup ## bring Prometheus and the jars of a Pulsar broker into the cache
 	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars()"

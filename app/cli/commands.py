@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from throttlescope.app.cli import demo, doctor, evaluate, quality, recordings, run, serve, verdicts
+from throttlescope.app.cli import demo, doctor, evaluate, quality, recordings, run, serve, simulate, verdicts
 from throttlescope.app.cli.options import session_options
 from throttlescope.ingest.errors import EXIT_FAILED, EXIT_INPUT, ThrottlescopeError
 
@@ -114,5 +114,5 @@ def _root(
     pass
 
 
-for _family in (demo, doctor, run, verdicts, evaluate, serve, quality, recordings):
+for _family in (demo, doctor, run, verdicts, evaluate, serve, quality, recordings, simulate):
     _family.register(app)

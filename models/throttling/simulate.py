@@ -38,7 +38,8 @@ class Simulation:
     seconds : pyarrow.Table
         One row per sample and subscription partition: ``second`` (end of the row's span, seconds from the start), ``topic``,
         ``partition``, ``subscription``, the counts of the span (:data:`columns.COUNTS`) and the gauges at its end
-        (:data:`columns.GAUGES`; tokens NULL where there is no meter, ``backlog_messages`` beside ``backlog_entries``).
+        (:data:`columns.GAUGES`; tokens NULL where there is no meter). Published and backlog are given in
+        messages too.
     notes : list of str
         What a reader should know: limits that cannot bind, consumers that stop for good.
     """
@@ -104,6 +105,6 @@ def table_of(world: World, totals: Mapping[str, np.ndarray], every_s: int = 1) -
             values = np.diff(values, axis=0, prepend=np.zeros((1, dispatchers), np.int64))
         flat = values.reshape(-1)
         columns[name] = pa.array(flat, mask=flat == NO_METER) if name in _TOKENS else pa.array(flat)
-        if name == "backlog_entries":
-            columns["backlog_messages"] = pa.array((totals[name] * per_entry).reshape(-1))
+        if name in ("published_entries", "backlog_entries"):
+            columns[name.replace("entries", "messages")] = pa.array((values * per_entry).reshape(-1))
     return pa.table(columns)

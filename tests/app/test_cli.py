@@ -22,7 +22,18 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import GateError, InputError
 from throttlescope.ingest.lake import Lake
 
-COMMANDS = ("demo", "doctor", "run", "ingest", "verdicts", "evaluate", "serve", "quality", "recordings")
+COMMANDS = (
+    "demo",
+    "doctor",
+    "run",
+    "ingest",
+    "verdicts",
+    "evaluate",
+    "serve",
+    "quality",
+    "recordings",
+    "simulate",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
@@ -46,15 +48,22 @@ def load_scenarios(folder: Path) -> list[Scenario]:
 
 def one_line(error: Exception) -> str:
     """Say in one line what is wrong, each field by its place in the file."""
-    if isinstance(error, ValidationError):
-        parts = []
-        for item in error.errors():
-            place = ".".join(str(part) for part in item["loc"])
-            words = (
-                "no such field (refused, nothing acts on it)"
-                if item["type"] == "extra_forbidden"
-                else item["msg"]
-            )
-            parts.append(f"{place}: {words}" if place else words)
-        return "; ".join(parts)
-    return " ".join(str(error).split())
+    if not isinstance(error, ValidationError):
+        return " ".join(str(error).split())
+    found = error.errors()
+    # A list that has lost its only, wrong, item is then too short as well.
+    inner = {item["loc"][:depth] for item in found for depth in range(1, len(item["loc"]))}
+    return "; ".join(
+        _fault(item) for item in found if item["type"] != "too_short" or item["loc"] not in inner
+    )
+
+
+def _fault(item: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        words = "no such field (refused, nothing acts on it)"
+    else:
+        words = item["msg"].removeprefix("Value error, ")
+        if isinstance(item["input"], bool | int | float | str):
+            words += f", got {item['input']!r:.60}"
+    return f"{place}: {words}" if place else words
