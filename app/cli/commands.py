@@ -8,7 +8,18 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from throttlescope.app.cli import demo, doctor, evaluate, quality, recordings, run, serve, simulate, verdicts
+from throttlescope.app.cli import (
+    demo,
+    doctor,
+    evaluate,
+    quality,
+    recordings,
+    run,
+    serve,
+    simulate,
+    verdicts,
+    whatif,
+)
 from throttlescope.app.cli.options import session_options
 from throttlescope.ingest.errors import EXIT_FAILED, EXIT_INPUT, ThrottlescopeError
 
@@ -114,5 +125,5 @@ def _root(
     pass
 
 
-for _family in (demo, doctor, run, verdicts, evaluate, serve, quality, recordings, simulate):
+for _family in (demo, doctor, run, verdicts, evaluate, serve, quality, recordings, simulate, whatif):
     _family.register(app)

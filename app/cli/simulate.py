@@ -136,7 +136,7 @@ def _pulsar(
         check_plot(plot)
     progress = Progress(1 if plot is None else 2, quiet=quiet)
     with progress.step("Simulating"):
-        _say_if_it_compiles(progress)
+        say_if_it_compiles(progress, "Simulating")
         simulation = run_scenario(file, scenario, seed, every_s)
         progress.note(f"{scenario.duration_s:g} s of {scenario.name}")
     found = summarise(simulation, every_s)
@@ -152,7 +152,8 @@ def _pulsar(
         render.print_simulation(simulation, found, seed=seed, every_s=every_s)
 
 
-def _say_if_it_compiles(progress: Progress) -> None:
+def say_if_it_compiles(progress: Progress, what: str) -> None:
+    """Say in a step's line that it takes long the first time."""
     from throttlescope.app.simulation.scenario import is_compiled
 
     if is_compiled():
@@ -161,7 +162,7 @@ def _say_if_it_compiles(progress: Progress) -> None:
     progress.note(text)
     if not progress.quiet and not sys.stderr.isatty():
         # Without a live line nothing would be seen for that minute.
-        print(f"Simulating: {text}", file=sys.stderr, flush=True)
+        print(f"{what}: {text}", file=sys.stderr, flush=True)
 
 
 def _tdmq(scenario: TdmqScenario, seed: int, format: RowFormat, quiet: bool) -> None:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from throttlescope.ingest.errors import InputError, ThrottlescopeError
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from throttlescope.app.simulation.summary import PartitionSummary
     from throttlescope.models.throttling import Simulation
 
@@ -70,7 +72,6 @@ def chromium_path() -> str | None:
 def write_plot(path: Path, simulation: Simulation, found: Sequence[PartitionSummary], *, seed: int) -> None:
     """Draw the subscription partitions with the largest backlogs into a file."""
     from throttlescope.app.simulation.figure import simulation_figure
-    from throttlescope.app.web.figures.chart import CONFIG
 
     drawn = list(found)
     more = ""
@@ -87,9 +88,15 @@ def write_plot(path: Path, simulation: Simulation, found: Sequence[PartitionSumm
     title = (
         f"{scenario.name}: limiter engine {broker.limiter_engine}, Pulsar {broker.version}, seed {seed}{more}"
     )
-    figure = simulation_figure(drawn, marks=marks, title=title)
+    write_figure(path, simulation_figure(drawn, marks=marks, title=title), div_id="simulation")
+
+
+def write_figure(path: Path, figure: go.Figure, *, div_id: str) -> None:
+    """Write a figure as HTML, or as PNG where the file's name ends so; ``div_id`` is its name in the page."""
+    from throttlescope.app.web.figures.chart import CONFIG
+
     # Without a name of its own the figure would get a random one, and the same run another file.
-    page = figure.to_html(include_plotlyjs=True, config=CONFIG, div_id="simulation")
+    page = figure.to_html(include_plotlyjs=True, config=CONFIG, div_id=div_id)
     if path.suffix.lower() == ".png":
         _write(path, _photograph(page, int(figure.layout.height)))
     else:

@@ -125,7 +125,10 @@ class Answer:
             return _EFFECTS[_sign(self.as_is.fitted, self.changed.fitted)]
         signs = {_sign(self.as_is.best, self.changed.best), _sign(self.as_is.worst, self.changed.worst)}
         # What consumers could do was never seen: in the worst case they can do no more than was.
-        return _EFFECTS[signs.pop()] if len(signs) == 1 else "open"
+        if signs == {0}:
+            return "none"
+        open_ = self.changed.best.drain_s is not None and self.changed.worst.drain_s is None
+        return "open" if open_ or len(signs) > 1 else _EFFECTS[signs.pop()]
 
 
 def _sign(before: Outlook, after: Outlook) -> int:

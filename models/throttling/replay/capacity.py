@@ -92,9 +92,8 @@ def fit_capacity(observed: Observed, subscription: str) -> Capacity:
             age_s,
             count,
         )
-    rates = acked[known] / observed.seconds[known]
-    most = float(np.quantile(rates, 0.9)) if len(rates) else 0.0
-    return Capacity(None, most, math.inf, "at_least", None, None, int(consumers.max()))
+    most, count = _most_of_a_minute(observed, subscription, known, consumers, acked)
+    return Capacity(None, most, math.inf, "at_least", None, None, count)
 
 
 def acked_msg(observed: Observed, subscription: str) -> np.ndarray:
@@ -120,6 +119,24 @@ def _disturbed(observed: Observed) -> np.ndarray:
     for time_ms in observed.restarts_ms:
         inside |= (observed.times_ms >= time_ms) & (observed.times_ms < time_ms + CHUNK_S * 1000)
     return inside
+
+
+def _most_of_a_minute(
+    observed: Observed, subscription: str, known: np.ndarray, consumers: np.ndarray, acked: np.ndarray
+) -> tuple[float, int]:
+    """The most messages per second of any minute, for each consumer, times the consumers that there are at most."""
+    seconds = np.cumsum(observed.seconds)
+    messages, unknown = np.cumsum(acked), np.cumsum(~known)
+    last = np.searchsorted(seconds, seconds + min(CHUNK_S, float(seconds[-1])))
+    most = 0.0
+    for first in np.flatnonzero(last < len(seconds)):
+        until = last[first]
+        active = observed.active(subscription, int(consumers[first : until + 1].max()))
+        if active and unknown[until] == unknown[first]:
+            rate = (messages[until] - messages[first]) / (seconds[until] - seconds[first])
+            most = max(most, float(rate) / active)
+    count = int(consumers.max())
+    return most * observed.active(subscription, count), count
 
 
 def _chunks(

@@ -9,10 +9,12 @@ from throttlescope.models.throttling.replay.answer import Arrivals
 from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.observed import Observed
-from throttlescope.models.throttling.replay.rebuild import limits_after
+from throttlescope.models.throttling.replay.rebuild import own_limits
 
 #: Redeliveries and batches that are off by less than this share are not worth a word.
 _WORTH_SHARE = 0.01
+#: A replay that is off by so much of the window's peak says little of what comes after it.
+FAR_OFF_SHARE = 0.2
 
 
 def notes_of(
@@ -22,13 +24,24 @@ def notes_of(
     capacity: Capacity,
     arrivals: Arrivals,
     change: Change,
+    error_share: float,
 ) -> list[str]:
     """Everything that a reader of the answer should know, the weightiest first."""
     return [
+        *_of_replay(error_share),
         *_of_capacity(observed, history, fitted, capacity),
         *_of_change(observed, change, capacity),
         *_of_samples(observed, arrivals),
         *_of_admin(observed, history),
+    ]
+
+
+def _of_replay(error_share: float) -> list[str]:
+    if error_share < FAR_OFF_SHARE:
+        return []
+    return [
+        f"the replay is off by {100 * error_share:.0f} % of the window's peak: something held it that is not in the samples,"
+        " or changed within the window (a shorter --window may help)"
     ]
 
 
@@ -50,8 +63,8 @@ def _of_capacity(observed: Observed, history: Observed, fitted: Capacity, capaci
 
 def _of_change(observed: Observed, change: Change, capacity: Capacity) -> list[str]:
     found = []
-    before = _by_level(observed, Change())
-    after = _by_level(observed, change)
+    before = own_limits(observed, Change())
+    after = own_limits(observed, change)
     for key, value in change.limits.items():
         level, _, field = key.partition(".")
         old = before.get(level, {}).get(field)
@@ -65,8 +78,9 @@ def _of_change(observed: Observed, change: Change, capacity: Capacity) -> list[s
             parts = 1 if observed.partition is not None else len(observed.partitions)
             per_s = value / after[level]["period_s"] * parts
             if math.isfinite(capacity.msg_per_s) and per_s > capacity.msg_per_s:
+                each = f" on each of {parts} partitions" if parts > 1 else ""
                 found.append(
-                    f"{key}={value} cannot bind: the consumers manage {capacity.msg_per_s:,.0f} msg/s at most"
+                    f"{key}={value}{each} cannot bind: the consumers manage {capacity.msg_per_s:,.0f} msg/s at most"
                 )
     if change.consumers is not None:
         kind = observed.type_of(observed.subscription)
@@ -142,14 +156,6 @@ def _of_admin(observed: Observed, history: Observed) -> list[str]:
     if observed.broker_version is None:
         found.append("the broker's version was not read: taken as a current one")
     return found
-
-
-def _by_level(observed: Observed, change: Change) -> dict[str, dict]:
-    return {
-        item["level"]: item
-        for item in limits_after(observed, change)
-        if item["subscription"] in (None, observed.subscription)
-    }
 
 
 def _length(history: Observed) -> str:

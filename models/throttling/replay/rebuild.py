@@ -239,6 +239,12 @@ def limits_after(observed: Observed, change: Change) -> list[dict]:
     return found
 
 
+def own_limits(observed: Observed, change: Change) -> dict[str, dict]:
+    """Limits that hold what was asked for, by level."""
+    found = limits_after(observed, change)
+    return {item["level"]: item for item in found if item["subscription"] in (None, observed.subscription)}
+
+
 def _limits(observed: Observed, change: Change) -> list[dict]:
     names = names_of(observed)
     by_entries = any(row["counts"] == "entries" for row in observed.limits.values())

@@ -24,6 +24,7 @@ from throttlescope.models.throttling.replay.outlook import HORIZONS_S, Engine, F
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
     limits_after,
+    own_limits,
     processing_ms,
 )
 from throttlescope.models.throttling.replay.speed import fit_speed
@@ -96,12 +97,13 @@ def replay(
             worst=future.outlook(assumed("low", arrivals.high_msg_per_s), what, speed.fitted),
         )
 
+    backlog_matters = float(observed.backlog_entries.max()) > below
     return Answer(
         observed, change, capacity, arrivals, speed, backlog,
         as_is=forecast(Change(), bool(told) or fitted.msg_per_s is not None),
         changed=forecast(change, capacity.msg_per_s is not None),
         drained_below_entries=below,
-        notes=notes_of(observed, longer, fitted, capacity, arrivals, change),
+        notes=notes_of(observed, longer, fitted, capacity, arrivals, change, speed.error_share if backlog_matters else 0.0),
     )  # fmt: skip
 
 
@@ -122,7 +124,7 @@ def fit_arrivals(observed: Observed) -> Arrivals:
 
 def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon_s: int) -> None:
     """Refuse what has no meaning for this subscription, or would take hours."""
-    limits = {item["level"]: item for item in limits_after(observed, change) if item["subscription"] in (None, observed.subscription)}  # fmt: skip
+    limits = own_limits(observed, change)
     for key, value in change.limits.items():
         level, _, field = key.partition(".")
         if field == "period_s" and level not in limits:
