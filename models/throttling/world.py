@@ -62,9 +62,9 @@ class Log:
         count = 0
         for number, item in enumerate(self.segments):
             end = self.segments[number + 1].start_us if number + 1 < len(self.segments) else self.end_us
-            until = min(before_us, end)
-            if until <= item.start_us:
+            if before_us <= item.start_us:
                 break
+            until = min(before_us, end)
             count = item.first - (-(until - item.start_us) * item.per_1000_s // 10**9)
         return count
 

@@ -29,7 +29,7 @@ DONE, QUEUE_FULL, LIST_FULL, RING_FULL = range(4)
 # rules
 (R_ENGINE, R_BATCH, R_BYTES, R_ROBIN, R_PRECISE, R_PER_ENTRY, R_CAUGHT_UP, R_EXTRA, R_RETRY, R_TICK, R_STATS, R_EXPIRY,
  R_BACKLOGGED, R_KEEPS_ACTIVE, R_READ, R_READ_ENTRY, R_NOTIFY, R_SEND, R_FLOW, R_LATE, R_RECONNECT, R_DURATION, R_EVERY,
- R_ANY_TTL, R_COUNT) = range(25)  # fmt: skip
+ R_ANY_TTL, R_ANONYMOUS, R_COUNT) = range(26)  # fmt: skip
 # meters: limiter x (msg, bytes) x field
 M_RATE, M_PERIOD, M_TOKENS, M_PENDING, M_ANCHOR, M_REST, M_SLOT, M_CONFIGURED, M_RELATIVE, M_COUNT = range(10)
 # logs
@@ -106,24 +106,27 @@ def _meter_at(a, limiter, unit):
     return a[H_METERS] + (limiter * 2 + unit) * M_COUNT
 
 
+# Sizes of rings are powers of two.
+
+
 @_compiled
 def _queue_at(a, w, number):
-    return a[H_QUEUE] + (w * a[H_QUEUE_SIZE] + number % a[H_QUEUE_SIZE]) * I_COUNT
+    return a[H_QUEUE] + (w * a[H_QUEUE_SIZE] + (number & (a[H_QUEUE_SIZE] - 1))) * I_COUNT
 
 
 @_compiled
 def _flow_at(a, w, number):
-    return a[H_FLOWS] + (w * a[H_RING] + number % a[H_RING]) * FLOW_COUNT
+    return a[H_FLOWS] + (w * a[H_RING] + (number & (a[H_RING] - 1))) * FLOW_COUNT
 
 
 @_compiled
 def _back_at(a, w, number):
-    return a[H_BACKS] + (w * a[H_LISTS] + number % a[H_LISTS]) * BACK_COUNT
+    return a[H_BACKS] + (w * a[H_LISTS] + (number & (a[H_LISTS] - 1))) * BACK_COUNT
 
 
 @_compiled
 def _send_at(a, d, number):
-    return a[H_SENDS] + (d * a[H_RING] + number % a[H_RING]) * SEND_COUNT
+    return a[H_SENDS] + (d * a[H_RING] + (number & (a[H_RING] - 1))) * SEND_COUNT
 
 
 @_compiled
@@ -268,17 +271,20 @@ def published(a, log, before):
             else:
                 high = middle
         return low
-    count = 0
-    for number in range(a[g + G_SEGMENTS]):
-        at = a[g + G_SEGMENT] + number
-        end = a[a[H_SEGMENTS] + (at + 1) * 3 + 0] if number + 1 < a[g + G_SEGMENTS] else a[g + G_END]
-        until = min(before, end)
-        if until <= a[a[H_SEGMENTS] + at * 3 + 0]:
-            break
-        count = a[a[H_SEGMENTS] + at * 3 + 1] - (
-            -(until - a[a[H_SEGMENTS] + at * 3 + 0]) * a[a[H_SEGMENTS] + at * 3 + 2] // 1_000_000_000
-        )
-    return count
+    # The last segment that begins before the time; what the earlier ones hold is its first entry's number.
+    low, high = 0, a[g + G_SEGMENTS]
+    first = a[H_SEGMENTS] + a[g + G_SEGMENT] * 3
+    while low < high:
+        middle = (low + high) // 2
+        if a[first + middle * 3] < before:
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0:
+        return 0
+    row = first + (low - 1) * 3
+    end = a[row + 3] if low < a[g + G_SEGMENTS] else a[g + G_END]
+    return a[row + 1] - (-(min(before, end) - a[row]) * a[row + 2] // 1_000_000_000)
 
 
 @_compiled
@@ -289,19 +295,21 @@ def time_of(a, log, entry):
         return a[a[H_LISTED] + a[g + G_LISTED] + entry] if entry < a[g + G_LISTED_COUNT] else NEVER
     if entry >= a[g + G_TOTAL]:
         return NEVER
-    found = -1
-    for number in range(a[g + G_SEGMENTS]):
-        at = a[g + G_SEGMENT] + number
-        if a[a[H_SEGMENTS] + at * 3 + 1] > entry:
-            break
-        if a[a[H_SEGMENTS] + at * 3 + 2] > 0:
-            found = at
-    if found < 0:
+    # The last segment that begins at or before the entry; an empty one holds nothing, the one after it has the same first entry.
+    low, high = 0, a[g + G_SEGMENTS]
+    first = a[H_SEGMENTS] + a[g + G_SEGMENT] * 3
+    while low < high:
+        middle = (low + high) // 2
+        if a[first + middle * 3 + 1] <= entry:
+            low = middle + 1
+        else:
+            high = middle
+    while low > 0 and a[first + (low - 1) * 3 + 2] == 0:
+        low -= 1
+    if low == 0:
         return NEVER
-    return (
-        a[a[H_SEGMENTS] + found * 3 + 0]
-        + (entry - a[a[H_SEGMENTS] + found * 3 + 1]) * 1_000_000_000 // a[a[H_SEGMENTS] + found * 3 + 2]
-    )
+    row = first + (low - 1) * 3
+    return a[row] + (entry - a[row + 1]) * 1_000_000_000 // a[row + 2]
 
 
 @_compiled
@@ -642,8 +650,22 @@ def _messages_ahead(a, w, p, needed):
 
 
 @_compiled
-def _deliver(a, p, entry, count, redeliveries, acked, now):
-    """Entries arrive at the client of a port."""
+def _catch_up(a, p, now):
+    """Let the client of a port process until now, if it has to be: returns a status, and whether its next request is known.
+
+    A client that works until after now, whatever comes, need not be looked at yet.
+    """
+    port = a[H_PORTS] + p * P_COUNT
+    worker = a[H_WORKERS] + a[port + P_WORKER] * W_COUNT
+    if a[worker + W_PORTS] == 1 and a[worker + W_BUSY] == 1:
+        if a[worker + W_UNTIL] + a[port + P_WAITING] * a[worker + W_PROCESSING] > now:
+            return DONE, a[port + P_TAKEN] + a[port + P_WAITING] >= max(1, a[port + P_QUEUE] // 2)
+    return _advance(a, a[port + P_WORKER], now), False
+
+
+@_compiled
+def _deliver(a, p, entry, count, redeliveries, acked, now, known):
+    """Entries arrive at the client of a port; ``known`` says that when it next asks for more does not change by that."""
     port = a[H_PORTS] + p * P_COUNT
     w = a[port + P_WORKER]
     worker = a[H_WORKERS] + w * W_COUNT
@@ -658,7 +680,7 @@ def _deliver(a, p, entry, count, redeliveries, acked, now):
         if (
             a[last + I_PORT] == p
             and a[last + I_EPOCH] == a[port + P_EPOCH]
-            and a[last + I_ENTRY] + a[last + I_ENTRIES] == entry
+            and (a[R_ANONYMOUS] == 1 or a[last + I_ENTRY] + a[last + I_ENTRIES] == entry)
         ):
             a[last + I_ENTRIES] += count
             a[last + I_LEFT] += messages
@@ -679,7 +701,9 @@ def _deliver(a, p, entry, count, redeliveries, acked, now):
         a[worker + W_BUSY] = 1
         a[worker + W_UNTIL] = now
         a[a[H_CURRENT] + w * I_COUNT + I_PORT] = -1
-    _next_of_worker(a, w)
+        known = False
+    if not known:
+        _next_of_worker(a, w)
     return DONE
 
 
@@ -975,7 +999,9 @@ def _entries_for(a, d, entries, size):
     mean = (
         max(1, a[a[H_LOGS] + a[a[H_DISPATCHERS] + d * D_COUNT + D_LOG] * G_COUNT + G_ESTIMATE]) + a[R_EXTRA]
     )
-    return max(1, min(entries, size // mean))
+    if entries * mean <= size:
+        return max(1, entries)
+    return max(1, size // mean)
 
 
 @_compiled
@@ -1104,7 +1130,7 @@ def _send_range(a, d, p, first, count, now):
     msgs = a[a[H_LOGS] + (a[state + D_LOG]) * G_COUNT + G_MSGS]
     size = _bytes_of_range(a, a[state + D_LOG], first, count)
     _account(a, d, p, count, count * msgs, 0, size)
-    return size, _deliver(a, p, first, count, 0, 0, now)
+    return size, _deliver(a, p, first, count, 0, 0, now, False)
 
 
 @_compiled
@@ -1129,6 +1155,7 @@ def _send_list(a, d, p, rows, start, end, now):
             a[rows + at * E_COUNT + E_REDELIVERIES],
             a[rows + at * E_COUNT + E_ACKED],
             now,
+            False,
         )
         if status != DONE:
             return size, status
@@ -1175,6 +1202,17 @@ def _look_at_clients(a, d, now):
 def _dispatch(a, d, rows, first, count, now):
     """Send what a read brought (a range from ``first``, or rows), charge for it, and read on."""
     state = a[H_DISPATCHERS] + d * D_COUNT
+    if a[R_ANONYMOUS] == 1:
+        if a[state + D_KIND] == SINGLE:
+            p = _active_port(a, d)
+            status = _catch_up(a, p, now)[0] if p >= 0 else DONE
+            return _dispatch_single(a, d, rows, first, count, now) if status == DONE else status
+        status, even = _dispatch_evenly(a, d, rows, first, count, now)
+        if status != DONE:
+            return status
+        if even:
+            a[state + D_BACKOFF] = 1_000
+            return _poll(a, d, now)
     status = _look_at_clients(a, d, now)
     if status != DONE:
         return status
@@ -1242,6 +1280,71 @@ def _next_available(a, d):
             a[state + D_ROBIN] = (wanted + 1) % count
             return p
     return -1
+
+
+@_compiled
+def _bytes_of_rows(a, d, rows, count):
+    log = a[a[H_DISPATCHERS] + d * D_COUNT + D_LOG]
+    size = 0
+    for at in range(count):
+        size += _bytes_of(a, log, a[rows + at * E_COUNT + E_ENTRY])
+    return size
+
+
+@_compiled
+def _dispatch_evenly(a, d, rows, first_entry, count, now):
+    """Where every consumer could take all of a read, each gets its lots of the round in one step; else nothing happens.
+
+    Only where nobody asks which entry a client holds: then the order of the lots does not matter.
+    """
+    state = a[H_DISPATCHERS] + d * D_COUNT
+    ports = a[state + D_PORTS]
+    first = a[H_PORTS_OF] + a[state + D_PORT]
+    msgs = a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_MSGS]
+    messages = count * msgs
+    for index in range(ports):
+        port = a[H_PORTS] + a[first + index] * P_COUNT
+        if a[port + P_CONNECTED] == 0 or a[port + P_BLOCKED] == 1 or a[port + P_PERMITS] < messages:
+            return DONE, False
+        if 0 < a[state + D_MAX_CONSUMER] <= a[port + P_UNACKED] + messages:
+            return DONE, False
+    if ports == 0 or 0 < a[state + D_MAX_UNACKED] <= a[state + D_UNACKED] + messages:
+        return DONE, False
+    lot = a[R_ROBIN]
+    lots = -(-count // lot)
+    rounds = lots // ports
+    more = lots - rounds * ports
+    last = more - 1 if more > 0 else ports - 1
+    index = a[state + D_ROBIN]
+    for offset in range(min(ports, lots)):
+        entries = (rounds + 1 if offset < more else rounds) * lot
+        if offset == last:
+            # The last lot is what is left.
+            entries -= lots * lot - count
+        p = a[first + index]
+        port = a[H_PORTS] + p * P_COUNT
+        a[port + P_PERMITS] -= entries * msgs
+        a[port + P_UNACKED] += entries * msgs
+        a[port + P_PER_ENTRY] = msgs
+        status, known = _catch_up(a, p, now)
+        if status == DONE:
+            status = _deliver(a, p, 0, entries, 0, 0, now, known)
+        if status != DONE:
+            return status, False
+        index = index + 1 if index + 1 < ports else 0
+    a[state + D_ROBIN] += more if a[state + D_ROBIN] + more < ports else more - ports
+    a[state + D_PERMITS] -= messages
+    a[state + D_UNACKED] += messages
+    if first_entry >= 0:
+        size = _bytes_of_range(a, a[state + D_LOG], first_entry, count)
+    else:
+        size = _bytes_of_rows(a, d, rows, count)
+    totals = a[H_TOTALS] + d * T_COUNT
+    a[totals + T_OUT_MESSAGES] += messages
+    a[totals + T_OUT_ENTRIES] += count
+    a[totals + T_OUT_BYTES] += size
+    _charge(a, d, count, messages, size, now)
+    return DONE, True
 
 
 @_compiled

@@ -80,7 +80,7 @@ def _first_sizes(world: World) -> tuple[int, int, int]:
         queue = max(
             (sum(world.ports[p].queue + 128 for p in worker.ports) for worker in world.workers), default=64
         )
-    return min(queue, 1 << 20), 1 << 12, 1 << 6
+    return min(1 << (queue - 1).bit_length(), 1 << 20), 1 << 12, 1 << 6
 
 
 def pack(world: World, machine: Machine, every_us: int, queue: int, lists: int, ring: int) -> np.ndarray:
@@ -178,9 +178,19 @@ def _rules(world: World, machine: Machine, every_us: int) -> np.ndarray:
         k.R_DURATION: world.duration_us,
         k.R_EVERY: every_us,
         k.R_ANY_TTL: any(log.ttl_us for log in world.logs),
+        k.R_ANONYMOUS: is_anonymous(world),
     }
     # One place more: the kernel keeps its clock there.
     return np.array([int(values[index]) for index in range(k.R_COUNT)] + [0], np.int64)
+
+
+def is_anonymous(world: World) -> bool:
+    """Whether nothing ever asks which entries a client holds: none comes back, none expires there, none is delayed."""
+    return (
+        not any(item.exact for item in world.dispatchers)
+        and not any(step.kind in ("leave", "unload", "seek") for step in world.steps)
+        and not any(log.ttl_us or log.deliver_after_us or not log.persistent for log in world.logs)
+    )
 
 
 def _logs(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
