@@ -75,6 +75,7 @@ _DEFAULT = (
     Metric("pulsar_throughput_in", "topic", "B/s", "gauge_60s", "published by local producers"),
     Metric("pulsar_in_messages_total", "topic", "msg", "counter", "published"),
     Metric("pulsar_in_bytes_total", "topic", "B", "counter", "published"),
+    Metric("pulsar_publish_rate_limit_times", "topic", "events", "counter", "times the publish limit was hit"),
     Metric("pulsar_storage_write_rate", "topic", "entries/s", "gauge_60s", "written; rate_in over this is messages per entry"),
     Metric("pulsar_storage_read_rate", "topic", "entries/s", "gauge_60s", "read"),
     Metric("pulsar_storage_read_cache_misses_rate", "topic", "entries/s", "gauge_60s", "read from storage"),

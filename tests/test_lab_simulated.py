@@ -11,6 +11,7 @@ import pytest
 
 from tests.lab.simulated import fit
 from tests.lab.simulated.compare import compare, dispatched_error, drained_s, events_error, minute_edges
+from tests.lab.simulated.evidence import evidence, read_ages
 from tests.lab.simulated.one_line import one_line
 from tests.lab.simulated.page import PAGE, parts, plots, renewed
 from tests.lab.simulated.pairing import paired
@@ -67,12 +68,12 @@ def track(backlog: np.ndarray, out: np.ndarray | None = None, **events: np.ndarr
 
 def test_there_are_recordings_of_both_parts() -> None:
     aside = [folder for folder in FOLDERS if scenario_of(folder).kept_aside]
-    assert 3 * len(aside) >= len(FOLDERS) > 2 * len(aside)
+    assert 2 * len(aside) < len(FOLDERS) < 4 * len(aside)
 
 
 def test_page_is_what_the_code_gives(judged: list[Judged]) -> None:
     page = PAGE.read_text()
-    assert page == renewed(page, parts([item.row for item in judged])), "the page is old: make accuracy"
+    assert page == renewed(page, parts(judged)), "the page is old: make accuracy"
 
 
 def test_pictures_are_what_the_code_gives_and_small(judged: list[Judged]) -> None:
@@ -259,3 +260,20 @@ def test_a_drawn_line_keeps_what_is_seen() -> None:
     assert kept(xs, 2 * xs) == [0, 10]
     ys = np.where(xs == 5, 40, 0)
     assert kept(xs, ys) == [0, 4, 5, 6, 10]
+
+
+def test_the_age_of_the_first_miss_is_found() -> None:
+    at_s = np.arange(0.0, 401, 2)
+    # 60 are published and 40 sent per second: what is sent at 30 s was published at 20 s.
+    seen = recorded({"billing": track(20 * at_s, 40 * at_s)}, at_s)
+    seen.cache_misses["orders"] = np.where(at_s < 60, 0.0, 20.0)
+    ((name, version, age_s),) = read_ages([seen])
+    # Told at 59 s: 1200 misses back is half a minute before.
+    assert (name, version) == ("by-hand", "4.2.4")
+    assert age_s == pytest.approx(29 - 29 * 40 / 60)
+
+
+def test_nobody_looks_into_what_is_kept_aside() -> None:
+    at_s = np.arange(0.0, 401, 2)
+    with pytest.raises(ValueError, match="kept aside"):
+        evidence([recorded({"billing": track(at_s)}, at_s, kept_aside=True)])

@@ -42,7 +42,9 @@ def test_units_and_kinds_of_metrics() -> None:
     for name, metric in METRICS.items():
         assert metric.kind in ("counter", "gauge", "gauge_60s")
         # A counter's name says so, and nothing else's does.
-        cumulative = name.endswith(("_total", "_events", "_count", "total_msg_expired")) and name not in (
+        cumulative = name.endswith(
+            ("_total", "_events", "_times", "_count", "total_msg_expired")
+        ) and name not in (
             "pulsar_subscription_consumers_count",
             "pulsar_entry_size_count",
         )

@@ -1,22 +1,20 @@
 """What-if on a recorded window. In, samples of a lake and a change; out, drain times with intervals.
 
+``read`` (with ``align`` and ``admin``) a lake -> ``observed`` -> ``capacity`` (with ``binding``) and ``change`` ->
+``rebuild`` a world -> ``speed`` of the broker -> ``outlook`` -> ``replay``, whose ``answer`` has its ``notes``.
+
 >>> from throttlescope.models.throttling.replay import parse_change, read_observed, replay
 >>> observed = read_observed(lake, "persistent://acme/shop/orders#billing", start_ms, end_ms)  # doctest: +SKIP
 >>> replay(observed, parse_change(["subscription.msg=800"])).changed.fitted.drain_s  # doctest: +SKIP
 960.0
 """
 
+from throttlescope.models.throttling.replay.answer import Answer, Arrivals, Forecast, Outlook
 from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
 from throttlescope.models.throttling.replay.change import KEYS, Change, parse_change
-from throttlescope.models.throttling.replay.observed import Observed, read_observed
-from throttlescope.models.throttling.replay.replay import (
-    Answer,
-    Arrivals,
-    Forecast,
-    Outlook,
-    fit_arrivals,
-    replay,
-)
+from throttlescope.models.throttling.replay.observed import Observed
+from throttlescope.models.throttling.replay.read import Name, newest_ms, read_observed
+from throttlescope.models.throttling.replay.replay import fit_arrivals, replay
 
 __all__ = [
     "KEYS",
@@ -25,10 +23,12 @@ __all__ = [
     "Capacity",
     "Change",
     "Forecast",
+    "Name",
     "Observed",
     "Outlook",
     "fit_arrivals",
     "fit_capacity",
+    "newest_ms",
     "parse_change",
     "read_observed",
     "replay",

@@ -15,11 +15,9 @@ from typing import Literal
 
 import numpy as np
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.models.throttling.replay.binding import bound
 from throttlescope.models.throttling.replay.observed import Observed, ReaderSamples
 
-#: A limiter of which less than this share is used over a minute does not bind (a binding one was seen at 0.90 and more).
-BINDS_FROM_SHARE = 0.8
 #: Entries that must wait at both ends of a span: a dispatcher reads 100 at once.
 WAITING_ENTRIES = 200
 #: Spans are put together until they are so long: requests for more messages come in lots of half a receiver queue.
@@ -40,8 +38,10 @@ class Capacity:
         Least and greatest chunk; ``inf`` where nothing bounds it.
     seen : str
         ``saturated``, ``at_least`` or ``given``.
+    seen_ms : int or None
+        End of the newest chunk.
     age_s : float or None
-        From the end of the newest chunk to the end of the window.
+        From there to the end of the window.
     consumers : int
         Connected when it was seen.
     """
@@ -50,6 +50,7 @@ class Capacity:
     low_msg_per_s: float
     high_msg_per_s: float
     seen: Literal["saturated", "at_least", "given"]
+    seen_ms: int | None
     age_s: float | None
     consumers: int
 
@@ -65,40 +66,50 @@ def fit_capacity(observed: Observed, subscription: str) -> Capacity:
         One of its subscriptions; all partitions count, as its consumers read all of them.
     """
     mine = observed.of(subscription)
-    consumers = np.max([item.consumers for item in mine.values()], axis=0)
+    consumers = np.max([item.consumers for item in mine.values()], axis=0).astype(int)
+    acked = acked_msg(observed, subscription)
+    known = (observed.seconds > 0) & ~_disturbed(observed)
     steady = (np.diff(consumers, prepend=consumers[:1]) == 0) & (consumers > 0)
     steady &= ~np.any([item.blocked for item in mine.values()], axis=0)
-    bound = np.any([_bound(observed, subscription, partition) for partition in mine], axis=0)
-    acked = acked_msg(observed, subscription)
+    steady &= ~np.any([bound(observed, subscription, partition) for partition in mine], axis=0)
     waiting = np.min([_waiting(item, observed.messages_per_entry) for item in mine.values()], axis=0)
-    spans = steady & ~bound & (observed.seconds > 0) & ~_disturbed(observed)
-    full = spans & (waiting >= WAITING_ENTRIES) & (np.r_[0.0, waiting[:-1]] >= WAITING_ENTRIES)
-    chunks = _chunks(full, consumers, acked, observed)
+    full = (waiting >= WAITING_ENTRIES) & (np.r_[0.0, waiting[:-1]] >= WAITING_ENTRIES)
+    chunks = _chunks(known & steady & full, consumers, acked, observed)
     if len(chunks) >= CHUNKS_LEAST:
         newest = chunks[-CHUNKS:]
-        count = newest[-1][2]
-        rates = np.array([rate / number * count for rate, _, number in newest])
-        age_s = (int(observed.times_ms[-1]) - newest[-1][1]) / 1000
-        return Capacity(
-            float(np.median(rates)), float(rates.min()), float(rates.max()), "saturated", age_s, count
+        _, seen_ms, count = newest[-1]
+        active = observed.active(subscription, count)
+        rates = np.array(
+            [rate / observed.active(subscription, number) * active for rate, _, number in newest]
         )
-    some = observed.seconds > 0
-    rates = acked[some] / observed.seconds[some]
+        age_s = (int(observed.times_ms[-1]) - seen_ms) / 1000
+        return Capacity(
+            float(np.median(rates)),
+            float(rates.min()),
+            float(rates.max()),
+            "saturated",
+            seen_ms,
+            age_s,
+            count,
+        )
+    rates = acked[known] / observed.seconds[known]
     most = float(np.quantile(rates, 0.9)) if len(rates) else 0.0
-    return Capacity(None, most, math.inf, "at_least", None, int(consumers.max()))
+    return Capacity(None, most, math.inf, "at_least", None, None, int(consumers.max()))
 
 
 def acked_msg(observed: Observed, subscription: str) -> np.ndarray:
-    """Messages acknowledged in every span: what came less what the backlog grew by."""
+    """Messages acknowledged in every span: what came, less what expired and what the backlog grew by."""
     total = np.zeros(len(observed.times_ms))
     for partition, item in observed.of(subscription).items():
-        grown = np.diff(item.backlog_entries, prepend=item.backlog_entries[:1]) * observed.messages_per_entry
-        total += observed.partitions[partition].in_msg - grown
+        grown = np.diff(item.backlog_entries, prepend=item.backlog_entries[:1])
+        gone = (grown + item.expired_entries) * observed.messages_per_entry
+        total += observed.partitions[partition].in_msg - gone
     return np.maximum(total, 0)
 
 
 def _waiting(item: ReaderSamples, messages_per_entry: float) -> np.ndarray:
-    return item.backlog_entries - item.unacked_msg / messages_per_entry
+    """Entries that the broker could deliver at once."""
+    return item.backlog_entries - item.delayed_entries - item.unacked_msg / messages_per_entry
 
 
 def _disturbed(observed: Observed) -> np.ndarray:
@@ -109,52 +120,6 @@ def _disturbed(observed: Observed) -> np.ndarray:
     for time_ms in observed.restarts_ms:
         inside |= (observed.times_ms >= time_ms) & (observed.times_ms < time_ms + CHUNK_S * 1000)
     return inside
-
-
-def _bound(observed: Observed, subscription: str, partition: int) -> np.ndarray:
-    """Spans in which a limiter may have held this subscription partition back."""
-    item = observed.readers[subscription, partition]
-    result = np.zeros(len(observed.times_ms), bool)
-    for level in LEVELS:
-        row = observed.limits.get((level, partition, subscription))
-        for unit in UNITS:
-            ticks = item.events_of[f"{level}.{unit}"] > 0
-            rate = row[f"rate_{unit}"] if row is not None else None
-            if rate is None:
-                # A counter that rises without a known limit: the limit was lifted, or never read.
-                result |= ticks
-                continue
-            informative = rate >= (row["read_batch_entries"] if unit == "msg" else row["read_size_bytes"])
-            if informative or level == "broker":
-                # Where a full budget covers a whole read, only a binding limit ticks. Who else uses a broker is not in the
-                # window, so that its counter is all there is.
-                result |= ticks
-                continue
-            use = _over_a_minute(_use(observed, level, unit, subscription, partition), observed)
-            result |= use >= BINDS_FROM_SHARE * rate / row["period_s"]
-    return result
-
-
-def _over_a_minute(added: np.ndarray, observed: Observed) -> np.ndarray:
-    """The highest rate per second of all stretches of a minute that a span lies in."""
-    seconds = (observed.times_ms - observed.times_ms[0]) / 1000
-    total = np.cumsum(added)
-    last = np.minimum(np.searchsorted(seconds, seconds + CHUNK_S), len(seconds) - 1)
-    length = seconds[last] - seconds
-    rate = np.divide(total[last] - total, length, out=np.zeros(len(total)), where=length > 0)
-    highest = np.zeros(len(total))
-    for first, (until, value) in enumerate(zip(last, rate, strict=True)):
-        inside = slice(first + 1, until + 1)
-        highest[inside] = np.maximum(highest[inside], value)
-    return highest
-
-
-def _use(observed: Observed, level: str, unit: str, subscription: str, partition: int) -> np.ndarray:
-    if level == "subscription":
-        items = [observed.readers[subscription, partition]]
-    else:
-        items = [item for (_, number), item in observed.readers.items() if number == partition]
-    return np.sum([item.out_msg if unit == "msg" else item.out_bytes for item in items], axis=0)
 
 
 def _chunks(

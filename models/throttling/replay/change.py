@@ -48,7 +48,7 @@ class Change:
         for name in ("consumers", "processing_ms", "rate_msg"):
             value = getattr(self, name)
             if value is not None:
-                parts.append(f"{name}={value:g}")
+                parts.append(f"{name}={value:.12g}")
         return " ".join(parts) or "nothing"
 
 

@@ -2,6 +2,9 @@
 
 Two worlds come from one window: the window itself, with the arrivals of every scrape (what the replay is judged by), and the time
 after it, which begins with the backlog that was seen last.
+
+Every entry of a simulated topic holds the same whole number of messages. Where the mean is none, a simulated message
+stands for so many real ones that entries come, wait and go as they did (:func:`real_messages`).
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from throttlescope.models.throttling.bounds import check
 from throttlescope.models.throttling.compile import compile_scenario
 from throttlescope.models.throttling.machine import Machine
 from throttlescope.models.throttling.replay.change import Change
@@ -47,30 +51,34 @@ def names_of(observed: Observed) -> dict[str, str]:
     return {observed.subscription: _ASKED, **{name: f"other-{number}" for number, name in enumerate(others)}}
 
 
+def real_messages(observed: Observed) -> float:
+    """Messages that one simulated message stands for."""
+    return observed.messages_per_entry / observed.batch_msg
+
+
 def future_world(
     observed: Observed, assumed: Assumed, change: Change, duration_s: int, machine: Machine
 ) -> World:
     """The time after the window, from the backlogs that were seen last."""
     world = _world(observed, assumed, change, duration_s, machine)
-    entries_per_s = (
-        assumed.rate_msg / _msgs(observed) if change.rate_msg is None else change.rate_msg / _msgs(observed)
-    )
+    rate_msg = assumed.rate_msg if change.rate_msg is None else change.rate_msg
     shares = _shares(observed)
     for log in world.logs:
-        per_1000_s = round(entries_per_s * shares[log.partition] * 1000)
-        _place(world, log, observed, -1, [Segment(0, 0, per_1000_s)], duration_s * 1_000_000)
+        entries_per_s = rate_msg / observed.messages_per_entry * shares.get(log.partition, 0.0)
+        segments = [Segment(0, 0, round(entries_per_s * 1000))]
+        _place(world, log, observed, -1, segments, duration_s * 1_000_000)
     return world
 
 
 def window_world(observed: Observed, assumed: Assumed, machine: Machine) -> World:
     """The window as it was observed."""
-    duration_s = int((observed.times_ms[-1] - observed.times_ms[0]) // 1000)
+    duration_s = max(1, int(observed.elapsed_s))
     world = _world(observed, assumed, Change(), duration_s, machine)
     starts_us = (observed.times_ms - observed.times_ms[0]) * 1000
     for log in world.logs:
-        entries = np.round(np.cumsum(observed.partitions[log.partition].in_msg) / _msgs(observed)).astype(
-            np.int64
-        )
+        seen = observed.partitions.get(log.partition)
+        published = np.zeros(len(starts_us)) if seen is None else np.cumsum(seen.in_msg)
+        entries = np.round(published / observed.messages_per_entry).astype(np.int64)
         segments = []
         for at in range(len(starts_us) - 1):
             span_us = int(starts_us[at + 1] - starts_us[at])
@@ -81,30 +89,23 @@ def window_world(observed: Observed, assumed: Assumed, machine: Machine) -> Worl
     return world
 
 
-def asked_dispatchers(world: World) -> list[int]:
-    """Numbers of the dispatchers of the subscription asked for."""
-    return [number for number, item in enumerate(world.dispatchers) if item.subscription == _ASKED]
-
-
-def active_consumers(observed: Observed, subscription: str, consumers: int) -> int:
-    """Consumers that get messages: one of a partition where the type allows one."""
-    if observed.types.get(subscription, "Shared") in ("Shared", "Key_Shared"):
-        return consumers
-    return min(consumers, len(observed.partitions))
+def asked_dispatchers(world: World, partition: int | None = None) -> list[int]:
+    """Numbers of the dispatchers of what was asked for: of one partition, or of all."""
+    return [
+        number
+        for number, item in enumerate(world.dispatchers)
+        if item.subscription == _ASKED and partition in (None, world.logs[item.log].partition)
+    ]
 
 
 def processing_ms(observed: Observed, subscription: str, consumers: int, msg_per_s: float) -> float:
     """What each of so many consumers takes for a message when together they manage a rate."""
-    active = active_consumers(observed, subscription, consumers)
+    active = observed.active(subscription, consumers)
     if math.isinf(msg_per_s):
         return 0.0
-    return (
-        min(1000 * active / msg_per_s, MAX_PROCESSING_MS) if msg_per_s > 0 and active else MAX_PROCESSING_MS
-    )
-
-
-def _msgs(observed: Observed) -> int:
-    return max(1, round(observed.messages_per_entry))
+    if msg_per_s <= 0 or not active:
+        return MAX_PROCESSING_MS
+    return min(1000 * active / msg_per_s, MAX_PROCESSING_MS)
 
 
 def _shares(observed: Observed) -> dict[int, float]:
@@ -115,10 +116,12 @@ def _shares(observed: Observed) -> dict[int, float]:
 
 
 def _world(observed: Observed, assumed: Assumed, change: Change, duration_s: int, machine: Machine) -> World:
-    world = compile_scenario(_scenario(observed, assumed, change, duration_s), machine)
-    size = _bytes_per_msg(observed) * _msgs(observed)
+    scenario = _scenario(observed, assumed, change, duration_s)
+    check(scenario)
+    world = compile_scenario(scenario, machine)
+    size = max(1, round(_bytes_per_msg(observed) * observed.messages_per_entry))
     for log in world.logs:
-        log.msgs = _msgs(observed)
+        log.msgs = observed.batch_msg
         log.sizes, log.estimate_bytes = [(size, 1 << 32)], size
     return world
 
@@ -185,12 +188,11 @@ def _broker(observed: Observed) -> dict:
 
 
 def _subscription(observed: Observed, assumed: Assumed, change: Change, real: str, name: str) -> dict:
-    mine = observed.of(real)
-    consumers = int(max((item.consumers[-1] for item in mine.values()), default=0))
-    kind = observed.types.get(real, "Shared")
-    processing_ms = assumed.processing_ms[real]
+    consumers = observed.consumers(real)
+    kind = observed.type_of(real)
+    takes_ms = assumed.processing_ms[real]
     if name == _ASKED and change.processing_ms is not None:
-        processing_ms = change.processing_ms
+        takes_ms = change.processing_ms
     if name == _ASKED and change.consumers is not None:
         consumers = change.consumers
     return {
@@ -198,58 +200,78 @@ def _subscription(observed: Observed, assumed: Assumed, change: Change, real: st
         "topic": TOPIC,
         "type": kind,
         "consumers": min(consumers, 1) if kind == "Exclusive" else consumers,
-        "processing_ms": processing_ms,
+        "processing_ms": min(takes_ms * real_messages(observed), MAX_PROCESSING_MS),
         "receiver_queue": max(1, observed.receiver_queue or 1000),
     }
 
 
-def _limits(observed: Observed, change: Change) -> list[dict]:
+def limits_after(observed: Observed, change: Change) -> list[dict]:
+    """Limits on the topic and its subscriptions with a change, in real messages and bytes; only those that hold something.
+
+    Returns
+    -------
+    list of dict
+        ``level``, ``subscription`` (of subscription limits), ``msg``, ``bytes``, ``period_s``, ``relative_to_publish``.
+    """
     found = []
-    partition = min(observed.partitions)
-    for name, scenario_name in names_of(observed).items():
+    partition = min(observed.partitions) if observed.partition is None else observed.partition
+    for name in names_of(observed):
         for level in ("broker", "topic", "subscription"):
-            if level != "subscription" and scenario_name != _ASKED:
+            asked = name == observed.subscription
+            if level != "subscription" and not asked:
                 continue
             row = observed.limits.get((level, partition, name)) or {}
             limit = {
                 "level": level,
-                "set_at": level,
+                "subscription": name if level == "subscription" else None,
                 "msg": row.get("rate_msg"),
                 "bytes": row.get("rate_bytes"),
                 "period_s": row.get("period_s") or 1,
                 "relative_to_publish": bool(row.get("relative_to_publish")) and level != "broker",
             }
-            if scenario_name == _ASKED:
+            if asked:
                 for key, value in change.limits.items():
                     at, _, field = key.partition(".")
                     if at == level:
                         limit[field] = value
-            if level == "broker":
-                # Other topics of the broker go on taking their part.
-                for unit in ("msg", "bytes"):
-                    if limit[unit]:
-                        limit[unit] = max(1, round(limit[unit] - observed.others_per_s.get(unit, 0.0)))
-            if level != "broker":
-                limit["topic"] = TOPIC
-            if level == "subscription":
-                limit["subscription"] = scenario_name
             if limit["msg"] or limit["bytes"]:
                 found.append(limit)
     return found
 
 
-def _bytes_per_msg(observed: Observed) -> int:
+def _limits(observed: Observed, change: Change) -> list[dict]:
+    names = names_of(observed)
+    by_entries = any(row["counts"] == "entries" for row in observed.limits.values())
+    found = []
+    for limit in limits_after(observed, change):
+        rates = {"msg": limit["msg"], "bytes": limit["bytes"]}
+        if limit["level"] == "broker":
+            # Other topics of the broker go on taking their part.
+            rates = {
+                unit: rate and rate - observed.others_per_s.get(unit, 0.0) for unit, rate in rates.items()
+            }
+        if rates["msg"] and not by_entries:
+            rates["msg"] /= real_messages(observed)
+        rates = {unit: rate and max(1, round(rate)) for unit, rate in rates.items()}
+        place = {"set_at": limit["level"]}
+        if limit["level"] != "broker":
+            place["topic"] = TOPIC
+        if limit["level"] == "subscription":
+            place["subscription"] = names[limit["subscription"]]
+        found.append(
+            {name: limit[name] for name in ("level", "period_s", "relative_to_publish")} | place | rates
+        )
+    return found
+
+
+def _bytes_per_msg(observed: Observed) -> float:
     """Mean stored bytes of a message: what is charged."""
+    mine = observed.of(observed.subscription).values()
+    published = observed.partitions.values()
     for messages, size in (
-        (
-            sum(item.out_msg.sum() for item in observed.of(observed.subscription).values()),
-            sum(item.out_bytes.sum() for item in observed.of(observed.subscription).values()),
-        ),
-        (
-            sum(item.in_msg.sum() for item in observed.partitions.values()),
-            sum(item.in_bytes.sum() for item in observed.partitions.values()),
-        ),
+        (sum(item.out_msg.sum() for item in mine), sum(item.out_bytes.sum() for item in mine)),
+        (sum(item.in_msg.sum() for item in published), sum(item.in_bytes.sum() for item in published)),
     ):
         if messages > 0:
-            return max(1, round(float(size / messages)))
-    return 1
+            return float(size / messages)
+    return 1.0

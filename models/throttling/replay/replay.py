@@ -9,113 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.errors import InputError
+from throttlescope.models.throttling.bounds import MAX_EVENTS
 from throttlescope.models.throttling.machine import LAB, Machine
+from throttlescope.models.throttling.replay.answer import Answer, Arrivals, Forecast
 from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
 from throttlescope.models.throttling.replay.change import Change
+from throttlescope.models.throttling.replay.notes import notes_of
 from throttlescope.models.throttling.replay.observed import Observed
+from throttlescope.models.throttling.replay.outlook import HORIZONS_S, Engine, Future
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
-    active_consumers,
-    asked_dispatchers,
-    future_world,
+    limits_after,
     processing_ms,
-    window_world,
 )
-from throttlescope.models.throttling.simulate import run
-from throttlescope.models.throttling.world import World
+from throttlescope.models.throttling.replay.speed import fit_speed
+from throttlescope.models.throttling.scenario.limits import MAX_PER_PERIOD
 
-#: How far ahead is looked, step by step until the backlog is drained.
-HORIZONS_S = (900, 3_600, 21_600, 86_400)
 #: A backlog of so few entries, or of what comes in two periods, is none: deliveries come period by period.
 DRAINED_ENTRIES, DRAINED_PERIODS = 100, 2
-#: A limit of which so much is used while the backlog drains is what holds it.
-HOLDS_FROM_SHARE = 0.8
 #: Between two scrapes nothing is known, so arrivals are compared over minutes.
 MINUTE_S = 60.0
-
-Engine = Literal["kernel", "twin"]
-
-
-@dataclass(frozen=True)
-class Arrivals:
-    """Messages per second published to the topic: mean of the window, 10 % and 90 % of its minutes.
-
-    ``lower_bound`` says that producers were held back by a publish limit: more would have come.
-    """
-
-    msg_per_s: float
-    low_msg_per_s: float
-    high_msg_per_s: float
-    lower_bound: bool | None
-
-
-@dataclass(frozen=True, eq=False)
-class Outlook:
-    """One simulated future of the subscription asked for, all partitions together.
-
-    Attributes
-    ----------
-    drain_s : float or None
-        Seconds until the backlog is drained; None: not within ``horizon_s``.
-    backlog_entries : ndarray of int64
-        At the end of every ``every_s`` seconds.
-    out_msg_per_s : float
-        Mean until it is drained (or to the end).
-    held_by : str
-        What holds the drain: a limiter (``subscription.msg``), ``consumers``, or ``arrivals`` once it is drained.
-    """
-
-    drain_s: float | None
-    horizon_s: int
-    every_s: int
-    backlog_entries: np.ndarray
-    out_msg_per_s: float
-    held_by: str
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """The same future with what was fitted, and with the best and the worst that the samples allow; ``fitted`` is None where the
-    consumers' capacity was never seen."""
-
-    fitted: Outlook | None
-    best: Outlook
-    worst: Outlook
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """What a replay knows.
-
-    Attributes
-    ----------
-    window_backlog_entries : ndarray of int64
-        The simulated backlog at every second of the window; None where no capacity could be assumed.
-    window_error_share : float
-        Mean distance between simulated and recorded backlog over the recorded peak.
-    drained_below_entries : int
-        What counts as drained.
-    notes : list of str
-        Gaps, restarts and everything else that makes the answer less sure.
-    """
-
-    observed: Observed
-    change: Change
-    capacity: Capacity
-    arrivals: Arrivals
-    backlog_entries: int
-    window_backlog_entries: np.ndarray
-    window_error_share: float
-    as_is: Forecast
-    changed: Forecast
-    drained_below_entries: int
-    notes: list[str] = field(default_factory=list)
+#: As is and changed, with the fitted, the best and the worst.
+_FUTURES = 6
 
 
 def replay(
@@ -135,7 +54,7 @@ def replay(
     observed
         The window.
     change
-        What is different from its end on.
+        What is different from its end on. A processing time counts for both futures where what the consumers can do was never seen.
     history
         A longer window with the same end, in which the consumers' capacity is looked for.
     horizon_s
@@ -144,37 +63,51 @@ def replay(
         A backlog below it is drained; by default 100 entries, or what comes in two periods of the longest limit.
     engine
         ``twin`` runs the slow, obvious form of the simulator.
+
+    Raises
+    ------
+    InputError
+        The change makes no sense here, or it would take too long.
     """
     longer = history or observed
-    capacities = {name: fit_capacity(longer, name) for name in {name for name, _ in observed.readers}}
-    capacity = _given(observed, change, capacities[observed.subscription])
     arrivals = fit_arrivals(observed)
-    backlog = sum(int(item.backlog_entries[-1]) for item in observed.of(observed.subscription).values())
-    below = drained_below_entries if drained_below_entries is not None else _drained_below(observed, arrivals)
-    simulated, error = _window(observed, capacities, machine, engine)
+    check_change(observed, change, arrivals, horizon_s)
+    capacities = {name: fit_capacity(longer, name) for name in {name for name, _ in observed.readers}}
+    fitted = capacities[observed.subscription]
+    capacity = _given(observed, change, fitted)
+    backlog = int(observed.backlog_entries[-1])
+    below = drained_below_entries
+    if below is None:
+        below = _drained_below(observed, change, arrivals)
+    told_ms = change.processing_ms if fitted.msg_per_s is None else None
+    told = {} if told_ms is None else {observed.subscription: told_ms}
+    speed = fit_speed(observed, _assumed(observed, capacities, "fitted", told), machine, engine)
+    future = Future(observed, backlog, below, horizon_s, engine)
 
     def forecast(what: Change, known: bool) -> Forecast:
-        def outlook(which: str, rate: float) -> Outlook:
-            assumed = _assumed(observed, capacities, which, rate)
-            return _outlook(observed, assumed, what, backlog, below, horizon_s, machine, engine)
+        def assumed(which: str, rate: float) -> Assumed:
+            return _assumed(observed, capacities, which, told, rate * _topic_share(observed))
 
         return Forecast(
-            fitted=outlook("fitted", arrivals.msg_per_s) if known else None,
-            best=outlook("high", arrivals.low_msg_per_s),
-            worst=outlook("low", arrivals.high_msg_per_s),
+            fitted=future.outlook(assumed("fitted", arrivals.msg_per_s), what, speed.fitted)
+            if known
+            else None,
+            best=future.outlook(assumed("high", arrivals.low_msg_per_s), what, speed.fastest),
+            worst=future.outlook(assumed("low", arrivals.high_msg_per_s), what, speed.fitted),
         )
 
-    as_is = forecast(Change(), capacities[observed.subscription].msg_per_s is not None)
-    changed = forecast(change, capacity.msg_per_s is not None)
     return Answer(
-        observed, change, capacity, arrivals, backlog, simulated, error, as_is, changed, below,
-        _notes(observed, longer, capacity, arrivals, change),
+        observed, change, capacity, arrivals, speed, backlog,
+        as_is=forecast(Change(), bool(told) or fitted.msg_per_s is not None),
+        changed=forecast(change, capacity.msg_per_s is not None),
+        drained_below_entries=below,
+        notes=notes_of(observed, longer, fitted, capacity, arrivals, change),
     )  # fmt: skip
 
 
 def fit_arrivals(observed: Observed) -> Arrivals:
-    """How much was published, from the counters of the window."""
-    total = np.sum([item.in_msg for item in observed.partitions.values()], axis=0)
+    """How much was published to what was asked for, from the counters of the window."""
+    total = np.sum([observed.partitions[partition].in_msg for partition in observed.asked], axis=0)
     elapsed = (observed.times_ms - observed.times_ms[0]) / 1000
     mean = float(total.sum() / elapsed[-1])
     published = np.cumsum(total)
@@ -187,165 +120,74 @@ def fit_arrivals(observed: Observed) -> Arrivals:
     return Arrivals(mean, min(low, mean), max(high, mean), observed.publish_limited)
 
 
+def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon_s: int) -> None:
+    """Refuse what has no meaning for this subscription, or would take hours."""
+    limits = {item["level"]: item for item in limits_after(observed, change) if item["subscription"] in (None, observed.subscription)}  # fmt: skip
+    for key, value in change.limits.items():
+        level, _, field = key.partition(".")
+        if field == "period_s" and level not in limits:
+            raise InputError(
+                f"--set {key}: there is no {level} limit whose period it could be",
+                got=f"{key}={value}",
+                fix=f"add --set {level}.msg=N or --set {level}.bytes=N",
+            )
+    for level, limit in limits.items():
+        for unit in ("msg", "bytes"):
+            if (limit[unit] or 0) * limit["period_s"] > MAX_PER_PERIOD:
+                raise InputError(
+                    f"--set {level}.{unit}: no limit is that large",
+                    got=f"{limit[unit]} times a period of {limit['period_s']} s",
+                    expected=f"at most {MAX_PER_PERIOD}",
+                )
+    rate = max(arrivals.high_msg_per_s, change.rate_msg or 0.0)
+    readers = len({name for name, _ in observed.readers})
+    events = rate / observed.messages_per_entry * _topic_share(observed) * readers * horizon_s * _FUTURES
+    if events > MAX_EVENTS:
+        raise InputError(
+            f"A replay of {rate:,.0f} msg/s for {horizon_s:,} s and {readers} subscriptions takes too long",
+            got=f"{events:.0e} events",
+            expected=f"at most {MAX_EVENTS:.0e}",
+            fix=f"--horizon {max(1, int(horizon_s * MAX_EVENTS / events))}s",
+        )
+
+
+def _topic_share(observed: Observed) -> float:
+    """What is published to the topic over what is published to the partition asked for."""
+    if observed.partition is None:
+        return 1.0
+    mine = float(observed.partitions[observed.partition].in_msg.sum())
+    return sum(float(item.in_msg.sum()) for item in observed.partitions.values()) / mine if mine else 1.0
+
+
 def _given(observed: Observed, change: Change, fitted: Capacity) -> Capacity:
+    """The fitted capacity, or what the change says of it."""
     if change.processing_ms is None:
         return fitted
-    consumers = change.consumers if change.consumers is not None else fitted.consumers
-    active = active_consumers(observed, observed.subscription, consumers)
-    per_s = 1000 * active / change.processing_ms if change.processing_ms else math.inf
-    return Capacity(per_s, per_s, per_s, "given", None, consumers)
+    consumers = (
+        change.consumers if change.consumers is not None else observed.consumers(observed.subscription)
+    )
+    active = observed.active(observed.subscription, consumers)
+    per_s = 1000 * active / change.processing_ms if change.processing_ms else math.inf if active else 0.0
+    return Capacity(per_s, per_s, per_s, "given", None, None, consumers)
 
 
 def _assumed(
-    observed: Observed, capacities: Mapping[str, Capacity], which: str, rate_msg: float = 0.0
+    observed: Observed,
+    capacities: Mapping[str, Capacity],
+    which: str,
+    told_ms: Mapping[str, float],
+    rate_msg: float = 0.0,
 ) -> Assumed:
-    """The ``high``, ``low`` or ``fitted`` capacities; where none was fitted the consumers are taken to keep up."""
+    """The ``high``, ``low`` or ``fitted`` capacities; where none was fitted the consumers are taken to keep up. What is told wins."""
     found = {}
-    for name, item in capacities.items():
+    for name, item in sorted(capacities.items()):
         fitted = math.inf if item.msg_per_s is None else item.msg_per_s
         per_s = {"high": item.high_msg_per_s, "low": item.low_msg_per_s, "fitted": fitted}[which]
         found[name] = processing_ms(observed, name, item.consumers, per_s)
-    return Assumed(found, rate_msg)
+    return Assumed(found | dict(told_ms), rate_msg)
 
 
-def _drained_below(observed: Observed, arrivals: Arrivals) -> int:
-    periods = [row["period_s"] for row in observed.limits.values() if row["rate_msg"] or row["rate_bytes"]]
-    entries_per_s = arrivals.msg_per_s / observed.messages_per_entry
+def _drained_below(observed: Observed, change: Change, arrivals: Arrivals) -> int:
+    periods = [limit["period_s"] for what in (Change(), change) for limit in limits_after(observed, what)]
+    entries_per_s = max(arrivals.msg_per_s, change.rate_msg or 0.0) / observed.messages_per_entry
     return max(DRAINED_ENTRIES, math.ceil(DRAINED_PERIODS * max([1, *periods]) * entries_per_s))
-
-
-# -- the window itself -------------------------------------------------------------------------------
-
-
-def _window(observed: Observed, capacities: dict[str, Capacity], machine: Machine, engine: Engine):
-    world = window_world(observed, _assumed(observed, capacities, "fitted"), machine)
-    backlog = run(world, machine, 1, engine)["backlog_entries"][:, asked_dispatchers(world)].sum(axis=1)
-    recorded = np.sum([item.backlog_entries for item in observed.of(observed.subscription).values()], axis=0)
-    seconds = ((observed.times_ms - observed.times_ms[0]) // 1000).astype(int)
-    at = np.clip(seconds[1:] - 1, 0, len(backlog) - 1)
-    peak = float(recorded.max())
-    error = float(np.mean(np.abs(backlog[at] - recorded[1:])) / peak) if peak else 0.0
-    return backlog, error
-
-
-# -- the time after it ---------------------------------------------------------------------------------
-
-
-def _outlook(
-    observed: Observed,
-    assumed: Assumed,
-    change: Change,
-    backlog: int,
-    below: int,
-    horizon_s: int,
-    machine: Machine,
-    engine: Engine,
-) -> Outlook:
-    steps = [*(seconds for seconds in HORIZONS_S if seconds < horizon_s), horizon_s]
-    for seconds in steps:
-        every_s = max(1, seconds // 3_600)
-        world = future_world(observed, assumed, change, seconds, machine)
-        totals = run(world, machine, every_s, engine)
-        mine = asked_dispatchers(world)
-        waiting = totals["backlog_entries"][:, mine].sum(axis=1)
-        drained = np.flatnonzero(waiting <= below)
-        if backlog <= below or len(drained) or seconds == steps[-1]:
-            break
-    at = 0 if backlog <= below else int(drained[0]) + 1 if len(drained) else None
-    until = len(waiting) if not at else at
-    return Outlook(
-        drain_s=None if at is None else float(at * every_s),
-        horizon_s=seconds,
-        every_s=every_s,
-        backlog_entries=waiting,
-        out_msg_per_s=float(totals["out_messages"][until - 1, mine].sum() / (until * every_s)),
-        held_by=_held_by(world, totals, mine, until, until * every_s, at == 0),
-    )
-
-
-def _held_by(world: World, totals: dict, mine: list[int], until: int, seconds: int, drained: bool) -> str:
-    """The limiter of which most is used while the backlog drains; the consumers where none is used up."""
-    used = {}
-    for number in mine:
-        for level_number, level in enumerate(LEVELS):
-            index = world.dispatchers[number].limiters[level_number]
-            rates = world.limiters[index].rates
-            sharing = [
-                at for at, item in enumerate(world.dispatchers) if item.limiters[level_number] == index
-            ]
-            for unit in UNITS:
-                rate = getattr(rates, unit)
-                if rate:
-                    name = "out_messages" if unit == "msg" else "out_bytes"
-                    use = totals[name][until - 1, sharing].sum() / seconds
-                    share = use / (rate * 1_000_000 / rates.period_us)
-                    used[f"{level}.{unit}"] = max(used.get(f"{level}.{unit}", 0.0), float(share))
-    if drained:
-        return "arrivals"
-    name = max(used, key=used.__getitem__, default="")
-    return name if used.get(name, 0.0) >= HOLDS_FROM_SHARE else "consumers"
-
-
-# -- what makes it less sure -----------------------------------------------------------------------------
-
-
-def _notes(
-    observed: Observed, history: Observed, capacity: Capacity, arrivals: Arrivals, change: Change
-) -> list[str]:
-    found = []
-    if observed.gaps:
-        missing_s = sum(end - start for start, end in observed.gaps) / 1000
-        found.append(
-            f"{len(observed.gaps)} gaps of {missing_s:.0f} s in all in the samples: arrivals are spread evenly over them"
-        )
-    if observed.restarts_ms:
-        found.append(
-            "counters restarted in the window (unload, move or restart of the broker): what was counted before the last"
-            " scrape is missing"
-        )
-    if arrivals.lower_bound:
-        found.append("a publish limit held producers back: the arrivals are a lower bound")
-    elif arrivals.lower_bound is None:
-        found.append(
-            "whether a publish limit held producers back was not recorded; if so, arrivals are a lower bound"
-        )
-    if capacity.seen == "at_least":
-        found.append(
-            f"consumers were never seen at their limit (in {_hours(history)}): they manage at least"
-            f" {capacity.low_msg_per_s:.0f} msg/s; --set processing_ms=N says what they can do"
-        )
-    if not observed.limits:
-        found.append("limits were never observed (no admin API answers in the lake): none is taken to hold")
-    if observed.delayed_entries:
-        found.append(
-            f"up to {observed.delayed_entries:.0f} entries waited for their delivery time: taken as deliverable"
-        )
-    if observed.redelivered_msg_per_s > 0.01 * arrivals.msg_per_s:
-        found.append(
-            f"{observed.redelivered_msg_per_s:.1f} msg/s were delivered again: a replay delivers every message once"
-        )
-    if observed.subscription not in observed.types:
-        found.append("the subscription's type was not observed: taken as Shared")
-    if observed.others_per_s and any(
-        row["level"] == "broker" and (row["rate_msg"] or row["rate_bytes"])
-        for row in observed.limits.values()
-    ):
-        found.append(
-            f"other topics of the broker take {observed.others_per_s.get('msg', 0):.0f} msg/s of its limit, as on average"
-            " in the window"
-        )
-    near = round(observed.messages_per_entry)
-    if abs(observed.messages_per_entry - near) > 0.05 * near:
-        found.append(
-            f"batches of {observed.messages_per_entry:.2f} messages on average are taken as {max(1, near)}"
-        )
-    if len(observed.partitions) > 1 and change.limits:
-        found.append(
-            f"limits of topic and subscription hold for each of the {len(observed.partitions)} partitions"
-        )
-    return found
-
-
-def _hours(observed: Observed) -> str:
-    seconds = (observed.times_ms[-1] - observed.times_ms[0]) / 1000
-    return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds / 60:.0f} min"

@@ -10,7 +10,7 @@ from tests.lab.simulated.table import judge
 def main() -> None:
     """Write the page's tables and its pictures."""
     found = [judge(read(folder)) for folder in folders()]
-    PAGE.write_text(renewed(PAGE.read_text(), parts([item.row for item in found])))
+    PAGE.write_text(renewed(PAGE.read_text(), parts(found)))
     for file, text in plots(found).items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)

@@ -8,17 +8,23 @@ from pathlib import Path
 
 from tests.lab.sets import REPOSITORY
 from tests.lab.simulated.compare import Errors
+from tests.lab.simulated.evidence import evidence
 from tests.lab.simulated.plots import Panel, picture
 from tests.lab.simulated.table import TARGETS, Figures, Judged, Row, medians
 
 PAGE = REPOSITORY / "docs" / "accuracy" / "simulator.md"
-PARTS = ("summary", "families", "recordings")
 WITHIN = 3
 
 
-def parts(rows: list[Row]) -> dict[str, str]:
+def parts(found: list[Judged]) -> dict[str, str]:
     """The page's tables by the names of their marks."""
-    return {"summary": summary(rows), "families": families(rows), "recordings": recordings(rows)}
+    rows = [item.row for item in found]
+    return {
+        "summary": summary(rows),
+        "evidence": evidence([item.recorded for item in found if not item.row.kept_aside]),
+        "families": families(rows),
+        "recordings": recordings(rows),
+    }
 
 
 def renewed(page: str, tables: dict[str, str]) -> str:
@@ -93,7 +99,7 @@ def summary(rows: list[Row]) -> str:
     lines.append(
         _line(
             f"no family above {WITHIN} times a target",
-            *(", ".join(part) or "none above" for part in far),
+            *("<br>".join(part) or "none above" for part in far),
             _met(not far[1]),
         )
     )

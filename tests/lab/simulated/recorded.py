@@ -6,7 +6,7 @@ Reads only the few series that are compared, so that all recordings are read in 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,8 @@ _BACKLOG, _OUT = "pulsar_subscription_back_log", "pulsar_out_messages_total"
 _EVENTS = {f"pulsar_subscription_dispatch_throttled_{unit}_events": unit for unit in ("msg", "bytes")}
 _IN = {"pulsar_in_messages_total": 0, "pulsar_in_bytes_total": 1}
 _FLOW = "pulsar_subscription_last_consumed_flow_timestamp"
-_NAMES = {_BACKLOG, _OUT, _FLOW, *_EVENTS, *_IN}
+_MISSES = "pulsar_storage_read_cache_misses_rate"
+_NAMES = {_BACKLOG, _OUT, _FLOW, _MISSES, *_EVENTS, *_IN}
 
 
 @dataclass
@@ -43,7 +44,8 @@ class Track:
 class Recorded:
     """A recording: scrape times in seconds from its start, what was seen, and when every state really began.
 
-    ``lead_s`` is how long before the start the consumers asked for messages, ``stored`` the published messages and bytes per topic.
+    ``lead_s`` is how long before the start the consumers asked for messages, ``stored`` the published messages and bytes per topic;
+    ``cache_misses`` are entries per second that a topic's reads did not find in the broker's cache, means over the broker's last full minute.
     """
 
     scenario: Scenario
@@ -53,6 +55,7 @@ class Recorded:
     end_s: float
     lead_s: float
     stored: dict[str, tuple[float, float]]
+    cache_misses: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 def folders(*, kept_aside: bool | None = None, root: Path | None = None) -> list[Path]:
@@ -95,12 +98,15 @@ def read(folder: Path) -> Recorded:
     at_ms: np.ndarray | None = None
     values: dict[Key, dict[Any, np.ndarray]] = {key: {} for key in keys}
     stored: dict[str, list[float]] = {topic.name: [0.0, 0.0] for topic in scenario.topics}
+    misses: dict[str, np.ndarray] = {}
     for labels, times_ms, points in samples:
         topic, name = labels.get("topic", "").removeprefix(prefix), labels["__name__"]
         if topic not in stored or "consumer_name" in labels:
             continue
         if name in _IN and "subscription" not in labels:
             stored[topic][_IN[name]] += points[-1] - points[0]
+        if name == _MISSES:
+            misses[topic] = points
         key = (topic, int(labels.get("partition", -1)), labels.get("subscription", ""))
         if key not in keys:
             continue
@@ -121,6 +127,7 @@ def read(folder: Path) -> Recorded:
         (about["end_ms"] - start_ms) / 1000,
         max(0.0, (start_ms - min(asked_ms, default=start_ms)) / 1000),
         {topic: (messages, size) for topic, (messages, size) in stored.items()},
+        misses,
     )
 
 
