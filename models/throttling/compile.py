@@ -106,7 +106,12 @@ class _Compiler:
         for number in range(most):
             mine.append(len(self.workers))
             self.workers.append(
-                Worker(item.name, round(item.processing_ms * 1000), [], number < item.consumers)
+                Worker(
+                    item.name,
+                    round(item.processing_ms * 1000),
+                    exponential=item.processing == "exponential",
+                    joined=number < item.consumers,
+                )
             )
         self._workers_of[item.name] = mine
         for name in item.reads:
@@ -137,7 +142,8 @@ class _Compiler:
                     max_redeliver=_first(redelivery.max_redeliver if redelivery else None, -1),
                     acks=item.ack != "none",
                     batch_index_ack=item.batch_index_ack
-                    and settings.acknowledgment_at_batch_index_level_enabled,
+                    and self.scenario.broker.acknowledges_batch_indexes,
+                    drawn=item.processing == "exponential",
                     active_offset=max(partition, 0),
                 )
                 self._dispatcher_of[key] = len(self.dispatchers)
@@ -220,8 +226,10 @@ def _rules(scenario: Scenario) -> Rules:
         precise=settings.precise_dispatcher_flow_control,
         per_entry=settings.dispatch_throttling_on_batch_message_enabled,
         limits_caught_up=settings.dispatch_throttling_on_non_backlog_consumer_enabled,
-        # Since 4.0.4 an entry counts 64 bytes more than the ledger's mean.
-        estimate_extra_bytes=64 if numbers >= (4, 0, 4) or (3, 3, 6) <= numbers < (4, 0, 0) else 0,
+        # Since 3.0.11, 3.3.6 and 4.0.4 an entry counts 64 bytes more than the ledger's mean.
+        estimate_extra_bytes=64
+        if numbers >= (4, 0, 4) or (3, 3, 6) <= numbers < (4, 0, 0) or (3, 0, 11) <= numbers < (3, 1, 0)
+        else 0,
         retry_backoff=numbers >= (4, 0, 0),
         delay_tick_us=settings.delayed_delivery_tick_time_millis * 1000,
         stats_us=settings.stats_update_frequency_in_secs * 1_000_000,

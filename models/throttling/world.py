@@ -16,6 +16,10 @@ NEVER_US = 1 << 62
 _MASK = (1 << 64) - 1
 
 
+#: Equally likely values of an exponential distribution with mean 1, in units of 1/65536.
+EXPONENTIAL = np.round(-np.log1p(-(np.arange(4096) + 0.5) / 4096) * 65_536).astype(np.int64)
+
+
 def mixed(number: int, salt: int) -> int:
     """A number of 32 bits that looks random and is the same every time (the finalizer of splitmix64)."""
     z = (number * 0x9E3779B97F4A7C15 + salt * 0xBF58476D1CE4E5B9 + 0x94D049BB133111EB) & _MASK
@@ -129,6 +133,8 @@ class Dispatcher:
     max_redeliver: int = -1
     acks: bool = True
     batch_index_ack: bool = False
+    #: Every message's processing time is drawn for itself.
+    drawn: bool = False
     ports: list[int] = field(default_factory=list)
     #: The first entry that it has not had at the start: earlier ones are gone.
     first: int = 0
@@ -138,7 +144,7 @@ class Dispatcher:
     @property
     def exact(self) -> bool:
         """Whether the fate of single entries matters, so that they cannot be counted in ranges."""
-        return self.nack_below > 0 or not self.acks or self.kind == "key_shared"
+        return self.nack_below > 0 or not self.acks or self.drawn or self.kind == "key_shared"
 
 
 @dataclass
@@ -157,6 +163,8 @@ class Worker:
     subscription: str
     processing_us: int
     ports: list[int] = field(default_factory=list)
+    #: Processing times are drawn, ``processing_us`` is their mean.
+    exponential: bool = False
     joined: bool = True
 
 

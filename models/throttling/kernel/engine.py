@@ -15,6 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from throttlescope.models.throttling.world import EXPONENTIAL
+
 _compiled = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _entry = njit(cache=True, nogil=True, error_model="numpy")
 
@@ -54,7 +56,7 @@ S_COUNT = S_TOKENS + 6
  P_WAITING, P_RECONNECT_AT, P_PER_ENTRY, P_COUNT) = range(15)  # fmt: skip
 # workers
 (W_PROCESSING, W_JOINED, W_HUNG, W_HUNG_LEFT, W_BUSY, W_UNTIL, W_PORT, W_PORTS, W_HEAD, W_TAIL, W_FLOW, W_FLOWS, W_BACK,
- W_BACKS, W_NEXT, W_COUNT) = range(16)  # fmt: skip
+ W_BACKS, W_NEXT, W_EXPONENTIAL, W_COUNT) = range(17)  # fmt: skip
 # an item in a worker's queue, and the current one: port, epoch, first entry, entries, redeliveries, acked messages, messages left
 (I_PORT, I_EPOCH, I_ENTRY, I_ENTRIES, I_REDELIVERIES, I_ACKED, I_LEFT, I_COUNT) = range(8)
 # steps
@@ -485,6 +487,10 @@ def _advance(a, w, now):
             a[current + I_LEFT] = 0 if (done_before + 1) % msgs == 0 else 1
         if a[head + I_LEFT] == 0:
             a[worker + W_HEAD] += 1
+        if a[worker + W_EXPONENTIAL] == 1:
+            salt = a[a[H_LOGS] + a[a[H_DISPATCHERS] + d * D_COUNT + D_LOG] * G_COUNT + G_SALT]
+            drawn = mixed(a[current + I_ENTRY], salt + 1_000 + a[head + I_LEFT]) % len(EXPONENTIAL)
+            processing = processing * EXPONENTIAL[drawn] >> 16
         a[worker + W_UNTIL] += processing
     return DONE
 
@@ -650,22 +656,8 @@ def _messages_ahead(a, w, p, needed):
 
 
 @_compiled
-def _catch_up(a, p, now):
-    """Let the client of a port process until now, if it has to be: returns a status, and whether its next request is known.
-
-    A client that works until after now, whatever comes, need not be looked at yet.
-    """
-    port = a[H_PORTS] + p * P_COUNT
-    worker = a[H_WORKERS] + a[port + P_WORKER] * W_COUNT
-    if a[worker + W_PORTS] == 1 and a[worker + W_BUSY] == 1:
-        if a[worker + W_UNTIL] + a[port + P_WAITING] * a[worker + W_PROCESSING] > now:
-            return DONE, a[port + P_TAKEN] + a[port + P_WAITING] >= max(1, a[port + P_QUEUE] // 2)
-    return _advance(a, a[port + P_WORKER], now), False
-
-
-@_compiled
-def _deliver(a, p, entry, count, redeliveries, acked, now, known):
-    """Entries arrive at the client of a port; ``known`` says that when it next asks for more does not change by that."""
+def _deliver(a, p, entry, count, redeliveries, acked, now):
+    """Entries arrive at the client of a port."""
     port = a[H_PORTS] + p * P_COUNT
     w = a[port + P_WORKER]
     worker = a[H_WORKERS] + w * W_COUNT
@@ -701,9 +693,7 @@ def _deliver(a, p, entry, count, redeliveries, acked, now, known):
         a[worker + W_BUSY] = 1
         a[worker + W_UNTIL] = now
         a[a[H_CURRENT] + w * I_COUNT + I_PORT] = -1
-        known = False
-    if not known:
-        _next_of_worker(a, w)
+    _next_of_worker(a, w)
     return DONE
 
 
@@ -1130,7 +1120,7 @@ def _send_range(a, d, p, first, count, now):
     msgs = a[a[H_LOGS] + (a[state + D_LOG]) * G_COUNT + G_MSGS]
     size = _bytes_of_range(a, a[state + D_LOG], first, count)
     _account(a, d, p, count, count * msgs, 0, size)
-    return size, _deliver(a, p, first, count, 0, 0, now, False)
+    return size, _deliver(a, p, first, count, 0, 0, now)
 
 
 @_compiled
@@ -1155,7 +1145,6 @@ def _send_list(a, d, p, rows, start, end, now):
             a[rows + at * E_COUNT + E_REDELIVERIES],
             a[rows + at * E_COUNT + E_ACKED],
             now,
-            False,
         )
         if status != DONE:
             return size, status
@@ -1202,11 +1191,9 @@ def _look_at_clients(a, d, now):
 def _dispatch(a, d, rows, first, count, now):
     """Send what a read brought (a range from ``first``, or rows), charge for it, and read on."""
     state = a[H_DISPATCHERS] + d * D_COUNT
+    if a[state + D_KIND] == SINGLE:
+        return _dispatch_single(a, d, rows, first, count, now)
     if a[R_ANONYMOUS] == 1:
-        if a[state + D_KIND] == SINGLE:
-            p = _active_port(a, d)
-            status = _catch_up(a, p, now)[0] if p >= 0 else DONE
-            return _dispatch_single(a, d, rows, first, count, now) if status == DONE else status
         status, even = _dispatch_evenly(a, d, rows, first, count, now)
         if status != DONE:
             return status
@@ -1216,8 +1203,6 @@ def _dispatch(a, d, rows, first, count, now):
     status = _look_at_clients(a, d, now)
     if status != DONE:
         return status
-    if a[state + D_KIND] == SINGLE:
-        return _dispatch_single(a, d, rows, first, count, now)
     if a[state + D_KIND] == KEY_SHARED:
         status, processed = _dispatch_keys(a, d, rows, count, now)
     else:
@@ -1250,12 +1235,27 @@ def _dispatch_single(a, d, rows, first, count, now):
             if status != DONE:
                 return status
         return DONE
-    if first >= 0:
-        size, status = _send_range(a, d, p, first, count, now)
+    port = a[H_PORTS] + p * P_COUNT
+    messages = count * a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_MSGS]
+    if a[R_ANONYMOUS] == 1 and first >= 0:
+        size = _bytes_of_range(a, a[state + D_LOG], first, count)
+        _account(a, d, p, count, messages, 0, size)
+        if not _add_to_busy(a, port, count, messages, now):
+            status = _advance(a, a[port + P_WORKER], now)
+            if status == DONE:
+                status = _deliver(a, p, first, count, 0, 0, now)
+            if status != DONE:
+                return status
     else:
-        size, status = _send_list(a, d, p, rows, 0, count, now)
-    if status != DONE:
-        return status
+        status = _look_at_clients(a, d, now)
+        if status != DONE:
+            return status
+        if first >= 0:
+            size, status = _send_range(a, d, p, first, count, now)
+        else:
+            size, status = _send_list(a, d, p, rows, 0, count, now)
+        if status != DONE:
+            return status
     ring = a[H_RING]
     if a[state + D_SENDS] - a[state + D_SEND] == ring:
         return RING_FULL
@@ -1302,11 +1302,17 @@ def _dispatch_evenly(a, d, rows, first_entry, count, now):
     first = a[H_PORTS_OF] + a[state + D_PORT]
     msgs = a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_MSGS]
     messages = count * msgs
+    most = a[state + D_MAX_CONSUMER] - messages if a[state + D_MAX_CONSUMER] > 0 else NEVER
+    # Kept in variables: after every write into the array the machine would read these places anew.
+    all_ports = a[H_PORTS]
     for index in range(ports):
-        port = a[H_PORTS] + a[first + index] * P_COUNT
-        if a[port + P_CONNECTED] == 0 or a[port + P_BLOCKED] == 1 or a[port + P_PERMITS] < messages:
-            return DONE, False
-        if 0 < a[state + D_MAX_CONSUMER] <= a[port + P_UNACKED] + messages:
+        port = all_ports + a[first + index] * P_COUNT
+        if (
+            a[port + P_PERMITS] < messages
+            or a[port + P_UNACKED] >= most
+            or a[port + P_CONNECTED] == 0
+            or a[port + P_BLOCKED] == 1
+        ):
             return DONE, False
     if ports == 0 or 0 < a[state + D_MAX_UNACKED] <= a[state + D_UNACKED] + messages:
         return DONE, False
@@ -1322,15 +1328,16 @@ def _dispatch_evenly(a, d, rows, first_entry, count, now):
             # The last lot is what is left.
             entries -= lots * lot - count
         p = a[first + index]
-        port = a[H_PORTS] + p * P_COUNT
+        port = all_ports + p * P_COUNT
         a[port + P_PERMITS] -= entries * msgs
         a[port + P_UNACKED] += entries * msgs
         a[port + P_PER_ENTRY] = msgs
-        status, known = _catch_up(a, p, now)
-        if status == DONE:
-            status = _deliver(a, p, 0, entries, 0, 0, now, known)
-        if status != DONE:
-            return status, False
+        if not _add_to_busy(a, port, entries, entries * msgs, now):
+            status = _advance(a, a[port + P_WORKER], now)
+            if status == DONE:
+                status = _deliver(a, p, 0, entries, 0, 0, now)
+            if status != DONE:
+                return status, False
         index = index + 1 if index + 1 < ports else 0
     a[state + D_ROBIN] += more if a[state + D_ROBIN] + more < ports else more - ports
     a[state + D_PERMITS] -= messages
@@ -1345,6 +1352,28 @@ def _dispatch_evenly(a, d, rows, first_entry, count, now):
     a[totals + T_OUT_BYTES] += size
     _charge(a, d, count, messages, size, now)
     return DONE, True
+
+
+@_compiled
+def _add_to_busy(a, port, entries, messages, now):
+    """Add to the queue of a client that works until after now in any case, where that does not change when it asks for more."""
+    w = a[port + P_WORKER]
+    worker = a[H_WORKERS] + w * W_COUNT
+    waiting = a[port + P_WAITING]
+    if a[worker + W_PORTS] != 1 or a[worker + W_BUSY] == 0 or waiting == 0:
+        return False
+    if a[worker + W_UNTIL] + waiting * a[worker + W_PROCESSING] <= now:
+        return False
+    asks_at = max(1, a[port + P_QUEUE] // 2) - a[port + P_TAKEN]
+    if waiting < asks_at <= waiting + messages:
+        return False
+    row = _queue_at(a, w, a[worker + W_TAIL] - 1)
+    if a[row + I_EPOCH] != a[port + P_EPOCH]:
+        return False
+    a[row + I_ENTRIES] += entries
+    a[row + I_LEFT] += messages
+    a[port + P_WAITING] = waiting + messages
+    return True
 
 
 @_compiled

@@ -250,7 +250,7 @@ def _workers(world: World) -> tuple[np.ndarray, np.ndarray]:
     rows = np.zeros((len(world.workers), k.W_COUNT), np.int64)
     ports: list[int] = []
     for row, item in zip(rows, world.workers, strict=True):
-        row[k.W_PROCESSING] = item.processing_us
+        row[k.W_PROCESSING], row[k.W_EXPONENTIAL] = item.processing_us, item.exponential
         # 2 says: connects at the start.
         row[k.W_JOINED] = 2 if item.joined else 0
         row[k.W_PORT], row[k.W_PORTS] = len(ports), len(item.ports)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from throttlescope.models.throttling.twin.state import Item, PortState, WorkerState
-from throttlescope.models.throttling.world import mixed
+from throttlescope.models.throttling.world import EXPONENTIAL, mixed
 
 
 class Clients:
@@ -37,9 +37,16 @@ class Clients:
                 now_us + self.machine.flow_us, 2, number, 1, self.flow, item.port, port.taken, port.session
             )
             port.taken = 0
-        worker.busy_until_us = now_us + worker.processing_us
+        worker.busy_until_us = now_us + self._processing_us(worker, item)
         worker.turn += 1
         self.at(worker.busy_until_us, 2, number, 0, self.finish, number, worker.turn)
+
+    def _processing_us(self, worker: WorkerState, item: Item) -> int:
+        if not worker.spec.exponential:
+            return worker.processing_us
+        log = self.dispatchers[self.ports[item.port].spec.dispatcher].log
+        drawn = mixed(item.entry, log.salt + 1_000 + item.left) % len(EXPONENTIAL)
+        return worker.processing_us * int(EXPONENTIAL[drawn]) >> 16
 
     def finish(self, number: int, turn: int, now_us: int) -> None:
         """A message is processed; the entry's last one acknowledges the entry or gives it back."""

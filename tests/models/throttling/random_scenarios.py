@@ -93,6 +93,8 @@ def _subscription(draw: random.Random, name: str, topics: list[str]) -> dict:
         if draw.random() < 0.5:
             item["redelivery"] = {"ack_timeout_ms": 1500}
     item["batch_index_ack"] = draw.random() < 0.3
+    if draw.random() < 0.15:
+        item["processing"] = "exponential"
     return item
 
 
