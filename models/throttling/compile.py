@@ -62,7 +62,7 @@ def compile_scenario(scenario: Scenario, machine: Machine, seed: int = 0) -> Wor
 
 class _Compiler:
     def __init__(self, scenario: Scenario, machine: Machine, seed: int) -> None:
-        self.scenario = scenario
+        self.scenario, self.machine = scenario, machine
         self.logs: list[Log] = []
         self.limiters: list[Limiter] = []
         self.dispatchers: list[Dispatcher] = []
@@ -139,10 +139,12 @@ class _Compiler:
                     nack_below=round(redelivery.nack_share * (1 << 32)) if again else 0,
                     nack_times=redelivery.nack_times if again else 0,
                     nack_delay_us=(redelivery.nack_delay_ms * 1000 if again else (timeout or 0) * 1000),
+                    nack_tick_us=redelivery.nack_delay_ms * 1000 // self.machine.nack_ticks
+                    if again and self.machine.nack_ticks
+                    else 0,
                     max_redeliver=_first(redelivery.max_redeliver if redelivery else None, -1),
                     acks=item.ack != "none",
-                    batch_index_ack=item.batch_index_ack
-                    and self.scenario.broker.acknowledges_batch_indexes,
+                    batch_index_ack=item.batch_index_ack and self.scenario.broker.acknowledges_batch_indexes,
                     drawn=item.processing == "exponential",
                     active_offset=max(partition, 0),
                 )
@@ -222,6 +224,8 @@ def _rules(scenario: Scenario) -> Rules:
         engine=scenario.broker.limiter_engine,
         read_batch=settings.dispatcher_max_read_batch_size,
         read_bytes=settings.dispatcher_max_read_size_bytes,
+        # managedLedgerCacheEvictionTimeThresholdMillis; since 4.1 six times that for entries that a cursor has yet to read.
+        cache_us=6_000_000 if numbers >= (4, 1, 0) else 1_000_000,
         round_robin=settings.dispatcher_max_round_robin_batch_size,
         precise=settings.precise_dispatcher_flow_control,
         per_entry=settings.dispatch_throttling_on_batch_message_enabled,

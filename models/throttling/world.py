@@ -56,11 +56,15 @@ class Log:
     keys: int = 0
     deliver_after_us: int = 0
     persistent: bool = True
+    #: Entries come in lots, so far apart: each at the next whole multiple of its own time; 0: at its own time.
+    tick_us: int = 0
     ttl_us: int = 0
     salt: int = 0
 
     def published(self, before_us: int) -> int:
         """Entries that were published before a time."""
+        if self.tick_us:
+            before_us = (before_us - 1) // self.tick_us * self.tick_us + 1
         if self.listed_us is not None:
             return int(np.searchsorted(self.listed_us, before_us, side="left"))
         count = 0
@@ -74,6 +78,10 @@ class Log:
 
     def time_us(self, entry: int) -> int:
         """When an entry is published; :data:`NEVER_US` if never."""
+        at_us = self._own_time_us(entry)
+        return -(-at_us // self.tick_us) * self.tick_us if self.tick_us and at_us < NEVER_US else at_us
+
+    def _own_time_us(self, entry: int) -> int:
         if self.listed_us is not None:
             return int(self.listed_us[entry]) if entry < len(self.listed_us) else NEVER_US
         found = None
@@ -130,6 +138,8 @@ class Dispatcher:
     nack_below: int = 0
     nack_times: int = 0
     nack_delay_us: int = 0
+    #: What is given back goes at whole multiples of this; 0: at its own time.
+    nack_tick_us: int = 0
     max_redeliver: int = -1
     acks: bool = True
     batch_index_ack: bool = False
@@ -189,6 +199,8 @@ class Rules:
     engine: Literal["A0", "A", "B", "C"]
     read_batch: int
     read_bytes: int
+    #: Younger entries are read from the broker's cache.
+    cache_us: int
     round_robin: int
     precise: bool
     per_entry: bool

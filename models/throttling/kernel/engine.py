@@ -31,19 +31,19 @@ DONE, QUEUE_FULL, LIST_FULL, RING_FULL = range(4)
 # rules
 (R_ENGINE, R_BATCH, R_BYTES, R_ROBIN, R_PRECISE, R_PER_ENTRY, R_CAUGHT_UP, R_EXTRA, R_RETRY, R_TICK, R_STATS, R_EXPIRY,
  R_BACKLOGGED, R_KEEPS_ACTIVE, R_READ, R_READ_ENTRY, R_NOTIFY, R_SEND, R_FLOW, R_LATE, R_RECONNECT, R_DURATION, R_EVERY,
- R_ANY_TTL, R_ANONYMOUS, R_COUNT) = range(26)  # fmt: skip
+ R_ANY_TTL, R_ANONYMOUS, R_CACHE, R_CACHED, R_CACHED_ENTRY, R_COUNT) = range(29)  # fmt: skip
 # meters: limiter x (msg, bytes) x field
 M_RATE, M_PERIOD, M_TOKENS, M_PENDING, M_ANCHOR, M_REST, M_SLOT, M_CONFIGURED, M_RELATIVE, M_COUNT = range(10)
 # logs
 (G_MSGS, G_ESTIMATE, G_KEYS, G_DELAY, G_PERSISTENT, G_TTL, G_SALT, G_END, G_SEGMENT, G_SEGMENTS, G_LISTED, G_LISTED_COUNT,
- G_SIZE, G_SIZES, G_TOTAL, G_AVERAGE_MSG, G_AVERAGE_BYTES, G_COUNT) = range(18)  # fmt: skip
+ G_SIZE, G_SIZES, G_TOTAL, G_AVERAGE_MSG, G_AVERAGE_BYTES, G_TICK, G_COUNT) = range(19)  # fmt: skip
 # dispatchers
 SINGLE, SHARED, KEY_SHARED = range(3)
 (D_KIND, D_LOG, D_BROKER, D_TOPIC, D_SUBSCRIPTION, D_MAX_CONSUMER, D_MAX_UNACKED, D_NACK_BELOW, D_NACK_TIMES, D_NACK_DELAY,
  D_MAX_REDELIVER, D_ACKS, D_INDEX_ACK, D_EXACT, D_PORT, D_PORTS, D_OFFSET,
  D_POSITION, D_AGAIN, D_AGAIN_END, D_REPLAY, D_DELAYED, D_DELAYED_END, D_READING, D_READ_FIRST, D_READ_AT, D_REPLAYING,
  D_REPLAY_AT, D_ARMED, D_ARM_AT, D_TIMER_AT, D_TICK_AT, D_LAST_TICK, D_BACKOFF, D_POLL_AT, D_ROBIN, D_PERMITS, D_UNACKED,
- D_BLOCKED, D_ACTIVE, D_GONE, D_EXPIRED_BELOW, D_SEND, D_SENDS, D_HELD, D_NEXT, D_COUNT) = range(47)  # fmt: skip
+ D_BLOCKED, D_ACTIVE, D_GONE, D_EXPIRED_BELOW, D_SEND, D_SENDS, D_HELD, D_NEXT, D_NACK_TICK, D_COUNT) = range(48)  # fmt: skip
 # totals of a dispatcher, in the order of columns.COUNTS
 (T_PUBLISHED, T_OUT_MESSAGES, T_OUT_BYTES, T_OUT_ENTRIES, T_REDELIVERED, T_ACKED, T_EXPIRED, T_DEAD, T_DROPPED, T_POLLS,
  T_EVENTS) = range(11)  # fmt: skip
@@ -264,6 +264,8 @@ def renew(a, meter, engine, configured, relative, average, period, now, fresh):
 def published(a, log, before):
     """Entries of a log that were published before a time."""
     g = a[H_LOGS] + log * G_COUNT
+    if a[g + G_TICK] > 0:
+        before = (before - 1) // a[g + G_TICK] * a[g + G_TICK] + 1
     if a[g + G_LISTED_COUNT] >= 0:
         low, high = 0, a[g + G_LISTED_COUNT]
         while low < high:
@@ -292,6 +294,13 @@ def published(a, log, before):
 @_compiled
 def time_of(a, log, entry):
     """When an entry is published."""
+    at = _own_time_of(a, log, entry)
+    tick = a[a[H_LOGS] + log * G_COUNT + G_TICK]
+    return -(-at // tick) * tick if tick > 0 and at < NEVER else at
+
+
+@_compiled
+def _own_time_of(a, log, entry):
     g = a[H_LOGS] + log * G_COUNT
     if a[g + G_LISTED_COUNT] >= 0:
         return a[a[H_LISTED] + a[g + G_LISTED] + entry] if entry < a[g + G_LISTED_COUNT] else NEVER
@@ -509,10 +518,7 @@ def _entries_done(a, w, item, entry, count, now):
         return DONE
     redeliveries = a[item + I_REDELIVERIES]
     salt = a[a[H_LOGS] + (a[state + D_LOG]) * G_COUNT + G_SALT]
-    nacked = (
-        redeliveries < a[state + D_NACK_TIMES]
-        and mixed(entry, salt + 2 + redeliveries) < a[state + D_NACK_BELOW]
-    )
+    nacked = redeliveries < a[state + D_NACK_TIMES] and mixed(entry, salt + 2) < a[state + D_NACK_BELOW]
     dead = nacked and 0 <= a[state + D_MAX_REDELIVER] <= redeliveries
     if a[state + D_ACKS] == 1 and (dead or not nacked):
         if dead and entry >= a[state + D_EXPIRED_BELOW]:
@@ -525,7 +531,10 @@ def _entries_done(a, w, item, entry, count, now):
         if a[worker + W_BACKS] - a[worker + W_BACK] == size:
             return RING_FULL
         at = a[worker + W_BACKS]
-        a[_back_at(a, w, at) + 0] = now + a[state + D_NACK_DELAY]
+        due = now + a[state + D_NACK_DELAY]
+        if a[state + D_NACK_TICK] > 0:
+            due = -(-due // a[state + D_NACK_TICK]) * a[state + D_NACK_TICK]
+        a[_back_at(a, w, at) + 0] = due
         a[_back_at(a, w, at) + 1] = p
         a[_back_at(a, w, at) + 2] = a[item + I_EPOCH]
         a[_back_at(a, w, at) + 3] = entry
@@ -963,7 +972,12 @@ def _poll(a, d, now):
                 return LIST_FULL
         if chosen > 0:
             a[state + D_REPLAYING] = chosen
-            a[state + D_REPLAY_AT] = now + a[R_READ] + chosen * a[R_READ_ENTRY]
+            oldest = published(a, a[state + D_LOG], now - a[R_CACHE])
+            stored = 0
+            for at in range(chosen):
+                if a[_read_at(a, H_REPLAYING, d, at) + E_ENTRY] < oldest:
+                    stored += 1
+            a[state + D_REPLAY_AT] = now + _read_us(a, stored, chosen)
             return DONE
         if a[state + D_BLOCKED] == 1 or a[state + D_READ_AT] != NEVER or a[state + D_ARMED] > 0:
             return DONE
@@ -995,13 +1009,29 @@ def _entries_for(a, d, entries, size):
 
 
 @_compiled
+def _read_us(a, stored, found):
+    """What a read takes: ``stored`` of its entries are too old for the broker's cache."""
+    if stored == 0:
+        return a[R_CACHED] + found * a[R_CACHED_ENTRY]
+    return a[R_READ] + stored * a[R_READ_ENTRY] + (found - stored) * a[R_CACHED_ENTRY]
+
+
+@_compiled
 def _read(a, d, entries, size, now):
     state = a[H_DISPATCHERS] + d * D_COUNT
     wanted = _entries_for(a, d, entries, size)
     found = _take(a, d, wanted, now)
     if found > 0:
         a[state + D_READING] = found
-        a[state + D_READ_AT] = now + a[R_READ] + found * a[R_READ_ENTRY]
+        oldest = published(a, a[state + D_LOG], now - a[R_CACHE])
+        stored = 0
+        if a[state + D_READ_FIRST] >= 0:
+            stored = min(found, max(0, oldest - a[state + D_READ_FIRST]))
+        else:
+            for at in range(found):
+                if a[_read_at(a, H_READING, d, at) + E_ENTRY] < oldest:
+                    stored += 1
+        a[state + D_READ_AT] = now + _read_us(a, stored, found)
         return
     a[state + D_ARMED] = wanted
     _arm(a, d)
@@ -1937,7 +1967,7 @@ def _expire(a, now):
     for d in range(a[H_N_DISPATCHERS]):
         state = a[H_DISPATCHERS] + d * D_COUNT
         ttl = a[a[H_LOGS] + (a[state + D_LOG]) * G_COUNT + G_TTL]
-        if ttl == 0:
+        if ttl == 0 or a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_PERSISTENT] == 0:
             continue
         below = published(a, a[state + D_LOG], now - ttl)
         low = a[state + D_EXPIRED_BELOW]

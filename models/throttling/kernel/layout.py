@@ -179,6 +179,9 @@ def _rules(world: World, machine: Machine, every_us: int) -> np.ndarray:
         k.R_EVERY: every_us,
         k.R_ANY_TTL: any(log.ttl_us for log in world.logs),
         k.R_ANONYMOUS: is_anonymous(world),
+        k.R_CACHE: rules.cache_us,
+        k.R_CACHED: machine.young[0],
+        k.R_CACHED_ENTRY: machine.young[1],
     }
     # One place more: the kernel keeps its clock there.
     return np.array([int(values[index]) for index in range(k.R_COUNT)] + [0], np.int64)
@@ -203,6 +206,7 @@ def _logs(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
         row[k.G_MSGS], row[k.G_ESTIMATE], row[k.G_KEYS] = log.msgs, log.estimate_bytes, log.keys
         row[k.G_DELAY], row[k.G_PERSISTENT], row[k.G_TTL] = log.deliver_after_us, log.persistent, log.ttl_us
         row[k.G_SALT], row[k.G_END], row[k.G_TOTAL] = log.salt, log.end_us, log.published(log.end_us)
+        row[k.G_TICK] = log.tick_us
         row[k.G_SEGMENT], row[k.G_SEGMENTS] = len(segments), len(log.segments)
         segments += [(item.start_us, item.first, item.per_1000_s) for item in log.segments]
         row[k.G_SIZE], row[k.G_SIZES] = len(sizes), len(log.sizes)
@@ -224,6 +228,7 @@ def _dispatchers(world: World) -> tuple[np.ndarray, np.ndarray]:
         row[k.D_BROKER], row[k.D_TOPIC], row[k.D_SUBSCRIPTION] = item.limiters
         row[k.D_MAX_CONSUMER], row[k.D_MAX_UNACKED] = item.max_unacked_consumer, item.max_unacked_subscription
         row[k.D_NACK_BELOW], row[k.D_NACK_TIMES] = item.nack_below, item.nack_times
+        row[k.D_NACK_TICK] = item.nack_tick_us
         row[k.D_NACK_DELAY], row[k.D_MAX_REDELIVER] = item.nack_delay_us, item.max_redeliver
         row[k.D_ACKS], row[k.D_INDEX_ACK] = item.acks, item.batch_index_ack
         row[k.D_EXACT], row[k.D_OFFSET] = item.exact, item.active_offset

@@ -66,8 +66,7 @@ class Clients:
         state = self.dispatchers[port.spec.dispatcher]
         spec = state.spec
         nacked = (
-            item.redeliveries < spec.nack_times
-            and mixed(item.entry, state.log.salt + 2 + item.redeliveries) < spec.nack_below
+            item.redeliveries < spec.nack_times and mixed(item.entry, state.log.salt + 2) < spec.nack_below
         )
         dead = nacked and 0 <= spec.max_redeliver <= item.redeliveries
         if spec.acks and (dead or not nacked):
@@ -75,7 +74,10 @@ class Clients:
                 state.counts["dead_letter_entries"] += 1
             self.acknowledge(item, now_us, counted=not dead)
         elif nacked or spec.nack_delay_us:
-            self.at(now_us + spec.nack_delay_us, 2, number, 2, self.give_back, item)
+            due_us = now_us + spec.nack_delay_us
+            if spec.nack_tick_us:
+                due_us = -(-due_us // spec.nack_tick_us) * spec.nack_tick_us
+            self.at(due_us, 2, number, 2, self.give_back, item)
 
     def acknowledge(self, item: Item, now_us: int, *, counted: bool = True) -> None:
         """The broker learns that an entry is done with."""

@@ -35,8 +35,10 @@ def _made_anonymous(world: World) -> World:
     world.steps = [step for step in world.steps if step.kind not in ("leave", "unload", "seek")]
     for log in world.logs:
         log.ttl_us, log.deliver_after_us, log.persistent = 0, 0, True
+    for worker in world.workers:
+        worker.exponential = False
     for number, item in enumerate(world.dispatchers):
-        item.nack_below, item.acks = 0, True
+        item.nack_below, item.acks, item.drawn = 0, True, False
         # Some begin in the middle, as a replay does.
         item.first = world.logs[item.log].published(1) // 2 if number % 2 else 0
         if item.kind == "key_shared":

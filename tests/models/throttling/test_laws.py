@@ -22,7 +22,7 @@ from throttlescope.models.throttling.scenario import Scenario
 from throttlescope.models.throttling.simulate import run, simulate
 from throttlescope.models.throttling.world import Step, World
 
-ENGINES = ["twin"]
+ENGINES = ["twin", "kernel"]
 MACHINES = [INSTANT, LAB, Machine(read_us=10_000, send_us=15_000, notify_us=2_000, flow_us=30_000)]
 VERSIONS = ["4.2.4", "4.0.6", "4.0.1", "3.3.2", "3.0.7", "2.7.1"]
 KINDS = ["Shared", "Shared", "Key_Shared", "Key_Shared", "Exclusive", "Failover"]
@@ -521,9 +521,7 @@ def as_bytes(table: pa.Table) -> bytes:
 # -- queues without a limiter -------------------------------------------------------------------------------
 
 
-def queue(
-    rate_msg: float, *, seconds: float, kind: str = "Shared", processing: str = "constant"
-) -> Scenario:
+def queue(rate_msg: float, *, seconds: float, kind: str = "Shared", processing: str = "constant") -> Scenario:
     """A Poisson producer and one consumer that takes 100 ms for a message, or so long on average."""
     return Scenario.model_validate(
         {
@@ -531,7 +529,14 @@ def queue(
             "name": "queue",
             "topics": [{"name": "t"}],
             "subscriptions": [
-                {"name": "s", "topic": "t", "type": kind, "consumers": 1, "processing_ms": 100, "processing": processing}
+                {
+                    "name": "s",
+                    "topic": "t",
+                    "type": kind,
+                    "consumers": 1,
+                    "processing_ms": 100,
+                    "processing": processing,
+                }
             ],
             "producers": [{"topic": "t", "rate_msg": rate_msg, "size_bytes": 10, "shape": "poisson"}],
             "timeline": [{"name": "all", "duration_s": seconds}],
