@@ -52,8 +52,8 @@ def _volatile(body: dict) -> None:
         (_producer(duplicate_share=0.5), "producers.0.duplicate_share"),
         (_subscription(consumers=1000), "subscriptions.0.consumers: at most"),
         (
-            _subscription(redelivery={"nack_share": 0.5, "retry_delay_ms": 10}),
-            "subscriptions.0.redelivery.retry_delay_ms",
+            _subscription(processing="exponential"),
+            "subscriptions.0.processing",
         ),
         (_subscription(redelivery={"ack_timeout_ms": 2000}), "takes no less than 10000"),
         (

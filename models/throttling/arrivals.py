@@ -52,6 +52,7 @@ def logs_of(scenario: Scenario, topic: Topic, machine: Machine, seed: int) -> li
             sizes=[(0, 1 << 32)],
             estimate_bytes=0,
             persistent=topic.persistent,
+            tick_us=machine.publish_tick_us,
             ttl_us=(topic.ttl_s or 0) * 1_000_000,
             salt=salt + 7 * number,
         )

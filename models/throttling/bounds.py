@@ -18,6 +18,10 @@ def check(scenario: Scenario) -> None:
         Names the field, the figure got and the one that is allowed.
     """
     seconds = scenario.duration_s
+    if scenario.broker.settings.max_unacked_messages_per_broker:
+        raise ScenarioError(
+            "broker.settings.maxUnackedMessagesPerBroker: the simulator has no such limit; leave it at 0"
+        )
     for number, producer in enumerate(scenario.producers):
         highest = _highest(scenario, producer.topic) * max([1.0, *(f for _, f in producer.steps or ())])
         readers = sum(producer.topic in item.reads for item in scenario.subscriptions)
@@ -43,6 +47,12 @@ def notes(scenario: Scenario) -> list[str]:
     found = []
     settings = scenario.broker.settings
     for number, item in enumerate(scenario.subscriptions):
+        redelivery = item.redelivery
+        if redelivery is not None and redelivery.ack_timeout_ms is not None and item.ack != "none":
+            found.append(
+                f"subscriptions.{number}.redelivery.ack_timeout_ms: only messages that {item.name} never acknowledges come"
+                " back; one that waits longer in its queue is taken as acknowledged in time"
+            )
         if item.ack != "none" or item.type in ("Exclusive", "Failover"):
             continue
         for name in item.reads:

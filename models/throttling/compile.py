@@ -62,7 +62,7 @@ def compile_scenario(scenario: Scenario, machine: Machine, seed: int = 0) -> Wor
 
 class _Compiler:
     def __init__(self, scenario: Scenario, machine: Machine, seed: int) -> None:
-        self.scenario = scenario
+        self.scenario, self.machine = scenario, machine
         self.logs: list[Log] = []
         self.limiters: list[Limiter] = []
         self.dispatchers: list[Dispatcher] = []
@@ -106,7 +106,12 @@ class _Compiler:
         for number in range(most):
             mine.append(len(self.workers))
             self.workers.append(
-                Worker(item.name, round(item.processing_ms * 1000), [], number < item.consumers)
+                Worker(
+                    item.name,
+                    round(item.processing_ms * 1000),
+                    exponential=item.processing == "exponential",
+                    joined=number < item.consumers,
+                )
             )
         self._workers_of[item.name] = mine
         for name in item.reads:
@@ -134,10 +139,13 @@ class _Compiler:
                     nack_below=round(redelivery.nack_share * (1 << 32)) if again else 0,
                     nack_times=redelivery.nack_times if again else 0,
                     nack_delay_us=(redelivery.nack_delay_ms * 1000 if again else (timeout or 0) * 1000),
+                    nack_tick_us=redelivery.nack_delay_ms * 1000 // self.machine.nack_ticks
+                    if again and self.machine.nack_ticks
+                    else 0,
                     max_redeliver=_first(redelivery.max_redeliver if redelivery else None, -1),
                     acks=item.ack != "none",
-                    batch_index_ack=item.batch_index_ack
-                    and settings.acknowledgment_at_batch_index_level_enabled,
+                    batch_index_ack=item.batch_index_ack and self.scenario.broker.acknowledges_batch_indexes,
+                    drawn=item.processing == "exponential",
                     active_offset=max(partition, 0),
                 )
                 self._dispatcher_of[key] = len(self.dispatchers)
@@ -216,12 +224,16 @@ def _rules(scenario: Scenario) -> Rules:
         engine=scenario.broker.limiter_engine,
         read_batch=settings.dispatcher_max_read_batch_size,
         read_bytes=settings.dispatcher_max_read_size_bytes,
+        # managedLedgerCacheEvictionTimeThresholdMillis; since 4.1 six times that for entries that a cursor has yet to read.
+        cache_us=6_000_000 if numbers >= (4, 1, 0) else 1_000_000,
         round_robin=settings.dispatcher_max_round_robin_batch_size,
         precise=settings.precise_dispatcher_flow_control,
         per_entry=settings.dispatch_throttling_on_batch_message_enabled,
         limits_caught_up=settings.dispatch_throttling_on_non_backlog_consumer_enabled,
-        # Since 4.0.4 an entry counts 64 bytes more than the ledger's mean.
-        estimate_extra_bytes=64 if numbers >= (4, 0, 4) or (3, 3, 6) <= numbers < (4, 0, 0) else 0,
+        # Since 3.0.11, 3.3.6 and 4.0.4 an entry counts 64 bytes more than the ledger's mean.
+        estimate_extra_bytes=64
+        if numbers >= (4, 0, 4) or (3, 3, 6) <= numbers < (4, 0, 0) or (3, 0, 11) <= numbers < (3, 1, 0)
+        else 0,
         retry_backoff=numbers >= (4, 0, 0),
         delay_tick_us=settings.delayed_delivery_tick_time_millis * 1000,
         stats_us=settings.stats_update_frequency_in_secs * 1_000_000,

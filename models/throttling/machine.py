@@ -17,6 +17,8 @@ class Machine:
     ----------
     read_us, read_entry_us
         From plan to entries: for every read, and for every entry of it.
+    cached_read_us, cached_entry_us
+        The same where all entries, or an entry, are young enough to be in the broker's cache; None: no faster.
     notify_us
         From a published entry to the completion of a read that waited for it.
     send_us
@@ -27,19 +29,33 @@ class Machine:
         How much later than 1000 ms the back-off timer fires.
     entry_overhead_bytes, message_overhead_bytes
         What is stored of an entry and of each of its messages beside the payload.
+    publish_tick_us
+        Producers send in lots, so far apart; 0: every entry at its own time.
+    nack_ticks
+        How often within their delay a client looks which negative acknowledgements are due; 0: each goes at its own time.
     reconnect_us
         How long clients need to be back after an unload or a seek.
     """
 
     read_us: int = 0
     read_entry_us: int = 0
+    cached_read_us: int | None = None
+    cached_entry_us: int | None = None
     notify_us: int = 0
     send_us: int = 0
     flow_us: int = 0
     timer_late_us: int = 1_000
     entry_overhead_bytes: int = 0
     message_overhead_bytes: int = 0
+    publish_tick_us: int = 0
+    nack_ticks: int = 0
     reconnect_us: int = 100_000
+
+    @property
+    def young(self) -> tuple[int, int]:
+        """What a read of young entries takes, and each of them."""
+        read_us = self.read_us if self.cached_read_us is None else self.cached_read_us
+        return read_us, self.read_entry_us if self.cached_entry_us is None else self.cached_entry_us
 
 
 INSTANT = Machine()
@@ -50,11 +66,15 @@ INSTANT = Machine()
 LAB = Machine(
     read_us=3_000,
     read_entry_us=350,
+    cached_read_us=500,
+    cached_entry_us=10,
     notify_us=1_000,
     send_us=1_000,
     flow_us=500,
     timer_late_us=1_000,
     entry_overhead_bytes=30,
     message_overhead_bytes=11,
+    publish_tick_us=10_000,
+    nack_ticks=3,
     reconnect_us=300_000,
 )

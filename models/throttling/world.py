@@ -16,6 +16,10 @@ NEVER_US = 1 << 62
 _MASK = (1 << 64) - 1
 
 
+#: Equally likely values of an exponential distribution with mean 1, in units of 1/65536.
+EXPONENTIAL = np.round(-np.log1p(-(np.arange(4096) + 0.5) / 4096) * 65_536).astype(np.int64)
+
+
 def mixed(number: int, salt: int) -> int:
     """A number of 32 bits that looks random and is the same every time (the finalizer of splitmix64)."""
     z = (number * 0x9E3779B97F4A7C15 + salt * 0xBF58476D1CE4E5B9 + 0x94D049BB133111EB) & _MASK
@@ -52,24 +56,32 @@ class Log:
     keys: int = 0
     deliver_after_us: int = 0
     persistent: bool = True
+    #: Entries come in lots, so far apart: each at the next whole multiple of its own time; 0: at its own time.
+    tick_us: int = 0
     ttl_us: int = 0
     salt: int = 0
 
     def published(self, before_us: int) -> int:
         """Entries that were published before a time."""
+        if self.tick_us:
+            before_us = (before_us - 1) // self.tick_us * self.tick_us + 1
         if self.listed_us is not None:
             return int(np.searchsorted(self.listed_us, before_us, side="left"))
         count = 0
         for number, item in enumerate(self.segments):
             end = self.segments[number + 1].start_us if number + 1 < len(self.segments) else self.end_us
-            until = min(before_us, end)
-            if until <= item.start_us:
+            if before_us <= item.start_us:
                 break
+            until = min(before_us, end)
             count = item.first - (-(until - item.start_us) * item.per_1000_s // 10**9)
         return count
 
     def time_us(self, entry: int) -> int:
         """When an entry is published; :data:`NEVER_US` if never."""
+        at_us = self._own_time_us(entry)
+        return -(-at_us // self.tick_us) * self.tick_us if self.tick_us and at_us < NEVER_US else at_us
+
+    def _own_time_us(self, entry: int) -> int:
         if self.listed_us is not None:
             return int(self.listed_us[entry]) if entry < len(self.listed_us) else NEVER_US
         found = None
@@ -126,9 +138,13 @@ class Dispatcher:
     nack_below: int = 0
     nack_times: int = 0
     nack_delay_us: int = 0
+    #: What is given back goes at whole multiples of this; 0: at its own time.
+    nack_tick_us: int = 0
     max_redeliver: int = -1
     acks: bool = True
     batch_index_ack: bool = False
+    #: Every message's processing time is drawn for itself.
+    drawn: bool = False
     ports: list[int] = field(default_factory=list)
     #: The first entry that it has not had at the start: earlier ones are gone.
     first: int = 0
@@ -138,7 +154,7 @@ class Dispatcher:
     @property
     def exact(self) -> bool:
         """Whether the fate of single entries matters, so that they cannot be counted in ranges."""
-        return self.nack_below > 0 or not self.acks or self.kind == "key_shared"
+        return self.nack_below > 0 or not self.acks or self.drawn or self.kind == "key_shared"
 
 
 @dataclass
@@ -157,6 +173,8 @@ class Worker:
     subscription: str
     processing_us: int
     ports: list[int] = field(default_factory=list)
+    #: Processing times are drawn, ``processing_us`` is their mean.
+    exponential: bool = False
     joined: bool = True
 
 
@@ -181,6 +199,8 @@ class Rules:
     engine: Literal["A0", "A", "B", "C"]
     read_batch: int
     read_bytes: int
+    #: Younger entries are read from the broker's cache.
+    cache_us: int
     round_robin: int
     precise: bool
     per_entry: bool

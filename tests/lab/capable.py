@@ -96,11 +96,11 @@ def _producer(producer: Producer) -> Iterator[str]:
 def _subscription(subscription: Subscription) -> Iterator[str]:
     if subscription.consumers > CONSUMERS_MAX:
         yield f"consumers: at most {CONSUMERS_MAX}"
+    if subscription.processing != "constant":
+        yield "processing: consumers of the lab take the same time for every message"
     redelivery = subscription.redelivery
     if redelivery is None:
         return
-    if redelivery.retry_delay_ms is not None:
-        yield "redelivery.retry_delay_ms: the Python client has no retry topic"
     if redelivery.ack_timeout_ms is not None and redelivery.ack_timeout_ms < ACK_TIMEOUT_MIN_MS:
         yield f"redelivery.ack_timeout_ms: the Python client takes no less than {ACK_TIMEOUT_MIN_MS}"
     if redelivery.max_redeliver is not None and subscription.type not in ("Shared", "Key_Shared"):

@@ -15,6 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from throttlescope.models.throttling.world import EXPONENTIAL
+
 _compiled = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _entry = njit(cache=True, nogil=True, error_model="numpy")
 
@@ -29,19 +31,19 @@ DONE, QUEUE_FULL, LIST_FULL, RING_FULL = range(4)
 # rules
 (R_ENGINE, R_BATCH, R_BYTES, R_ROBIN, R_PRECISE, R_PER_ENTRY, R_CAUGHT_UP, R_EXTRA, R_RETRY, R_TICK, R_STATS, R_EXPIRY,
  R_BACKLOGGED, R_KEEPS_ACTIVE, R_READ, R_READ_ENTRY, R_NOTIFY, R_SEND, R_FLOW, R_LATE, R_RECONNECT, R_DURATION, R_EVERY,
- R_ANY_TTL, R_COUNT) = range(25)  # fmt: skip
+ R_ANY_TTL, R_ANONYMOUS, R_CACHE, R_CACHED, R_CACHED_ENTRY, R_COUNT) = range(29)  # fmt: skip
 # meters: limiter x (msg, bytes) x field
 M_RATE, M_PERIOD, M_TOKENS, M_PENDING, M_ANCHOR, M_REST, M_SLOT, M_CONFIGURED, M_RELATIVE, M_COUNT = range(10)
 # logs
 (G_MSGS, G_ESTIMATE, G_KEYS, G_DELAY, G_PERSISTENT, G_TTL, G_SALT, G_END, G_SEGMENT, G_SEGMENTS, G_LISTED, G_LISTED_COUNT,
- G_SIZE, G_SIZES, G_TOTAL, G_AVERAGE_MSG, G_AVERAGE_BYTES, G_COUNT) = range(18)  # fmt: skip
+ G_SIZE, G_SIZES, G_TOTAL, G_AVERAGE_MSG, G_AVERAGE_BYTES, G_TICK, G_COUNT) = range(19)  # fmt: skip
 # dispatchers
 SINGLE, SHARED, KEY_SHARED = range(3)
 (D_KIND, D_LOG, D_BROKER, D_TOPIC, D_SUBSCRIPTION, D_MAX_CONSUMER, D_MAX_UNACKED, D_NACK_BELOW, D_NACK_TIMES, D_NACK_DELAY,
  D_MAX_REDELIVER, D_ACKS, D_INDEX_ACK, D_EXACT, D_PORT, D_PORTS, D_OFFSET,
  D_POSITION, D_AGAIN, D_AGAIN_END, D_REPLAY, D_DELAYED, D_DELAYED_END, D_READING, D_READ_FIRST, D_READ_AT, D_REPLAYING,
  D_REPLAY_AT, D_ARMED, D_ARM_AT, D_TIMER_AT, D_TICK_AT, D_LAST_TICK, D_BACKOFF, D_POLL_AT, D_ROBIN, D_PERMITS, D_UNACKED,
- D_BLOCKED, D_ACTIVE, D_GONE, D_EXPIRED_BELOW, D_SEND, D_SENDS, D_HELD, D_NEXT, D_COUNT) = range(47)  # fmt: skip
+ D_BLOCKED, D_ACTIVE, D_GONE, D_EXPIRED_BELOW, D_SEND, D_SENDS, D_HELD, D_NEXT, D_NACK_TICK, D_COUNT) = range(48)  # fmt: skip
 # totals of a dispatcher, in the order of columns.COUNTS
 (T_PUBLISHED, T_OUT_MESSAGES, T_OUT_BYTES, T_OUT_ENTRIES, T_REDELIVERED, T_ACKED, T_EXPIRED, T_DEAD, T_DROPPED, T_POLLS,
  T_EVENTS) = range(11)  # fmt: skip
@@ -54,7 +56,7 @@ S_COUNT = S_TOKENS + 6
  P_WAITING, P_RECONNECT_AT, P_PER_ENTRY, P_COUNT) = range(15)  # fmt: skip
 # workers
 (W_PROCESSING, W_JOINED, W_HUNG, W_HUNG_LEFT, W_BUSY, W_UNTIL, W_PORT, W_PORTS, W_HEAD, W_TAIL, W_FLOW, W_FLOWS, W_BACK,
- W_BACKS, W_NEXT, W_COUNT) = range(16)  # fmt: skip
+ W_BACKS, W_NEXT, W_EXPONENTIAL, W_COUNT) = range(17)  # fmt: skip
 # an item in a worker's queue, and the current one: port, epoch, first entry, entries, redeliveries, acked messages, messages left
 (I_PORT, I_EPOCH, I_ENTRY, I_ENTRIES, I_REDELIVERIES, I_ACKED, I_LEFT, I_COUNT) = range(8)
 # steps
@@ -106,24 +108,27 @@ def _meter_at(a, limiter, unit):
     return a[H_METERS] + (limiter * 2 + unit) * M_COUNT
 
 
+# Sizes of rings are powers of two.
+
+
 @_compiled
 def _queue_at(a, w, number):
-    return a[H_QUEUE] + (w * a[H_QUEUE_SIZE] + number % a[H_QUEUE_SIZE]) * I_COUNT
+    return a[H_QUEUE] + (w * a[H_QUEUE_SIZE] + (number & (a[H_QUEUE_SIZE] - 1))) * I_COUNT
 
 
 @_compiled
 def _flow_at(a, w, number):
-    return a[H_FLOWS] + (w * a[H_RING] + number % a[H_RING]) * FLOW_COUNT
+    return a[H_FLOWS] + (w * a[H_RING] + (number & (a[H_RING] - 1))) * FLOW_COUNT
 
 
 @_compiled
 def _back_at(a, w, number):
-    return a[H_BACKS] + (w * a[H_LISTS] + number % a[H_LISTS]) * BACK_COUNT
+    return a[H_BACKS] + (w * a[H_LISTS] + (number & (a[H_LISTS] - 1))) * BACK_COUNT
 
 
 @_compiled
 def _send_at(a, d, number):
-    return a[H_SENDS] + (d * a[H_RING] + number % a[H_RING]) * SEND_COUNT
+    return a[H_SENDS] + (d * a[H_RING] + (number & (a[H_RING] - 1))) * SEND_COUNT
 
 
 @_compiled
@@ -259,6 +264,8 @@ def renew(a, meter, engine, configured, relative, average, period, now, fresh):
 def published(a, log, before):
     """Entries of a log that were published before a time."""
     g = a[H_LOGS] + log * G_COUNT
+    if a[g + G_TICK] > 0:
+        before = (before - 1) // a[g + G_TICK] * a[g + G_TICK] + 1
     if a[g + G_LISTED_COUNT] >= 0:
         low, high = 0, a[g + G_LISTED_COUNT]
         while low < high:
@@ -268,40 +275,52 @@ def published(a, log, before):
             else:
                 high = middle
         return low
-    count = 0
-    for number in range(a[g + G_SEGMENTS]):
-        at = a[g + G_SEGMENT] + number
-        end = a[a[H_SEGMENTS] + (at + 1) * 3 + 0] if number + 1 < a[g + G_SEGMENTS] else a[g + G_END]
-        until = min(before, end)
-        if until <= a[a[H_SEGMENTS] + at * 3 + 0]:
-            break
-        count = a[a[H_SEGMENTS] + at * 3 + 1] - (
-            -(until - a[a[H_SEGMENTS] + at * 3 + 0]) * a[a[H_SEGMENTS] + at * 3 + 2] // 1_000_000_000
-        )
-    return count
+    # The last segment that begins before the time; what the earlier ones hold is its first entry's number.
+    low, high = 0, a[g + G_SEGMENTS]
+    first = a[H_SEGMENTS] + a[g + G_SEGMENT] * 3
+    while low < high:
+        middle = (low + high) // 2
+        if a[first + middle * 3] < before:
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0:
+        return 0
+    row = first + (low - 1) * 3
+    end = a[row + 3] if low < a[g + G_SEGMENTS] else a[g + G_END]
+    return a[row + 1] - (-(min(before, end) - a[row]) * a[row + 2] // 1_000_000_000)
 
 
 @_compiled
 def time_of(a, log, entry):
     """When an entry is published."""
+    at = _own_time_of(a, log, entry)
+    tick = a[a[H_LOGS] + log * G_COUNT + G_TICK]
+    return -(-at // tick) * tick if tick > 0 and at < NEVER else at
+
+
+@_compiled
+def _own_time_of(a, log, entry):
     g = a[H_LOGS] + log * G_COUNT
     if a[g + G_LISTED_COUNT] >= 0:
         return a[a[H_LISTED] + a[g + G_LISTED] + entry] if entry < a[g + G_LISTED_COUNT] else NEVER
     if entry >= a[g + G_TOTAL]:
         return NEVER
-    found = -1
-    for number in range(a[g + G_SEGMENTS]):
-        at = a[g + G_SEGMENT] + number
-        if a[a[H_SEGMENTS] + at * 3 + 1] > entry:
-            break
-        if a[a[H_SEGMENTS] + at * 3 + 2] > 0:
-            found = at
-    if found < 0:
+    # The last segment that begins at or before the entry; an empty one holds nothing, the one after it has the same first entry.
+    low, high = 0, a[g + G_SEGMENTS]
+    first = a[H_SEGMENTS] + a[g + G_SEGMENT] * 3
+    while low < high:
+        middle = (low + high) // 2
+        if a[first + middle * 3 + 1] <= entry:
+            low = middle + 1
+        else:
+            high = middle
+    while low > 0 and a[first + (low - 1) * 3 + 2] == 0:
+        low -= 1
+    if low == 0:
         return NEVER
-    return (
-        a[a[H_SEGMENTS] + found * 3 + 0]
-        + (entry - a[a[H_SEGMENTS] + found * 3 + 1]) * 1_000_000_000 // a[a[H_SEGMENTS] + found * 3 + 2]
-    )
+    row = first + (low - 1) * 3
+    return a[row] + (entry - a[row + 1]) * 1_000_000_000 // a[row + 2]
 
 
 @_compiled
@@ -477,6 +496,10 @@ def _advance(a, w, now):
             a[current + I_LEFT] = 0 if (done_before + 1) % msgs == 0 else 1
         if a[head + I_LEFT] == 0:
             a[worker + W_HEAD] += 1
+        if a[worker + W_EXPONENTIAL] == 1:
+            salt = a[a[H_LOGS] + a[a[H_DISPATCHERS] + d * D_COUNT + D_LOG] * G_COUNT + G_SALT]
+            drawn = mixed(a[current + I_ENTRY], salt + 1_000 + a[head + I_LEFT]) % len(EXPONENTIAL)
+            processing = processing * EXPONENTIAL[drawn] >> 16
         a[worker + W_UNTIL] += processing
     return DONE
 
@@ -495,10 +518,7 @@ def _entries_done(a, w, item, entry, count, now):
         return DONE
     redeliveries = a[item + I_REDELIVERIES]
     salt = a[a[H_LOGS] + (a[state + D_LOG]) * G_COUNT + G_SALT]
-    nacked = (
-        redeliveries < a[state + D_NACK_TIMES]
-        and mixed(entry, salt + 2 + redeliveries) < a[state + D_NACK_BELOW]
-    )
+    nacked = redeliveries < a[state + D_NACK_TIMES] and mixed(entry, salt + 2) < a[state + D_NACK_BELOW]
     dead = nacked and 0 <= a[state + D_MAX_REDELIVER] <= redeliveries
     if a[state + D_ACKS] == 1 and (dead or not nacked):
         if dead and entry >= a[state + D_EXPIRED_BELOW]:
@@ -511,7 +531,10 @@ def _entries_done(a, w, item, entry, count, now):
         if a[worker + W_BACKS] - a[worker + W_BACK] == size:
             return RING_FULL
         at = a[worker + W_BACKS]
-        a[_back_at(a, w, at) + 0] = now + a[state + D_NACK_DELAY]
+        due = now + a[state + D_NACK_DELAY]
+        if a[state + D_NACK_TICK] > 0:
+            due = -(-due // a[state + D_NACK_TICK]) * a[state + D_NACK_TICK]
+        a[_back_at(a, w, at) + 0] = due
         a[_back_at(a, w, at) + 1] = p
         a[_back_at(a, w, at) + 2] = a[item + I_EPOCH]
         a[_back_at(a, w, at) + 3] = entry
@@ -658,7 +681,7 @@ def _deliver(a, p, entry, count, redeliveries, acked, now):
         if (
             a[last + I_PORT] == p
             and a[last + I_EPOCH] == a[port + P_EPOCH]
-            and a[last + I_ENTRY] + a[last + I_ENTRIES] == entry
+            and (a[R_ANONYMOUS] == 1 or a[last + I_ENTRY] + a[last + I_ENTRIES] == entry)
         ):
             a[last + I_ENTRIES] += count
             a[last + I_LEFT] += messages
@@ -949,7 +972,12 @@ def _poll(a, d, now):
                 return LIST_FULL
         if chosen > 0:
             a[state + D_REPLAYING] = chosen
-            a[state + D_REPLAY_AT] = now + a[R_READ] + chosen * a[R_READ_ENTRY]
+            oldest = published(a, a[state + D_LOG], now - a[R_CACHE])
+            stored = 0
+            for at in range(chosen):
+                if a[_read_at(a, H_REPLAYING, d, at) + E_ENTRY] < oldest:
+                    stored += 1
+            a[state + D_REPLAY_AT] = now + _read_us(a, stored, chosen)
             return DONE
         if a[state + D_BLOCKED] == 1 or a[state + D_READ_AT] != NEVER or a[state + D_ARMED] > 0:
             return DONE
@@ -975,7 +1003,17 @@ def _entries_for(a, d, entries, size):
     mean = (
         max(1, a[a[H_LOGS] + a[a[H_DISPATCHERS] + d * D_COUNT + D_LOG] * G_COUNT + G_ESTIMATE]) + a[R_EXTRA]
     )
-    return max(1, min(entries, size // mean))
+    if entries * mean <= size:
+        return max(1, entries)
+    return max(1, size // mean)
+
+
+@_compiled
+def _read_us(a, stored, found):
+    """What a read takes: ``stored`` of its entries are too old for the broker's cache."""
+    if stored == 0:
+        return a[R_CACHED] + found * a[R_CACHED_ENTRY]
+    return a[R_READ] + stored * a[R_READ_ENTRY] + (found - stored) * a[R_CACHED_ENTRY]
 
 
 @_compiled
@@ -985,7 +1023,15 @@ def _read(a, d, entries, size, now):
     found = _take(a, d, wanted, now)
     if found > 0:
         a[state + D_READING] = found
-        a[state + D_READ_AT] = now + a[R_READ] + found * a[R_READ_ENTRY]
+        oldest = published(a, a[state + D_LOG], now - a[R_CACHE])
+        stored = 0
+        if a[state + D_READ_FIRST] >= 0:
+            stored = min(found, max(0, oldest - a[state + D_READ_FIRST]))
+        else:
+            for at in range(found):
+                if a[_read_at(a, H_READING, d, at) + E_ENTRY] < oldest:
+                    stored += 1
+        a[state + D_READ_AT] = now + _read_us(a, stored, found)
         return
     a[state + D_ARMED] = wanted
     _arm(a, d)
@@ -1175,11 +1221,18 @@ def _look_at_clients(a, d, now):
 def _dispatch(a, d, rows, first, count, now):
     """Send what a read brought (a range from ``first``, or rows), charge for it, and read on."""
     state = a[H_DISPATCHERS] + d * D_COUNT
+    if a[state + D_KIND] == SINGLE:
+        return _dispatch_single(a, d, rows, first, count, now)
+    if a[R_ANONYMOUS] == 1:
+        status, even = _dispatch_evenly(a, d, rows, first, count, now)
+        if status != DONE:
+            return status
+        if even:
+            a[state + D_BACKOFF] = 1_000
+            return _poll(a, d, now)
     status = _look_at_clients(a, d, now)
     if status != DONE:
         return status
-    if a[state + D_KIND] == SINGLE:
-        return _dispatch_single(a, d, rows, first, count, now)
     if a[state + D_KIND] == KEY_SHARED:
         status, processed = _dispatch_keys(a, d, rows, count, now)
     else:
@@ -1212,12 +1265,27 @@ def _dispatch_single(a, d, rows, first, count, now):
             if status != DONE:
                 return status
         return DONE
-    if first >= 0:
-        size, status = _send_range(a, d, p, first, count, now)
+    port = a[H_PORTS] + p * P_COUNT
+    messages = count * a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_MSGS]
+    if a[R_ANONYMOUS] == 1 and first >= 0:
+        size = _bytes_of_range(a, a[state + D_LOG], first, count)
+        _account(a, d, p, count, messages, 0, size)
+        if not _add_to_busy(a, port, count, messages, now):
+            status = _advance(a, a[port + P_WORKER], now)
+            if status == DONE:
+                status = _deliver(a, p, first, count, 0, 0, now)
+            if status != DONE:
+                return status
     else:
-        size, status = _send_list(a, d, p, rows, 0, count, now)
-    if status != DONE:
-        return status
+        status = _look_at_clients(a, d, now)
+        if status != DONE:
+            return status
+        if first >= 0:
+            size, status = _send_range(a, d, p, first, count, now)
+        else:
+            size, status = _send_list(a, d, p, rows, 0, count, now)
+        if status != DONE:
+            return status
     ring = a[H_RING]
     if a[state + D_SENDS] - a[state + D_SEND] == ring:
         return RING_FULL
@@ -1242,6 +1310,100 @@ def _next_available(a, d):
             a[state + D_ROBIN] = (wanted + 1) % count
             return p
     return -1
+
+
+@_compiled
+def _bytes_of_rows(a, d, rows, count):
+    log = a[a[H_DISPATCHERS] + d * D_COUNT + D_LOG]
+    size = 0
+    for at in range(count):
+        size += _bytes_of(a, log, a[rows + at * E_COUNT + E_ENTRY])
+    return size
+
+
+@_compiled
+def _dispatch_evenly(a, d, rows, first_entry, count, now):
+    """Where every consumer could take all of a read, each gets its lots of the round in one step; else nothing happens.
+
+    Only where nobody asks which entry a client holds: then the order of the lots does not matter.
+    """
+    state = a[H_DISPATCHERS] + d * D_COUNT
+    ports = a[state + D_PORTS]
+    first = a[H_PORTS_OF] + a[state + D_PORT]
+    msgs = a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_MSGS]
+    messages = count * msgs
+    most = a[state + D_MAX_CONSUMER] - messages if a[state + D_MAX_CONSUMER] > 0 else NEVER
+    # Kept in variables: after every write into the array the machine would read these places anew.
+    all_ports = a[H_PORTS]
+    for index in range(ports):
+        port = all_ports + a[first + index] * P_COUNT
+        if (
+            a[port + P_PERMITS] < messages
+            or a[port + P_UNACKED] >= most
+            or a[port + P_CONNECTED] == 0
+            or a[port + P_BLOCKED] == 1
+        ):
+            return DONE, False
+    if ports == 0 or 0 < a[state + D_MAX_UNACKED] <= a[state + D_UNACKED] + messages:
+        return DONE, False
+    lot = a[R_ROBIN]
+    lots = -(-count // lot)
+    rounds = lots // ports
+    more = lots - rounds * ports
+    last = more - 1 if more > 0 else ports - 1
+    index = a[state + D_ROBIN]
+    for offset in range(min(ports, lots)):
+        entries = (rounds + 1 if offset < more else rounds) * lot
+        if offset == last:
+            # The last lot is what is left.
+            entries -= lots * lot - count
+        p = a[first + index]
+        port = all_ports + p * P_COUNT
+        a[port + P_PERMITS] -= entries * msgs
+        a[port + P_UNACKED] += entries * msgs
+        a[port + P_PER_ENTRY] = msgs
+        if not _add_to_busy(a, port, entries, entries * msgs, now):
+            status = _advance(a, a[port + P_WORKER], now)
+            if status == DONE:
+                status = _deliver(a, p, 0, entries, 0, 0, now)
+            if status != DONE:
+                return status, False
+        index = index + 1 if index + 1 < ports else 0
+    a[state + D_ROBIN] += more if a[state + D_ROBIN] + more < ports else more - ports
+    a[state + D_PERMITS] -= messages
+    a[state + D_UNACKED] += messages
+    if first_entry >= 0:
+        size = _bytes_of_range(a, a[state + D_LOG], first_entry, count)
+    else:
+        size = _bytes_of_rows(a, d, rows, count)
+    totals = a[H_TOTALS] + d * T_COUNT
+    a[totals + T_OUT_MESSAGES] += messages
+    a[totals + T_OUT_ENTRIES] += count
+    a[totals + T_OUT_BYTES] += size
+    _charge(a, d, count, messages, size, now)
+    return DONE, True
+
+
+@_compiled
+def _add_to_busy(a, port, entries, messages, now):
+    """Add to the queue of a client that works until after now in any case, where that does not change when it asks for more."""
+    w = a[port + P_WORKER]
+    worker = a[H_WORKERS] + w * W_COUNT
+    waiting = a[port + P_WAITING]
+    if a[worker + W_PORTS] != 1 or a[worker + W_BUSY] == 0 or waiting == 0:
+        return False
+    if a[worker + W_UNTIL] + waiting * a[worker + W_PROCESSING] <= now:
+        return False
+    asks_at = max(1, a[port + P_QUEUE] // 2) - a[port + P_TAKEN]
+    if waiting < asks_at <= waiting + messages:
+        return False
+    row = _queue_at(a, w, a[worker + W_TAIL] - 1)
+    if a[row + I_EPOCH] != a[port + P_EPOCH]:
+        return False
+    a[row + I_ENTRIES] += entries
+    a[row + I_LEFT] += messages
+    a[port + P_WAITING] = waiting + messages
+    return True
 
 
 @_compiled
@@ -1805,7 +1967,7 @@ def _expire(a, now):
     for d in range(a[H_N_DISPATCHERS]):
         state = a[H_DISPATCHERS] + d * D_COUNT
         ttl = a[a[H_LOGS] + (a[state + D_LOG]) * G_COUNT + G_TTL]
-        if ttl == 0:
+        if ttl == 0 or a[a[H_LOGS] + a[state + D_LOG] * G_COUNT + G_PERSISTENT] == 0:
             continue
         below = published(a, a[state + D_LOG], now - ttl)
         low = a[state + D_EXPIRED_BELOW]

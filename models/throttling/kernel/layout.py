@@ -80,7 +80,7 @@ def _first_sizes(world: World) -> tuple[int, int, int]:
         queue = max(
             (sum(world.ports[p].queue + 128 for p in worker.ports) for worker in world.workers), default=64
         )
-    return min(queue, 1 << 20), 1 << 12, 1 << 6
+    return min(1 << (queue - 1).bit_length(), 1 << 20), 1 << 12, 1 << 6
 
 
 def pack(world: World, machine: Machine, every_us: int, queue: int, lists: int, ring: int) -> np.ndarray:
@@ -178,9 +178,22 @@ def _rules(world: World, machine: Machine, every_us: int) -> np.ndarray:
         k.R_DURATION: world.duration_us,
         k.R_EVERY: every_us,
         k.R_ANY_TTL: any(log.ttl_us for log in world.logs),
+        k.R_ANONYMOUS: is_anonymous(world),
+        k.R_CACHE: rules.cache_us,
+        k.R_CACHED: machine.young[0],
+        k.R_CACHED_ENTRY: machine.young[1],
     }
     # One place more: the kernel keeps its clock there.
     return np.array([int(values[index]) for index in range(k.R_COUNT)] + [0], np.int64)
+
+
+def is_anonymous(world: World) -> bool:
+    """Whether nothing ever asks which entries a client holds: none comes back, none expires there, none is delayed."""
+    return (
+        not any(item.exact for item in world.dispatchers)
+        and not any(step.kind in ("leave", "unload", "seek") for step in world.steps)
+        and not any(log.ttl_us or log.deliver_after_us or not log.persistent for log in world.logs)
+    )
 
 
 def _logs(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -193,6 +206,7 @@ def _logs(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
         row[k.G_MSGS], row[k.G_ESTIMATE], row[k.G_KEYS] = log.msgs, log.estimate_bytes, log.keys
         row[k.G_DELAY], row[k.G_PERSISTENT], row[k.G_TTL] = log.deliver_after_us, log.persistent, log.ttl_us
         row[k.G_SALT], row[k.G_END], row[k.G_TOTAL] = log.salt, log.end_us, log.published(log.end_us)
+        row[k.G_TICK] = log.tick_us
         row[k.G_SEGMENT], row[k.G_SEGMENTS] = len(segments), len(log.segments)
         segments += [(item.start_us, item.first, item.per_1000_s) for item in log.segments]
         row[k.G_SIZE], row[k.G_SIZES] = len(sizes), len(log.sizes)
@@ -214,6 +228,7 @@ def _dispatchers(world: World) -> tuple[np.ndarray, np.ndarray]:
         row[k.D_BROKER], row[k.D_TOPIC], row[k.D_SUBSCRIPTION] = item.limiters
         row[k.D_MAX_CONSUMER], row[k.D_MAX_UNACKED] = item.max_unacked_consumer, item.max_unacked_subscription
         row[k.D_NACK_BELOW], row[k.D_NACK_TIMES] = item.nack_below, item.nack_times
+        row[k.D_NACK_TICK] = item.nack_tick_us
         row[k.D_NACK_DELAY], row[k.D_MAX_REDELIVER] = item.nack_delay_us, item.max_redeliver
         row[k.D_ACKS], row[k.D_INDEX_ACK] = item.acks, item.batch_index_ack
         row[k.D_EXACT], row[k.D_OFFSET] = item.exact, item.active_offset
@@ -240,7 +255,7 @@ def _workers(world: World) -> tuple[np.ndarray, np.ndarray]:
     rows = np.zeros((len(world.workers), k.W_COUNT), np.int64)
     ports: list[int] = []
     for row, item in zip(rows, world.workers, strict=True):
-        row[k.W_PROCESSING] = item.processing_us
+        row[k.W_PROCESSING], row[k.W_EXPONENTIAL] = item.processing_us, item.exponential
         # 2 says: connects at the start.
         row[k.W_JOINED] = 2 if item.joined else 0
         row[k.W_PORT], row[k.W_PORTS] = len(ports), len(item.ports)

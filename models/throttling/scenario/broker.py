@@ -44,7 +44,7 @@ class Settings(Model):
     max_unacked_messages_per_consumer: int = Field(50_000, ge=0)
     max_unacked_messages_per_subscription: int = Field(200_000, ge=0)
     max_unacked_messages_per_broker: int = Field(0, ge=0)
-    acknowledgment_at_batch_index_level_enabled: bool = True
+    acknowledgment_at_batch_index_level_enabled: bool | None = None
     delayed_delivery_tick_time_millis: int = Field(1_000, ge=1)
     message_expiry_check_interval_in_minutes: int = Field(5, ge=1)
     managed_ledger_cursor_backlogged_threshold: int = 1_000
@@ -83,6 +83,12 @@ class Broker(Model):
     def numbers(self) -> tuple[int, int, int]:
         """The version as numbers."""
         return _numbers(self.version)
+
+    @property
+    def acknowledges_batch_indexes(self) -> bool:
+        """Whether single messages of a batch are acknowledged; the default since 4.1."""
+        given = self.settings.acknowledgment_at_batch_index_level_enabled
+        return self.numbers >= (4, 1, 0) if given is None else given
 
     @property
     def counts_throttling(self) -> bool:

@@ -58,14 +58,11 @@ class Redelivery(Model):
     nack_delay_ms: int = Field(60_000, ge=0)
     ack_timeout_ms: int | None = Field(None, ge=1_000)
     max_redeliver: int | None = Field(None, ge=1, le=1000)
-    retry_delay_ms: int | None = Field(None, ge=0)
 
     @model_validator(mode="after")
     def _does_something(self) -> Redelivery:
         if not self.nack_share and self.ack_timeout_ms is None:
             raise ValueError("nack_share, ack_timeout_ms: without either nothing is redelivered")
-        if self.retry_delay_ms is not None and not self.nack_share:
-            raise ValueError("retry_delay_ms: needs nack_share, the share that goes to the retry topic")
         return self
 
 
@@ -73,7 +70,7 @@ class Subscription(Model):
     """A subscription and its consumers; it is created before the load starts even without consumers.
 
     ``topic`` names one topic, ``topics`` several that the same consumers read with one capacity. ``ack: none`` is a consumer that
-    processes and never acknowledges.
+    processes and never acknowledges. ``processing_ms`` is the mean where ``processing`` is exponential.
     """
 
     name: str = Field(pattern=NAME)
@@ -82,6 +79,7 @@ class Subscription(Model):
     type: Literal["Exclusive", "Failover", "Shared", "Key_Shared"]
     consumers: int = Field(ge=0, le=10_000)
     processing_ms: float = Field(ge=0, le=86_400_000)
+    processing: Literal["constant", "exponential"] = "constant"
     receiver_queue: int = Field(1000, ge=0, le=1_000_000)
     ack: Literal["individual", "cumulative", "none"] = "individual"
     batch_index_ack: bool = False

@@ -208,7 +208,7 @@ class Changes(Dispatching):
     def expire(self, now_us: int) -> None:
         """Every few minutes: entries older than the topic's TTL leave the backlog without having been dispatched."""
         for state in self.dispatchers:
-            if not state.log.ttl_us:
+            if not state.log.ttl_us or not state.log.persistent:
                 continue
             below = state.log.published(now_us - state.log.ttl_us)
             if below <= state.expired_below:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from throttlescope.models.throttling.twin.state import Item, PortState, WorkerState
-from throttlescope.models.throttling.world import mixed
+from throttlescope.models.throttling.world import EXPONENTIAL, mixed
 
 
 class Clients:
@@ -37,9 +37,16 @@ class Clients:
                 now_us + self.machine.flow_us, 2, number, 1, self.flow, item.port, port.taken, port.session
             )
             port.taken = 0
-        worker.busy_until_us = now_us + worker.processing_us
+        worker.busy_until_us = now_us + self._processing_us(worker, item)
         worker.turn += 1
         self.at(worker.busy_until_us, 2, number, 0, self.finish, number, worker.turn)
+
+    def _processing_us(self, worker: WorkerState, item: Item) -> int:
+        if not worker.spec.exponential:
+            return worker.processing_us
+        log = self.dispatchers[self.ports[item.port].spec.dispatcher].log
+        drawn = mixed(item.entry, log.salt + 1_000 + item.left) % len(EXPONENTIAL)
+        return worker.processing_us * int(EXPONENTIAL[drawn]) >> 16
 
     def finish(self, number: int, turn: int, now_us: int) -> None:
         """A message is processed; the entry's last one acknowledges the entry or gives it back."""
@@ -59,8 +66,7 @@ class Clients:
         state = self.dispatchers[port.spec.dispatcher]
         spec = state.spec
         nacked = (
-            item.redeliveries < spec.nack_times
-            and mixed(item.entry, state.log.salt + 2 + item.redeliveries) < spec.nack_below
+            item.redeliveries < spec.nack_times and mixed(item.entry, state.log.salt + 2) < spec.nack_below
         )
         dead = nacked and 0 <= spec.max_redeliver <= item.redeliveries
         if spec.acks and (dead or not nacked):
@@ -68,7 +74,10 @@ class Clients:
                 state.counts["dead_letter_entries"] += 1
             self.acknowledge(item, now_us, counted=not dead)
         elif nacked or spec.nack_delay_us:
-            self.at(now_us + spec.nack_delay_us, 2, number, 2, self.give_back, item)
+            due_us = now_us + spec.nack_delay_us
+            if spec.nack_tick_us:
+                due_us = -(-due_us // spec.nack_tick_us) * spec.nack_tick_us
+            self.at(due_us, 2, number, 2, self.give_back, item)
 
     def acknowledge(self, item: Item, now_us: int, *, counted: bool = True) -> None:
         """The broker learns that an entry is done with."""

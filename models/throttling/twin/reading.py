@@ -50,7 +50,7 @@ class Reading(Clients):
         chosen = self._replay_candidates(state, *plan, now_us)
         if chosen:
             state.replaying = chosen
-            self._at_dispatcher(self._read_us(len(chosen)) + now_us, number, 1, self.replay_done)
+            self._at_dispatcher(now_us + self._read_us(state, chosen, now_us), number, 1, self.replay_done)
         elif state.blocked:
             return
         elif state.reading is None and not state.armed:
@@ -125,15 +125,21 @@ class Reading(Clients):
         mean = max(1, state.log.estimate_bytes) + self.rules.estimate_extra_bytes
         return max(1, min(entries, size // mean))
 
-    def _read_us(self, entries: int) -> int:
-        return self.machine.read_us + entries * self.machine.read_entry_us
+    def _read_us(self, state: DispatcherState, found: list[Item], now_us: int) -> int:
+        """What a read takes: entries that are young enough come from the broker's cache."""
+        oldest_cached = state.log.published(now_us - self.rules.cache_us)
+        stored = sum(item.entry < oldest_cached for item in found)
+        read_us, entry_us = self.machine.young
+        if not stored:
+            return read_us + len(found) * entry_us
+        return self.machine.read_us + stored * self.machine.read_entry_us + (len(found) - stored) * entry_us
 
     def _read(self, number: int, state: DispatcherState, entries: int, size: int, now_us: int) -> None:
         wanted = self._entries_for(state, entries, size)
         found = self._take(state, wanted, now_us)
         if found:
             state.reading = found
-            self._at_dispatcher(now_us + self._read_us(len(found)), number, 0, self.read_done)
+            self._at_dispatcher(now_us + self._read_us(state, found, now_us), number, 0, self.read_done)
             return
         state.armed = wanted
         self._arm(number, state)

@@ -50,7 +50,11 @@ class _Twin(Changes):
             limiter.renew(limiter.rates, 0)
         self.dispatchers = [
             DispatcherState(
-                item, world.logs[item.log], position=item.first, gone=item.first, counts=dict.fromkeys(COUNTS, 0)
+                item,
+                world.logs[item.log],
+                position=item.first,
+                gone=item.first,
+                counts=dict.fromkeys(COUNTS, 0),
             )
             for item in world.dispatchers
         ]

@@ -52,6 +52,10 @@ def _machine(draw: random.Random) -> Machine:
         entry_overhead_bytes=draw.choice([0, 60]),
         message_overhead_bytes=5,
         reconnect_us=draw.choice([1, 100_000, 1_500_000]),
+        cached_read_us=draw.choice([None, 0, 700]),
+        cached_entry_us=draw.choice([None, 0, 10]),
+        publish_tick_us=draw.choice([0, 0, 10_000, 33_000]),
+        nack_ticks=draw.choice([0, 3]),
     )
 
 
@@ -93,6 +97,8 @@ def _subscription(draw: random.Random, name: str, topics: list[str]) -> dict:
         if draw.random() < 0.5:
             item["redelivery"] = {"ack_timeout_ms": 1500}
     item["batch_index_ack"] = draw.random() < 0.3
+    if draw.random() < 0.15:
+        item["processing"] = "exponential"
     return item
 
 

@@ -22,7 +22,7 @@ from throttlescope.models.throttling.scenario import Scenario
 from throttlescope.models.throttling.simulate import run, simulate
 from throttlescope.models.throttling.world import Step, World
 
-ENGINES = ["twin"]
+ENGINES = ["twin", "kernel"]
 MACHINES = [INSTANT, LAB, Machine(read_us=10_000, send_us=15_000, notify_us=2_000, flow_us=30_000)]
 VERSIONS = ["4.2.4", "4.0.6", "4.0.1", "3.3.2", "3.0.7", "2.7.1"]
 KINDS = ["Shared", "Shared", "Key_Shared", "Key_Shared", "Exclusive", "Failover"]
@@ -524,15 +524,22 @@ def as_bytes(table: pa.Table) -> bytes:
 # -- queues without a limiter -------------------------------------------------------------------------------
 
 
-def queue(rate_msg: float, *, seconds: float, kind: str = "Shared") -> Scenario:
-    """A Poisson producer and one consumer that takes 100 ms for every message."""
+def queue(rate_msg: float, *, seconds: float, kind: str = "Shared", processing: str = "constant") -> Scenario:
+    """A Poisson producer and one consumer that takes 100 ms for a message, or so long on average."""
     return Scenario.model_validate(
         {
             "format": 1,
             "name": "queue",
             "topics": [{"name": "t"}],
             "subscriptions": [
-                {"name": "s", "topic": "t", "type": kind, "consumers": 1, "processing_ms": 100}
+                {
+                    "name": "s",
+                    "topic": "t",
+                    "type": kind,
+                    "consumers": 1,
+                    "processing_ms": 100,
+                    "processing": processing,
+                }
             ],
             "producers": [{"topic": "t", "rate_msg": rate_msg, "size_bytes": 10, "shape": "poisson"}],
             "timeline": [{"name": "all", "duration_s": seconds}],
@@ -556,4 +563,21 @@ def test_waiting_times_without_a_limiter_are_those_of_a_queue_with_constant_serv
     minutes = backlog.reshape(-1, 60).mean(axis=1)
     error = minutes.std(ddof=1) / np.sqrt(len(minutes))
     assert error < 0.06 * expected
+    assert backlog.mean() == pytest.approx(expected, abs=3 * error)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["Shared", "Exclusive"])
+@pytest.mark.parametrize("load", [0.5, 0.7])
+def test_waiting_times_without_a_limiter_are_those_of_a_queue_with_exponential_service(load, kind, engine):
+    """M/M/1: a message is there for service / (1 - load) on average."""
+    seconds, service_s = 12_000, 0.1
+    scenario = queue(load / service_s, seconds=seconds, kind=kind, processing="exponential")
+    world = compile_scenario(scenario, INSTANT, 1)
+    backlog = run(world, INSTANT, 1, engine)["backlog_entries"][:, 0]
+    arrived_per_s = world.logs[0].published(seconds * 1_000_000) / seconds
+    expected = arrived_per_s * service_s / (1 - arrived_per_s * service_s)
+    minutes = backlog.reshape(-1, 60).mean(axis=1)
+    error = minutes.std(ddof=1) / np.sqrt(len(minutes))
+    assert error < 0.1 * expected
     assert backlog.mean() == pytest.approx(expected, abs=3 * error)

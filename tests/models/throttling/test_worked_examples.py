@@ -22,7 +22,7 @@ from throttlescope.models.throttling.tdmq.figures import seconds as tdmq_seconds
 from throttlescope.models.throttling.tdmq.figures import thresholds_msg, used_before
 from throttlescope.models.throttling.tdmq.scenario import shipped
 
-ENGINES = ["twin"]
+ENGINES = ["twin", "kernel"]
 MIB = 1 << 20
 PRECISE = {"preciseDispatcherFlowControl": True}
 PER_ENTRY = {"dispatchThrottlingOnBatchMessageEnabled": True}
