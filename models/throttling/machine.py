@@ -64,14 +64,14 @@ INSTANT = Machine()
 #: messages, backlog, drain time and events. An idle machine reads faster (0.5 ms, and 0.075 ms per entry): brokers, clients and
 #: Prometheus shared two cores. No recording has an unload or a seek, so ``reconnect_us`` is an assumption.
 LAB = Machine(
-    read_us=3_000,
-    read_entry_us=350,
+    read_us=5_000,
+    read_entry_us=250,
     cached_read_us=500,
     cached_entry_us=10,
-    notify_us=1_000,
-    send_us=1_000,
-    flow_us=500,
-    timer_late_us=1_000,
+    notify_us=500,
+    send_us=600,
+    flow_us=1_000,
+    timer_late_us=3_000,
     entry_overhead_bytes=30,
     message_overhead_bytes=11,
     publish_tick_us=10_000,

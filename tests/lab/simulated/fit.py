@@ -24,6 +24,8 @@ ROUNDS = 4
 #: Microseconds that are tried; the reconnection after an unload or a seek is in none of the recordings.
 GRID = {
     "read_entry_us": (0, 50, 75, 100, 150, 200, 250, 300, 350, 400, 450, 500, 600),
+    "cached_entry_us": (0, 5, 10, 20, 40, 75),
+    "cached_read_us": (200, 500, 1_000, 2_000, 3_000),
     "read_us": (500, 1_000, 2_000, 3_000, 4_000, 5_000, 7_000, 10_000),
     "timer_late_us": (700, 1_000, 2_000, 3_000, 5_000, 8_000),
     "notify_us": (0, 200, 500, 1_000, 2_000, 4_000),
