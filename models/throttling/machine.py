@@ -31,8 +31,9 @@ class Machine:
         What is stored of an entry and of each of its messages beside the payload.
     publish_tick_us
         Producers send in lots, so far apart; 0: every entry at its own time.
-    nack_ticks
-        How often within their delay a client looks which negative acknowledgements are due; 0: each goes at its own time.
+    nack_timer
+        Clients send what is due when a timer of a third of the delay (100 ms at least) fires, which every negative
+        acknowledgement starts anew, as those in C++ and Python do; else each goes at its own time.
     reconnect_us
         How long clients need to be back after an unload or a seek.
     """
@@ -48,7 +49,7 @@ class Machine:
     entry_overhead_bytes: int = 0
     message_overhead_bytes: int = 0
     publish_tick_us: int = 0
-    nack_ticks: int = 0
+    nack_timer: bool = False
     reconnect_us: int = 100_000
 
     @property
@@ -75,6 +76,6 @@ LAB = Machine(
     entry_overhead_bytes=30,
     message_overhead_bytes=11,
     publish_tick_us=10_000,
-    nack_ticks=3,
+    nack_timer=True,
     reconnect_us=300_000,
 )

@@ -138,8 +138,8 @@ class Dispatcher:
     nack_below: int = 0
     nack_times: int = 0
     nack_delay_us: int = 0
-    #: What is given back goes at whole multiples of this; 0: at its own time.
-    nack_tick_us: int = 0
+    #: What a client gives back goes when so long no other message was given back; 0: at its own time.
+    nack_timer_us: int = 0
     max_redeliver: int = -1
     acks: bool = True
     batch_index_ack: bool = False

@@ -43,7 +43,7 @@ SINGLE, SHARED, KEY_SHARED = range(3)
  D_MAX_REDELIVER, D_ACKS, D_INDEX_ACK, D_EXACT, D_PORT, D_PORTS, D_OFFSET,
  D_POSITION, D_AGAIN, D_AGAIN_END, D_REPLAY, D_DELAYED, D_DELAYED_END, D_READING, D_READ_FIRST, D_READ_AT, D_REPLAYING,
  D_REPLAY_AT, D_ARMED, D_ARM_AT, D_TIMER_AT, D_TICK_AT, D_LAST_TICK, D_BACKOFF, D_POLL_AT, D_ROBIN, D_PERMITS, D_UNACKED,
- D_BLOCKED, D_ACTIVE, D_GONE, D_EXPIRED_BELOW, D_SEND, D_SENDS, D_HELD, D_NEXT, D_NACK_TICK, D_COUNT) = range(48)  # fmt: skip
+ D_BLOCKED, D_ACTIVE, D_GONE, D_EXPIRED_BELOW, D_SEND, D_SENDS, D_HELD, D_NEXT, D_NACK_TIMER, D_COUNT) = range(48)  # fmt: skip
 # totals of a dispatcher, in the order of columns.COUNTS
 (T_PUBLISHED, T_OUT_MESSAGES, T_OUT_BYTES, T_OUT_ENTRIES, T_REDELIVERED, T_ACKED, T_EXPIRED, T_DEAD, T_DROPPED, T_POLLS,
  T_EVENTS) = range(11)  # fmt: skip
@@ -53,7 +53,7 @@ S_BACKLOG, S_UNACKED, S_PERMITS, S_REPLAY, S_DELAYED, S_TOKENS = range(T_COUNT, 
 S_COUNT = S_TOKENS + 6
 # ports
 (P_WORKER, P_DISPATCHER, P_QUEUE, P_CONNECTED, P_PERMITS, P_PARKED, P_UNACKED, P_BLOCKED, P_TAKEN, P_EPOCH, P_SESSION,
- P_WAITING, P_RECONNECT_AT, P_PER_ENTRY, P_COUNT) = range(15)  # fmt: skip
+ P_WAITING, P_RECONNECT_AT, P_PER_ENTRY, P_NACK_AT, P_COUNT) = range(16)  # fmt: skip
 # workers
 (W_PROCESSING, W_JOINED, W_HUNG, W_HUNG_LEFT, W_BUSY, W_UNTIL, W_PORT, W_PORTS, W_HEAD, W_TAIL, W_FLOW, W_FLOWS, W_BACK,
  W_BACKS, W_NEXT, W_EXPONENTIAL, W_COUNT) = range(17)  # fmt: skip
@@ -532,8 +532,8 @@ def _entries_done(a, w, item, entry, count, now):
             return RING_FULL
         at = a[worker + W_BACKS]
         due = now + a[state + D_NACK_DELAY]
-        if a[state + D_NACK_TICK] > 0:
-            due = -(-due // a[state + D_NACK_TICK]) * a[state + D_NACK_TICK]
+        if a[state + D_NACK_TIMER] > 0:
+            a[port + P_NACK_AT] = now + a[state + D_NACK_TIMER]
         a[_back_at(a, w, at) + 0] = due
         a[_back_at(a, w, at) + 1] = p
         a[_back_at(a, w, at) + 2] = a[item + I_EPOCH]
@@ -627,11 +627,14 @@ def _next_of_worker(a, w):
     at = NEVER
     if a[worker + W_FLOW] < a[worker + W_FLOWS]:
         at = a[_flow_at(a, w, a[worker + W_FLOW]) + 0]
-    if a[worker + W_BACK] < a[worker + W_BACKS]:
-        at = min(at, a[_back_at(a, w, a[worker + W_BACK]) + 0])
     first, count = a[worker + W_PORT], a[worker + W_PORTS]
+    timed = False
     for index in range(first, first + count):
-        at = min(at, a[a[H_PORTS] + a[a[H_PORTS_OF_WORKER] + index] * P_COUNT + P_RECONNECT_AT])
+        port = a[H_PORTS] + a[a[H_PORTS_OF_WORKER] + index] * P_COUNT
+        at = min(at, min(a[port + P_RECONNECT_AT], a[port + P_NACK_AT]))
+        timed = a[a[H_DISPATCHERS] + a[port + P_DISPATCHER] * D_COUNT + D_NACK_TIMER] > 0
+    if a[worker + W_BACK] < a[worker + W_BACKS] and not timed:
+        at = min(at, a[_back_at(a, w, a[worker + W_BACK]) + 0])
     if a[worker + W_BUSY] == 1 and a[worker + W_HUNG] == 0:
         for index in range(first, first + count):
             p = a[a[H_PORTS_OF_WORKER] + index]
@@ -725,12 +728,18 @@ def _worker_event(a, w, now):
         row = _flow_at(a, w, a[worker + W_FLOW])
         a[worker + W_FLOW] += 1
         _flow(a, a[row + 1], a[row + 2], a[row + 3])
-    while a[worker + W_BACK] < a[worker + W_BACKS] and a[_back_at(a, w, a[worker + W_BACK]) + 0] <= now:
+    status = _nack_timers(a, w, now)
+    while (
+        status == DONE
+        and a[worker + W_BACK] < a[worker + W_BACKS]
+        and a[_back_at(a, w, a[worker + W_BACK]) + 0] <= now
+        and not _is_timed(a, a[_back_at(a, w, a[worker + W_BACK]) + 1])
+    ):
         row = _back_at(a, w, a[worker + W_BACK])
         a[worker + W_BACK] += 1
         status = _give_back(a, a[row + 1], a[row + 2], a[row + 3], a[row + 4], a[row + 5])
-        if status != DONE:
-            return status
+    if status != DONE:
+        return status
     for index in range(a[worker + W_PORT], a[worker + W_PORT] + a[worker + W_PORTS]):
         p = a[a[H_PORTS_OF_WORKER] + index]
         if a[a[H_PORTS] + p * P_COUNT + P_RECONNECT_AT] <= now:
@@ -740,6 +749,39 @@ def _worker_event(a, w, now):
                 if status != DONE:
                     return status
     _next_of_worker(a, w)
+    return DONE
+
+
+@_compiled
+def _is_timed(a, p):
+    return a[a[H_DISPATCHERS] + a[a[H_PORTS] + p * P_COUNT + P_DISPATCHER] * D_COUNT + D_NACK_TIMER] > 0
+
+
+@_compiled
+def _nack_timers(a, w, now):
+    """Timers under which a client's negative acknowledgements wait: what is due goes, the rest waits for the next time."""
+    worker = a[H_WORKERS] + w * W_COUNT
+    for index in range(a[worker + W_PORT], a[worker + W_PORT] + a[worker + W_PORTS]):
+        p = a[a[H_PORTS_OF_WORKER] + index]
+        port = a[H_PORTS] + p * P_COUNT
+        if a[port + P_NACK_AT] > now:
+            continue
+        a[port + P_NACK_AT] = NEVER
+        kept = a[worker + W_BACK]
+        end = a[worker + W_BACKS]
+        for number in range(a[worker + W_BACK], end):
+            row = _back_at(a, w, number)
+            if a[row + 1] == p and a[row + 0] <= now:
+                status = _give_back(a, p, a[row + 2], a[row + 3], a[row + 4], a[row + 5])
+                if status != DONE:
+                    return status
+                continue
+            if a[row + 1] == p:
+                a[port + P_NACK_AT] = now + a[a[H_DISPATCHERS] + a[port + P_DISPATCHER] * D_COUNT + D_NACK_TIMER]
+            if number != kept:
+                _copy(a, _back_at(a, w, kept), row, BACK_COUNT)
+            kept += 1
+        a[worker + W_BACKS] = kept
     return DONE
 
 

@@ -228,7 +228,7 @@ def _dispatchers(world: World) -> tuple[np.ndarray, np.ndarray]:
         row[k.D_BROKER], row[k.D_TOPIC], row[k.D_SUBSCRIPTION] = item.limiters
         row[k.D_MAX_CONSUMER], row[k.D_MAX_UNACKED] = item.max_unacked_consumer, item.max_unacked_subscription
         row[k.D_NACK_BELOW], row[k.D_NACK_TIMES] = item.nack_below, item.nack_times
-        row[k.D_NACK_TICK] = item.nack_tick_us
+        row[k.D_NACK_TIMER] = item.nack_timer_us
         row[k.D_NACK_DELAY], row[k.D_MAX_REDELIVER] = item.nack_delay_us, item.max_redeliver
         row[k.D_ACKS], row[k.D_INDEX_ACK] = item.acks, item.batch_index_ack
         row[k.D_EXACT], row[k.D_OFFSET] = item.exact, item.active_offset
@@ -247,7 +247,7 @@ def _ports(world: World) -> np.ndarray:
     rows = np.zeros((len(world.ports), k.P_COUNT), np.int64)
     for row, item in zip(rows, world.ports, strict=True):
         row[k.P_WORKER], row[k.P_DISPATCHER], row[k.P_QUEUE] = item.worker, item.dispatcher, item.queue
-        row[k.P_RECONNECT_AT] = k.NEVER
+        row[k.P_RECONNECT_AT] = row[k.P_NACK_AT] = k.NEVER
     return rows
 
 

@@ -75,9 +75,31 @@ class Clients:
             self.acknowledge(item, now_us, counted=not dead)
         elif nacked or spec.nack_delay_us:
             due_us = now_us + spec.nack_delay_us
-            if spec.nack_tick_us:
-                due_us = -(-due_us // spec.nack_tick_us) * spec.nack_tick_us
-            self.at(due_us, 2, number, 2, self.give_back, item)
+            if spec.nack_timer_us:
+                port.nacked.append((due_us, item))
+                self._start_nack_timer(item.port, now_us)
+            else:
+                self.at(due_us, 2, number, 2, self.give_back, item)
+
+    def _start_nack_timer(self, port_number: int, now_us: int) -> None:
+        port = self.ports[port_number]
+        port.nack_timer_us = now_us + self.dispatchers[port.spec.dispatcher].spec.nack_timer_us
+        self.at(port.nack_timer_us, 2, port.spec.worker, 3, self.nack_timer, port_number, port.nack_timer_us)
+
+    def nack_timer(self, port_number: int, at_us: int, now_us: int) -> None:
+        """A client gives back what is due; what is not waits for the next time."""
+        port = self.ports[port_number]
+        if port.nack_timer_us != at_us:
+            return
+        port.nack_timer_us = None
+        waiting, port.nacked = port.nacked, []
+        for due_us, item in waiting:
+            if due_us <= now_us:
+                self.give_back(item, now_us)
+            else:
+                port.nacked.append((due_us, item))
+        if port.nacked:
+            self._start_nack_timer(port_number, now_us)
 
     def acknowledge(self, item: Item, now_us: int, *, counted: bool = True) -> None:
         """The broker learns that an entry is done with."""

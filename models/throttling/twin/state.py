@@ -68,6 +68,9 @@ class PortState:
     session: int = 0
     messages_per_entry: float = 0.0
     pending: dict[int, Item] = field(default_factory=dict)
+    #: Given back at the client, with the times from which on they are due; the timer under which they wait.
+    nacked: list[tuple[int, Item]] = field(default_factory=list)
+    nack_timer_us: int | None = None
 
 
 @dataclass(eq=False)

@@ -55,7 +55,7 @@ def _machine(draw: random.Random) -> Machine:
         cached_read_us=draw.choice([None, 0, 700]),
         cached_entry_us=draw.choice([None, 0, 10]),
         publish_tick_us=draw.choice([0, 0, 10_000, 33_000]),
-        nack_ticks=draw.choice([0, 3]),
+        nack_timer=draw.random() < 0.5,
     )
 
 
