@@ -12,8 +12,9 @@ from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.speed import Speed
 
-#: Two drain times that differ by no more than this are the same, and so are two backlogs after the horizon.
-SAME_S, SAME_SHARE = 5.0, 0.02
+#: Two drain times that differ by no more than this are the same, and so are two growths, as a share of what is dispatched: a replay
+#: is not more exact than that.
+SAME_S, SAME_SHARE = 5.0, 0.05
 
 Effect = Literal["none", "sooner", "later", "open"]
 _EFFECTS: dict[int, Effect] = {-1: "sooner", 0: "none", 1: "later"}
