@@ -25,6 +25,7 @@ from throttlescope.models.throttling.world import Log, Segment, World
 
 TOPIC = "topic"
 _ASKED = "asked"
+BACKLOG_AGE_US = 3_600_000_000
 #: Consumers that were never seen to do anything.
 MAX_PROCESSING_MS = 86_400_000.0
 
@@ -140,16 +141,13 @@ def _place(
     most = max(waiting.values(), default=0)
     for at, entries in waiting.items():
         world.dispatchers[at].first = most - entries
-    placed, first = [], 0
-    if most:
-        # All of it within the first microsecond.
-        placed.append(Segment(0, 0, most * 10**9))
-        first = most
+    # The backlog was published within a microsecond, long enough ago to be in no cache.
+    placed = [Segment(-BACKLOG_AGE_US, 0, most * 10**9), Segment(1 - BACKLOG_AGE_US, most, 0)] if most else []
+    first = most
     for index, item in enumerate(segments):
-        start_us = max(item.start_us, 1 if most else 0)
         until = segments[index + 1].start_us if index + 1 < len(segments) else end_us
-        placed.append(Segment(start_us, first, item.per_1000_s))
-        first += -(-(until - start_us) * item.per_1000_s // 10**9)
+        placed.append(Segment(item.start_us, first, item.per_1000_s))
+        first += -(-(until - item.start_us) * item.per_1000_s // 10**9)
     log.segments, log.listed_us, log.end_us = placed, None, end_us
 
 

@@ -62,8 +62,17 @@ def fit_speed(observed: Observed, assumed: Assumed, machine: Machine, engine: st
 
 
 def _scaled(machine: Machine, share: float) -> Machine:
-    names = ("read_us", "read_entry_us", "notify_us", "send_us", "flow_us")
-    return replace(machine, **{name: round(share * getattr(machine, name)) for name in names})
+    names = (
+        "read_us",
+        "read_entry_us",
+        "cached_read_us",
+        "cached_entry_us",
+        "notify_us",
+        "send_us",
+        "flow_us",
+    )
+    given = {name: getattr(machine, name) for name in names}
+    return replace(machine, **{name: round(share * us) for name, us in given.items() if us is not None})
 
 
 def _replayed(
