@@ -139,7 +139,7 @@ class _Compiler:
                     nack_below=round(redelivery.nack_share * (1 << 32)) if again else 0,
                     nack_times=redelivery.nack_times if again else 0,
                     nack_delay_us=(redelivery.nack_delay_ms * 1000 if again else (timeout or 0) * 1000),
-                    nack_timer_us=max(redelivery.nack_delay_ms * 1000 // 3, 100_000)
+                    nack_timer_us=max(redelivery.nack_delay_ms, 100) * 1000 // 3
                     if again and self.machine.nack_timer
                     else 0,
                     max_redeliver=_first(redelivery.max_redeliver if redelivery else None, -1),

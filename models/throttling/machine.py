@@ -32,7 +32,7 @@ class Machine:
     publish_tick_us
         Producers send in lots, so far apart; 0: every entry at its own time.
     nack_timer
-        Clients send what is due when a timer of a third of the delay (100 ms at least) fires, which every negative
+        Clients send what is due when a timer of a third of the delay fires, which every negative
         acknowledgement starts anew, as those in C++ and Python do; else each goes at its own time.
     reconnect_us
         How long clients need to be back after an unload or a seek.
