@@ -17,7 +17,7 @@ from throttlescope.models.throttling.replay.rebuild import Assumed, asked_dispat
 from throttlescope.models.throttling.simulate import run
 
 #: Latencies that are tried, as shares of the machine's.
-TRIED = (1.0, 0.5, 0.2, 0.05, 0.0)
+TRIED = (1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.03, 0.0)
 #: A window is replayed as well when its error is larger by no more than this share of the peak.
 AS_WELL_SHARE = 0.01
 
