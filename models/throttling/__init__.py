@@ -3,6 +3,7 @@
 from throttlescope.models.throttling.machine import INSTANT, LAB, Machine
 from throttlescope.models.throttling.scenario import Scenario, ScenarioError, load_scenario
 from throttlescope.models.throttling.simulate import Simulation, simulate
+from throttlescope.models.throttling.sweep import sweep
 
 __all__ = [
     "INSTANT",
@@ -13,4 +14,5 @@ __all__ = [
     "Simulation",
     "load_scenario",
     "simulate",
+    "sweep",
 ]

@@ -777,7 +777,9 @@ def _nack_timers(a, w, now):
                     return status
                 continue
             if a[row + 1] == p:
-                a[port + P_NACK_AT] = now + a[a[H_DISPATCHERS] + a[port + P_DISPATCHER] * D_COUNT + D_NACK_TIMER]
+                a[port + P_NACK_AT] = (
+                    now + a[a[H_DISPATCHERS] + a[port + P_DISPATCHER] * D_COUNT + D_NACK_TIMER]
+                )
             if number != kept:
                 _copy(a, _back_at(a, w, kept), row, BACK_COUNT)
             kept += 1

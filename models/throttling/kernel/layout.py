@@ -59,7 +59,7 @@ def run_counted(
     world: World, machine: Machine, every_us: int = 1_000_000
 ) -> tuple[dict[str, np.ndarray], int]:
     """As :func:`run_kernel`, with the number of events that the clock stopped at."""
-    queue, lists, ring = _first_sizes(world)
+    queue, lists, ring = first_sizes(world)
     samples = world.duration_us // every_us
     while True:
         packed = pack(world, machine, every_us, queue, lists, ring)
@@ -73,7 +73,8 @@ def run_counted(
         ring *= 2 if status == k.RING_FULL else 1
 
 
-def _first_sizes(world: World) -> tuple[int, int, int]:
+def first_sizes(world: World) -> tuple[int, int, int]:
+    """Sizes of queues, lists and rings to begin with."""
     exact = any(item.exact for item in world.dispatchers)
     queue = 64
     if exact:
