@@ -11,14 +11,14 @@ import pytest
 
 from tests.lab.simulated import fit
 from tests.lab.simulated.compare import compare, dispatched_error, drained_s, events_error, minute_edges
-from tests.lab.simulated.evidence import evidence, read_ages
+from tests.lab.simulated.evidence import cached, cycles, late_reads, read_ages, shared_reads
 from tests.lab.simulated.one_line import one_line
-from tests.lab.simulated.page import PAGE, parts, plots, renewed
+from tests.lab.simulated.page import PAGE, missed, parts, plots, renewed
 from tests.lab.simulated.pairing import paired
 from tests.lab.simulated.plots import kept
 from tests.lab.simulated.recorded import Recorded, Track, folders, read, scenario_of
 from tests.lab.simulated.simulated import as_recorded, simulated
-from tests.lab.simulated.table import Judged, figures, judge
+from tests.lab.simulated.table import Figures, Judged, Row, figures, judge
 from throttlescope.models.throttling.scenario import Scenario
 
 FOLDERS = folders()
@@ -273,7 +273,58 @@ def test_the_age_of_the_first_miss_is_found() -> None:
     assert age_s == pytest.approx(29 - 29 * 40 / 60)
 
 
-def test_nobody_looks_into_what_is_kept_aside() -> None:
+def row_of(name: str, *, kept_aside: bool, drain: float) -> Row:
+    ours = Figures(0.01, 0.01, drain, 0.5)
+    return Row(name, "sub_msg", "C", "4.2.4", kept_aside, ours, ours, True, {})
+
+
+def test_what_is_missed_is_said_with_its_figure() -> None:
+    both = [row_of("tuned", kept_aside=False, drain=1), row_of("aside", kept_aside=True, drain=0.16)]
+    assert missed(both).splitlines()[2:] == [
+        "| all | drain | 5.0 % | 16.0 % | 3.2 |",
+        "| sub_msg | drain | 15.0 % | 16.0 % | 1.1 |",
+    ]
+
+
+def by_hand(seen: Recorded, ours: dict[str, Track]) -> Judged:
+    keyed = {("orders", -1, name): item for name, item in ours.items()}
+    return Judged(seen, keyed, {}, row_of("by-hand", kept_aside=False, drain=0))
+
+
+def test_a_late_cycle_is_found_on_both_sides() -> None:
+    at_s = np.arange(0.0, 601, 2)
+    nothing = np.zeros(len(at_s))
+    # 40 per cycle: 32 per second are cycles of 1.25 s, 38.4 of 1.042 s.
+    confirm = [{"check": "ticks", "state": "cause", "subscription": "billing", "reason": "topic",
+                "unit": "msg", "at_least": 1}]  # fmt: skip
+    for per_s, found in ((32.0, []), (38.4, [pytest.approx(1000 / 24)])):
+        seen = recorded({"billing": track(nothing, per_s * at_s)}, at_s, confirm=confirm)
+        rows = cycles([by_hand(seen, {"billing": track(nothing, 32.0 * at_s)})])
+        assert [row[3] for row in rows] == found
+        assert all(row[:2] == ("by-hand", 40) and row[4] == pytest.approx(250) for row in rows)
+
+
+def test_the_one_ahead_is_told_from_the_one_behind() -> None:
     at_s = np.arange(0.0, 401, 2)
+    one = {"name": "billing", "topic": "orders", "type": "Shared", "consumers": 2, "processing_ms": 20}
+    ahead, behind = track(30 * at_s, 30 * at_s), track(50 * at_s, 10 * at_s)
+    seen = recorded(
+        {"audit": behind, "billing": ahead}, at_s, subscriptions=[{**one, "name": "audit"}, one], confirm=[]
+    )
+    seen.cache_misses["orders"] = np.where(at_s < 120, 0.0, 10.0)
+    ((name, *found, misses),) = shared_reads([by_hand(seen, {"audit": ahead, "billing": behind})])
+    assert (name, misses) == ("by-hand", 10)
+    assert found == [pytest.approx((30, 10)), pytest.approx((10, 30))]
+
+
+@pytest.mark.parametrize("table", [late_reads, cached])
+def test_nobody_looks_into_what_is_kept_aside(table) -> None:
+    at_s = np.arange(0.0, 401, 2)
+    seen = recorded({"billing": track(at_s)}, at_s, kept_aside=True)
     with pytest.raises(ValueError, match="kept aside"):
-        evidence([recorded({"billing": track(at_s)}, at_s, kept_aside=True)])
+        table([by_hand(seen, {"billing": track(at_s)})])
+
+
+def test_no_latency_lies_at_the_edge_of_what_was_tried() -> None:
+    for name, tried in fit.GRID.items():
+        assert min(tried) < getattr(fit.LAB, name) < max(tried), name

@@ -1,15 +1,17 @@
-"""Why shared limits come out unevenly, and how long reads took. In: recordings that are not kept aside; out: two small tables.
+"""Why shared limits come out unevenly, and how long reads took. In: judged recordings that are not kept aside; out: small tables.
 
 A broker's cache misses are told once a minute, as the mean of that minute.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import statistics
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from tests.lab.simulated.recorded import Recorded
+from tests.lab.simulated.recorded import Key, Recorded, Track
+from tests.lab.simulated.table import Judged
 
 _MINUTE_S = 60
 #: From the beginning, until a backlog is there.
@@ -44,42 +46,49 @@ def read_ages(found: Iterable[Recorded]) -> list[tuple[str, str, float]]:
     return rows
 
 
-def shared_reads(found: Iterable[Recorded]) -> list[tuple[str, float, float, float]]:
+def shared_reads(
+    found: Iterable[Judged],
+) -> list[tuple[str, tuple[float, float], tuple[float, float], float]]:
     """Entries per second of the last full minute before the first change where two subscriptions of a topic share a limit.
 
     Returns
     -------
     list of (recording, sent to the one with less backlog, to the other, cache misses)
+        What was sent: recorded and simulated.
     """
     rows = []
-    for recorded in found:
+    for item in found:
+        recorded = item.recorded
         keys = sorted(recorded.tracks, key=lambda key: recorded.tracks[key].backlog_entries.sum())
         if len(keys) != 2 or keys[0][0] != keys[1][0]:
             continue
         first_change_s = list(recorded.began_s.values())[1]
-        at_s, misses = [item for item in told(recorded, keys[0][0]) if item[0] < first_change_s][-1]
-        sent = [
-            float(
-                np.diff(
-                    np.interp([at_s - _MINUTE_S, at_s], recorded.at_s, recorded.tracks[key].out_messages)
-                )[0]
+        at_s, misses = [said for said in told(recorded, keys[0][0]) if said[0] < first_change_s][-1]
+        ahead, behind = (
+            tuple(
+                _per_second(recorded.at_s, tracks[key], at_s - _MINUTE_S, at_s)
+                for tracks in (recorded.tracks, item.ours)
             )
-            / _MINUTE_S
             for key in keys
-        ]
-        rows.append((recorded.scenario.name, *sent, misses))
+        )
+        rows.append((recorded.scenario.name, ahead, behind, misses))
     return rows
 
 
-def cycles(found: Iterable[Recorded]) -> list[tuple[str, float]]:
-    """By how many milliseconds a limiter's cycle was longer than its period of a second.
+def cycles(found: Iterable[Judged]) -> list[tuple[str, int, float, float, float]]:
+    """By how many milliseconds a limiter's cycle was longer than its period of a second, those first that waited least for a CPU.
 
     Where one message limit lets entries of one message through, that is the limit over the messages per second, minus one.
+
+    Returns
+    -------
+    list of (recording, limit per second, wait of the broker for a CPU in ms, longer by so many ms recorded, simulated)
     """
     rows = []
-    for recorded in found:
+    for item in found:
+        recorded = item.recorded
         scenario = recorded.scenario
-        limits, batched = scenario.limits, any(item.batching for item in scenario.producers)
+        limits, batched = scenario.limits, any(producer.batching for producer in scenario.producers)
         if (
             len(recorded.tracks) > 1
             or len(limits) != 1
@@ -88,14 +97,16 @@ def cycles(found: Iterable[Recorded]) -> list[tuple[str, float]]:
             or limits[0].period_s > 1
         ):
             continue
-        track = next(iter(recorded.tracks.values()))
         end_s = list(recorded.began_s.values())[1]
-        span = np.nonzero((recorded.at_s > _SETTLED_S) & (recorded.at_s < end_s))[0][[0, -1]]
-        sent = float(np.diff(track.out_messages[span])[0] / np.diff(recorded.at_s[span])[0])
+        span_s = recorded.at_s[(recorded.at_s > _SETTLED_S) & (recorded.at_s < end_s)][[0, -1]]
+        sent, ours = (
+            _per_second(recorded.at_s, _only(tracks), *span_s) for tracks in (recorded.tracks, item.ours)
+        )
         binds = sent > 0.85 * limits[0].msg
         if binds and any(check.check == "ticks" for check in scenario.confirm):
-            rows.append((scenario.name, 1000 * (limits[0].msg / sent - 1)))
-    return rows
+            late_ms = (1000 * (limits[0].msg / each - 1) for each in (sent, ours))
+            rows.append((scenario.name, limits[0].msg, recorded.cpu_wait_ms, *late_ms))
+    return sorted(rows, key=lambda row: row[2])
 
 
 def told(recorded: Recorded, topic: str) -> list[tuple[float, float]]:
@@ -108,20 +119,53 @@ def told(recorded: Recorded, topic: str) -> list[tuple[float, float]]:
     ]
 
 
-def evidence(found: list[Recorded]) -> str:
-    """Both as Markdown."""
-    if any(recorded.scenario.kept_aside for recorded in found):
-        raise ValueError("evidence: recordings that are kept aside are not looked into")
+def late_reads(found: list[Judged]) -> str:
+    """:func:`cycles` as Markdown."""
+    _refuse_kept_aside(found)
     lines = [
-        "| recording | sent to the one ahead, per second | to the one behind | cache misses |",
+        "| recording | limit, msg/s | wait for a CPU, ms | cycle longer than its second by, ms: recorded | simulated |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {name} | {limit} | {wait_ms:.2f} | {late_ms:.0f} | {ours_ms:.0f} |"
+        for name, limit, wait_ms, late_ms, ours_ms in cycles(found)
+    ]
+    return "\n".join(lines)
+
+
+def cached(found: list[Judged]) -> str:
+    """:func:`shared_reads`, and :func:`read_ages` by version, as Markdown."""
+    _refuse_kept_aside(found)
+    lines = [
+        "| recording | ahead, entries per second: recorded, simulated | behind: recorded, simulated | cache misses |",
         "|---|---|---|---|",
     ]
     lines += [
-        f"| {name} | {ahead:.0f} | {behind:.0f} | {misses:.0f} |"
+        f"| {name} | {ahead[0]:.0f}, {ahead[1]:.0f} | {behind[0]:.0f}, {behind[1]:.0f} | {misses:.0f} |"
         for name, ahead, behind, misses in shared_reads(found)
     ]
-    lines += ["", "| recording | version | age of the entries at the first miss, s |", "|---|---|---|"]
-    lines += [f"| {name} | {version} | {age_s:.1f} |" for name, version, age_s in read_ages(found)]
-    lines += ["", "| recording | cycle longer than its period by, ms |", "|---|---|"]
-    lines += [f"| {name} | {late_ms:.0f} |" for name, late_ms in cycles(found)]
+    lines += ["", "| version | recordings | age of the entries at the first miss, s: median, least, most |"]
+    lines += ["|---|---|---|"]
+    ages: dict[str, list[float]] = {}
+    for _, version, age_s in read_ages(item.recorded for item in found):
+        ages.setdefault(version, []).append(age_s)
+    lines += [
+        f"| {version} | {len(seen)} | {statistics.median(seen):.1f}, {min(seen):.1f}, {max(seen):.1f} |"
+        for version, seen in sorted(ages.items())
+    ]
     return "\n".join(lines)
+
+
+def _refuse_kept_aside(found: list[Judged]) -> None:
+    if any(item.recorded.scenario.kept_aside for item in found):
+        raise ValueError("evidence: recordings that are kept aside are not looked into")
+
+
+def _only(tracks: Mapping[Key, Track]) -> Track:
+    (track,) = tracks.values()
+    return track
+
+
+def _per_second(at_s: np.ndarray, track: Track, start_s: float, end_s: float) -> float:
+    start, end = np.interp([start_s, end_s], at_s, track.out_messages)
+    return float(end - start) / (end_s - start_s)

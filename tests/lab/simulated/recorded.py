@@ -45,7 +45,8 @@ class Recorded:
     """A recording: scrape times in seconds from its start, what was seen, and when every state really began.
 
     ``lead_s`` is how long before the start the consumers asked for messages, ``stored`` the published messages and bytes per topic;
-    ``cache_misses`` are entries per second that a topic's reads did not find in the broker's cache, means over the broker's last full minute.
+    ``cache_misses`` are entries per second that a topic's reads did not find in the broker's cache, means over the broker's last full minute;
+    ``cpu_wait_ms`` is how long the broker waited for a CPU before a time slice, in the mean.
     """
 
     scenario: Scenario
@@ -56,6 +57,7 @@ class Recorded:
     lead_s: float
     stored: dict[str, tuple[float, float]]
     cache_misses: dict[str, np.ndarray] = field(default_factory=dict)
+    cpu_wait_ms: float = np.nan
 
 
 def folders(*, kept_aside: bool | None = None, root: Path | None = None) -> list[Path]:
@@ -128,6 +130,7 @@ def read(folder: Path) -> Recorded:
         max(0.0, (start_ms - min(asked_ms, default=start_ms)) / 1000),
         {topic: (messages, size) for topic, (messages, size) in stored.items()},
         misses,
+        about["measured"]["cpu"]["broker"]["mean_wait_ms"],
     )
 
 
