@@ -43,7 +43,7 @@ SINGLE, SHARED, KEY_SHARED = range(3)
  D_MAX_REDELIVER, D_ACKS, D_INDEX_ACK, D_EXACT, D_PORT, D_PORTS, D_OFFSET,
  D_POSITION, D_AGAIN, D_AGAIN_END, D_REPLAY, D_DELAYED, D_DELAYED_END, D_READING, D_READ_FIRST, D_READ_AT, D_REPLAYING,
  D_REPLAY_AT, D_ARMED, D_ARM_AT, D_TIMER_AT, D_TICK_AT, D_LAST_TICK, D_BACKOFF, D_POLL_AT, D_ROBIN, D_PERMITS, D_UNACKED,
- D_BLOCKED, D_ACTIVE, D_GONE, D_EXPIRED_BELOW, D_SEND, D_SENDS, D_HELD, D_NEXT, D_NACK_TIMER, D_COUNT) = range(48)  # fmt: skip
+ D_BLOCKED, D_ACTIVE, D_GONE, D_EXPIRED_BELOW, D_SEND, D_SENDS, D_HELD, D_NEXT, D_NACK_TIMER, D_PUBLISHED, D_OLDEST, D_COUNT) = range(50)  # fmt: skip
 # totals of a dispatcher, in the order of columns.COUNTS
 (T_PUBLISHED, T_OUT_MESSAGES, T_OUT_BYTES, T_OUT_ENTRIES, T_REDELIVERED, T_ACKED, T_EXPIRED, T_DEAD, T_DROPPED, T_POLLS,
  T_EVENTS) = range(11)  # fmt: skip
@@ -913,6 +913,9 @@ def _next_of_dispatcher(a, d):
 @_compiled
 def _active_port(a, d):
     state = a[H_DISPATCHERS] + d * D_COUNT
+    if a[state + D_PORTS] == 1:
+        p = a[a[H_PORTS_OF] + a[state + D_PORT]]
+        return p if a[a[H_PORTS] + p * P_COUNT + P_CONNECTED] == 1 else -1
     connected = 0
     for index in range(a[state + D_PORT], a[state + D_PORT] + a[state + D_PORTS]):
         connected += a[a[H_PORTS] + a[a[H_PORTS_OF] + index] * P_COUNT + P_CONNECTED]
@@ -951,13 +954,10 @@ def _poll(a, d, now):
     a[a[H_TOTALS] + d * T_COUNT + T_POLLS] += 1
     single = a[state + D_KIND] == SINGLE
     if single:
+        if a[state + D_READ_AT] != NEVER or a[state + D_ARMED] > 0:
+            return DONE
         p = _active_port(a, d)
-        if (
-            p < 0
-            or a[state + D_READ_AT] != NEVER
-            or a[state + D_ARMED] > 0
-            or a[a[H_PORTS] + p * P_COUNT + P_PERMITS] <= 0
-        ):
+        if p < 0 or a[a[H_PORTS] + p * P_COUNT + P_PERMITS] <= 0:
             return DONE
         permits = a[a[H_PORTS] + p * P_COUNT + P_PERMITS]
     else:
@@ -989,17 +989,21 @@ def _poll(a, d, now):
     size = a[R_BYTES]
     if a[R_CAUGHT_UP] == 1 or a[state + D_ACTIVE] == 0:
         engine = a[R_ENGINE]
+        meters = a[H_METERS]
+        events = a[H_TOTALS] + d * T_COUNT + T_EVENTS
         for level in range(3):
-            limiter = a[state + D_BROKER + level]
-            entries_before, size_before = entries, size
-            if a[_meter_at(a, limiter, 0) + M_RATE] > 0:
-                entries = min(entries, available(a, _meter_at(a, limiter, 0), engine, now))
-            if a[_meter_at(a, limiter, 1) + M_RATE] > 0:
-                size = min(size, available(a, _meter_at(a, limiter, 1), engine, now))
-            if entries < entries_before:
-                a[a[H_TOTALS] + d * T_COUNT + T_EVENTS + 2 * level] += 1
-            if size < size_before:
-                a[a[H_TOTALS] + d * T_COUNT + T_EVENTS + 2 * level + 1] += 1
+            meter = meters + a[state + D_BROKER + level] * 2 * M_COUNT
+            if a[meter + M_RATE] > 0:
+                most = available(a, meter, engine, now)
+                if most < entries:
+                    entries = most
+                    a[events + 2 * level] += 1
+            meter += M_COUNT
+            if a[meter + M_RATE] > 0:
+                most = available(a, meter, engine, now)
+                if most < size:
+                    size = most
+                    a[events + 2 * level + 1] += 1
             if entries == 0 or size == 0:
                 if a[state + D_TIMER_AT] == NEVER:
                     a[state + D_TIMER_AT] = now + BACKOFF_US + a[R_LATE]
@@ -1067,11 +1071,13 @@ def _read(a, d, entries, size, now):
     found = _take(a, d, wanted, now)
     if found > 0:
         a[state + D_READING] = found
-        oldest = published(a, a[state + D_LOG], now - a[R_CACHE])
         stored = 0
         if a[state + D_READ_FIRST] >= 0:
-            stored = min(found, max(0, oldest - a[state + D_READ_FIRST]))
+            if a[state + D_READ_FIRST] + found > a[state + D_OLDEST]:
+                a[state + D_OLDEST] = published(a, a[state + D_LOG], now - a[R_CACHE])
+            stored = min(found, max(0, a[state + D_OLDEST] - a[state + D_READ_FIRST]))
         else:
+            oldest = published(a, a[state + D_LOG], now - a[R_CACHE])
             for at in range(found):
                 if a[_read_at(a, H_READING, d, at) + E_ENTRY] < oldest:
                     stored += 1
@@ -1094,8 +1100,11 @@ def _take(a, d, most, now):
     state = a[H_DISPATCHERS] + d * D_COUNT
     waiting = a[state + D_AGAIN_END] - a[state + D_AGAIN]
     from_again = min(most, waiting)
-    ready = published(a, a[state + D_LOG], now + 1) - a[state + D_POSITION]
-    fresh = max(0, min(most - from_again, ready))
+    fresh = most - from_again
+    # What was published before still is: where that is enough, nobody needs to count anew.
+    if a[state + D_PUBLISHED] - a[state + D_POSITION] < fresh:
+        a[state + D_PUBLISHED] = published(a, a[state + D_LOG], now + 1)
+        fresh = max(0, min(fresh, a[state + D_PUBLISHED] - a[state + D_POSITION]))
     if from_again == 0 and a[state + D_EXACT] == 0:
         a[state + D_READ_FIRST] = a[state + D_POSITION]
     else:
@@ -1179,12 +1188,14 @@ def _charge(a, d, entries, messages, size, now):
     if a[R_CAUGHT_UP] == 0 and a[state + D_ACTIVE] == 1:
         return
     amount = entries if a[R_PER_ENTRY] == 1 else messages
+    meters, engine = a[H_METERS], a[R_ENGINE]
     for level in range(3):
-        limiter = a[state + D_BROKER + level]
-        if a[_meter_at(a, limiter, 0) + M_RATE] > 0 and amount > 0:
-            charge_meter(a, _meter_at(a, limiter, 0), a[R_ENGINE], amount, now)
-        if a[_meter_at(a, limiter, 1) + M_RATE] > 0 and size > 0:
-            charge_meter(a, _meter_at(a, limiter, 1), a[R_ENGINE], size, now)
+        meter = meters + a[state + D_BROKER + level] * 2 * M_COUNT
+        if a[meter + M_RATE] > 0 and amount > 0:
+            charge_meter(a, meter, engine, amount, now)
+        meter += M_COUNT
+        if a[meter + M_RATE] > 0 and size > 0:
+            charge_meter(a, meter, engine, size, now)
 
 
 @_compiled
