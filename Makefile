@@ -51,8 +51,9 @@ docs: setup ## write the pages that are made from code
 	@$(BIN)/python -m tests.lab.measure --write
 	@$(BIN)/python -m tests.lab.simulated
 
-accuracy: setup ## compare the simulator with every recording of a real broker, anew
+accuracy: setup ## compare the simulator and what-if with every recording of a real broker, anew
 	@$(BIN)/python -m tests.lab.simulated
+	@$(BIN)/python -m tests.lab.simulated.whatif
 
 lab: setup parts ## record every scenario that has no recording yet, on a real broker (LAB_ARGS)
 	@$(BIN)/python -m tests.lab record $(LAB_ARGS)

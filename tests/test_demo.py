@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.accuracy import PAGE, evaluation, page_with, table
+from tests.lab.simulated import whatif
+from tests.lab.simulated.page import renewed
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.recording import list_shipped
 
@@ -48,6 +50,13 @@ def test_healthy_but_ticking_is_never_called_throttled(found: dict) -> None:
 
 def test_the_accuracy_page_says_what_was_measured(found: dict) -> None:
     assert PAGE.read_text() == page_with(PAGE.read_text(), table(found))
+
+
+def test_the_what_if_page_says_what_was_predicted(demo: tuple[Path, str]) -> None:
+    page = whatif.PAGE.read_text()
+    assert renewed(page, whatif.parts(whatif.rows_of(Lake(demo[0])))) == page, (
+        "the page is old: make accuracy"
+    )
 
 
 def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
