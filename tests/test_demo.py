@@ -59,6 +59,11 @@ def test_the_what_if_page_says_what_was_predicted(demo: tuple[Path, str]) -> Non
     )
 
 
+def test_the_guides_example_of_a_lake_is_what_the_command_says(demo: tuple[Path, str]) -> None:
+    page = whatif.GUIDE.read_text()
+    assert whatif.guide_page(page, str(demo[0])) == page, "the page is old: make accuracy"
+
+
 def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
     lake = Lake(demo[0])
     tables = ("series", "samples", "policies", "limits", "topic_stats", "truth", "signals", "verdicts")

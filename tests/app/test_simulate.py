@@ -452,6 +452,6 @@ def test_what_the_guide_says_of_its_example_holds():
         sum(item["events"] for item in found["events"]) / (found["end_s"] - found["start_s"])
         for found in (before, more, raised)
     ]
-    assert rates[2] > 3 * max(rates[:2])
+    assert rates[2] > 2 * max(rates[:2])
     (lossless,) = answer(EXAMPLE, "--engine", "B")["subscription_partitions"]
-    assert lossless["states"][1]["dispatched_msg_per_s"] == pytest.approx(500, rel=0.01)
+    assert lossless["states"][1]["dispatched_msg_per_s"] == pytest.approx(500, rel=0.03)

@@ -1,7 +1,7 @@
 """What ``whatif`` predicts of the shipped recordings, beside what was measured. In: a demo's lake. Out: a page's tables.
 
-``python -m tests.lab.simulated.whatif [LAKE]`` writes ``docs/accuracy/whatif.md`` anew; without a lake it makes one of the shipped
-recordings with ``throttlescope demo``.
+``python -m tests.lab.simulated.whatif [LAKE]`` writes ``docs/accuracy/whatif.md`` and the example of ``docs/guides/what-if.md`` anew;
+without a lake it makes one of the shipped recordings with ``throttlescope demo``.
 
 A recording's intervention becomes the words of ``--set``. The window is the ten minutes before it, the history all that was recorded
 until then. Nothing after the intervention is read.
@@ -10,6 +10,8 @@ until then. Nothing after the intervention is read.
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -22,10 +24,15 @@ from tests.lab.sets import RECORDINGS, REPOSITORY
 from tests.lab.simulated.page import renewed
 from tests.lab.simulated.recorded import scenario_of
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.times import format_time
 from throttlescope.models.throttling.replay import Answer, Forecast, parse_change, read_observed, replay
 from throttlescope.models.throttling.scenario import LiftLimit, Scenario, SetConsumers, SetLimit
 
 PAGE = REPOSITORY / "docs" / "accuracy" / "whatif.md"
+GUIDE = REPOSITORY / "docs" / "guides" / "what-if.md"
+#: The guide's example: a recording, and what is asked just before its limit is lifted.
+EXAMPLE, EXAMPLE_SETTINGS = "sub-msg-large", ("subscription.msg=none", "processing_ms=1.5")
+_LAKE_BEGIN, _LAKE_END = "<!-- lake:", "<!-- end of lake -->"
 WINDOW_MS = 600_000
 
 
@@ -159,6 +166,30 @@ def rows_of(lake: Lake, folders: Iterable[Path] | None = None) -> list[Row]:
         sorted(path.parent for path in RECORDINGS.glob("*/recording.json")) if folders is None else folders
     )
     return [predicted(lake, drain) for folder in found for drain in drains(folder)]
+
+
+# -- the guide -------------------------------------------------------------------------------------------
+
+
+def example_arguments(lake: str) -> tuple[str, ...]:
+    """The guide's example as arguments of the command."""
+    (drain,) = drains(RECORDINGS / EXAMPLE)
+    words = [word for setting in EXAMPLE_SETTINGS for word in ("--set", setting)]
+    at = format_time(drain.at_ms)
+    return ("whatif", "--lake", lake, "--subscription", drain.selector, "--at", at, "--window", "10m", *words)
+
+
+def guide_page(page: str, lake: str) -> str:
+    """The guide with its example asked anew."""
+    done = subprocess.run(
+        [sys.executable, "-m", "throttlescope.app.cli", *example_arguments(lake), "--quiet"],
+        capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "110"},
+    )  # fmt: skip
+    command = shlex.join(("throttlescope", *example_arguments(".demo")))
+    answer = "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())
+    text = f"```\n{command}\n```\n\n```\n{answer}\n```"
+    start, stop = page.index(_LAKE_BEGIN), page.index(_LAKE_END)
+    return f"{page[: page.index(chr(10), start) + 1]}{text}\n{page[stop:]}"
 
 
 # -- the page --------------------------------------------------------------------------------------------
@@ -307,7 +338,25 @@ def main(arguments: Sequence[str]) -> None:
             ]
             subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         PAGE.write_text(renewed(PAGE.read_text(), parts(rows_of(Lake(lake)))))
+        GUIDE.write_text(guide_page(GUIDE.read_text(), lake))
+
+
+def picture(lake: str, to: str) -> None:
+    """Draw the guide's example."""
+    command = [
+        sys.executable,
+        "-m",
+        "throttlescope.app.cli",
+        *example_arguments(lake),
+        "--quiet",
+        "--plot",
+        to,
+    ]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:2] == ["picture"]:
+        picture(*sys.argv[2:])
+    else:
+        main(sys.argv[1:])
