@@ -180,7 +180,9 @@ def test_where_it_was_seen_it_says_where_and_how_old_that_is(saturated):
 def test_a_limit_that_is_not_enough_and_one_that_is_too_low(saturated, lake):
     out = asked(lake, "--set", "subscription.msg=550", "--set", "processing_ms=2")
     assert "It is not enough: never within 24 h, grows by " in out
-    assert "It makes it worse: never within 24 h, grows by " in asked(saturated, "--set", "subscription.msg=100")
+    assert "It makes it worse: never within 24 h, grows by " in asked(
+        saturated, "--set", "subscription.msg=100"
+    )
 
 
 def test_at_window_history_and_horizon_are_what_is_read(lake):
