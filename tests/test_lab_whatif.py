@@ -44,7 +44,9 @@ def test_an_intervention_that_cannot_be_said_is_refused(tmp_path: Path) -> None:
         "format": 1,
         "name": "unload",
         "topics": [{"name": "orders"}],
-        "subscriptions": [{"name": "billing", "topic": "orders", "type": "Shared", "consumers": 1, "processing_ms": 1}],
+        "subscriptions": [
+            {"name": "billing", "topic": "orders", "type": "Shared", "consumers": 1, "processing_ms": 1}
+        ],
         "timeline": [
             {"name": "a", "duration_s": 5},
             {"name": "b", "duration_s": 5, "interventions": [{"action": "unload", "topic": "orders"}]},
