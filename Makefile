@@ -33,7 +33,7 @@ serve: setup ## serve a lake that is there (SERVE_ARGS="--lake DIR --port N")
 check: setup ## the loop while writing: style and the tests that start no server (under 2 minutes)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/python -m pytest -q -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
 test: setup parts airflow-env ## every test, with a real broker, Prometheus, browser and Airflow
 	@THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)" $(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -23,5 +23,8 @@ class Outcome:
 
 
 def throttlescope(*arguments: object) -> Outcome:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="throttlescope")
+    # Whoever runs the tests may have set a width; a pipe has none.
+    result = CliRunner().invoke(
+        app, [str(argument) for argument in arguments], prog_name="throttlescope", env={"COLUMNS": None}
+    )
     return Outcome(result.exit_code, result.stdout, result.stderr)

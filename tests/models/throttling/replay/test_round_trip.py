@@ -169,7 +169,7 @@ def test_a_healthy_subscription_has_nothing_to_drain_until_its_limit_is_too_low(
     observed = read_observed(simulated_lake(tmp_path, fine, 300), SELECTOR, START_MS, START_MS + 300_001)
     answer = replay(observed, parse_change([]))
     assert (answer.as_is.best.drain_s, answer.as_is.best.held_by, answer.effect) == (0, "arrivals", "none")
-    worse = replay(observed, parse_change(["subscription.msg=300"]))
+    worse = replay(observed, parse_change(["subscription.msg=300"]), horizon_s=3_600)
     assert (worse.changed.best.drain_s, worse.effect) == (None, "later")
     assert worse.changed.best.growth_entries_per_s > 250
     assert worse.changed.best.held_by == "subscription.msg"
