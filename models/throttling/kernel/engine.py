@@ -1582,7 +1582,8 @@ def _dispatch_keys(a, d, rows, count, now):
                 return status, 0
             a[a[H_SCRATCH] + ports + at] = -1
             continue
-        a[a[H_SCRATCH] + owner] -= msgs
+        # A batch counts once here; only what is sent takes permits by the message.
+        a[a[H_SCRATCH] + owner] -= 1
         a[a[H_SCRATCH] + ports + at] = owner
         processed += 1
     sent_entries = 0

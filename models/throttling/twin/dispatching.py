@@ -100,7 +100,8 @@ class Dispatching(Reading):
                 self.add_replay(state, item)
                 waiting.add(key)
                 continue
-            left[id(owner)] -= state.log.msgs
+            # A batch counts once here; only what is sent takes permits by the message.
+            left[id(owner)] -= 1
             processed += 1
             by_port.setdefault(self.ports.index(owner), []).append(item)
         entries = messages = size = 0
