@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.words import CAUSES
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import MINUTE_MS
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 _KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
 _NEWEST = f"row_number() OVER (PARTITION BY {_KEY} ORDER BY window_start_ms DESC, window_end_ms DESC)"
-_SELECTOR = re.compile(
-    r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-partition-(?P<partition>\d+))?#(?P<subscription>.+)", re.DOTALL
-)
 
 
 @dataclass(frozen=True)
@@ -144,18 +141,12 @@ def _conditions(wanted: VerdictFilter) -> tuple[str, str, dict[str, Any]]:
         before.append("cluster = $cluster")
         values["cluster"] = wanted.cluster
     if wanted.subscription is not None:
-        parts = _SELECTOR.fullmatch(wanted.subscription)
-        if parts is None:
-            raise InputError(
-                "A subscription cannot be read",
-                got=wanted.subscription,
-                expected="persistent://tenant/ns/topic[-partition-N]#sub",
-            )
+        name = SubscriptionName.of(wanted.subscription)
         before += ["topic = $topic", "subscription = $subscription"]
-        values |= {"topic": parts["topic"], "subscription": parts["subscription"]}
-        if parts["partition"] is not None:
+        values |= {"topic": name.topic, "subscription": name.subscription}
+        if name.partition is not None:
             before.append("partition = $partition")
-            values["partition"] = int(parts["partition"])
+            values["partition"] = name.partition
     if wanted.start_ms is not None:
         before.append("window_end_ms > $start_ms")
         values["start_ms"] = wanted.start_ms

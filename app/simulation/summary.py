@@ -13,7 +13,7 @@ import numpy as np
 
 from throttlescope.models.throttling import Scenario, Simulation
 from throttlescope.models.throttling.columns import EVENTS
-from throttlescope.models.throttling.resolve import place_of, rates_in_force
+from throttlescope.models.throttling.resolve import change_limits, place_of, rates_in_force
 from throttlescope.models.throttling.scenario import LiftLimit, SetLimit
 
 #: A backlog has drained when it is no more than a second's publishing, or than this share of its peak.
@@ -175,10 +175,7 @@ def _limits(scenario: Scenario) -> list[dict]:
     for state in scenario.timeline[1:]:
         changes = [step for step in state.interventions if isinstance(step, (SetLimit, LiftLimit))]
         for step in changes:
-            if isinstance(step, SetLimit):
-                limits[place_of(step)] = step
-            else:
-                limits.pop(place_of(step), None)
+            change_limits(limits, step)
         found.append(rates_in_force(scenario, limits) if changes else found[-1])
     return found
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import DAY_MS, SECOND_MS, parse_duration, parse_time
 from throttlescope.models.throttling.replay import (
     Answer,
     Change,
-    Name,
     Observed,
     newest_ms,
     parse_change,
@@ -43,7 +43,7 @@ class Question:
 class Read:
     """What was read of a lake for a question; the window is [start_ms, at_ms)."""
 
-    name: Name
+    name: SubscriptionName
     change: Change
     observed: Observed
     history: Observed
@@ -61,7 +61,7 @@ def read(lake: Lake, question: Question, *, now_ms: int) -> Read:
     InputError
         An option is not understood, or the lake does not have it.
     """
-    name = Name.of(question.subscription)
+    name = SubscriptionName.of(question.subscription)
     change = parse_change(question.settings)
     window_ms = _duration("--window", question.window)
     history_ms = _duration("--history", question.history)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from throttlescope.models.throttling.arrivals import logs_of
 from throttlescope.models.throttling.bounds import check
 from throttlescope.models.throttling.machine import Machine
-from throttlescope.models.throttling.resolve import Key, Place, place_of, rates_in_force
+from throttlescope.models.throttling.resolve import Key, Place, change_limits, place_of, rates_in_force
 from throttlescope.models.throttling.scenario import (
     Hang,
     Intervention,
@@ -168,10 +168,7 @@ class _Compiler:
 
     def _change(self, at_us: int, step: Intervention) -> None:
         if isinstance(step, (SetLimit, LiftLimit)):
-            if isinstance(step, SetLimit):
-                self._limits[place_of(step)] = step
-            else:
-                self._limits.pop(place_of(step), None)
+            change_limits(self._limits, step)
             self._rates = rates_in_force(self.scenario, self._limits)
             self._renew(at_us, step.topic, broker=step.level == "broker")
         elif isinstance(step, TouchPolicy):

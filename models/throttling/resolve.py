@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from throttlescope.models.throttling.scenario import Limit, LimitPlace, Scenario
+from throttlescope.models.throttling.scenario import LiftLimit, Limit, LimitPlace, Scenario, SetLimit
 from throttlescope.models.throttling.world import Rates
 from throttlescope.transforms.limits import effective_limits
 
@@ -23,6 +23,14 @@ Key = tuple[str, int, str]
 def place_of(limit: LimitPlace) -> Place:
     """Where a limit is set, as a key."""
     return limit.level, limit.set_at, limit.topic, limit.subscription
+
+
+def change_limits(limits: dict[Place, Limit], step: SetLimit | LiftLimit) -> None:
+    """Set or lift a limit among those that are set."""
+    if isinstance(step, SetLimit):
+        limits[place_of(step)] = step
+    else:
+        limits.pop(place_of(step), None)
 
 
 def rates_in_force(scenario: Scenario, limits: Mapping[Place, Limit]) -> dict[tuple[str, Key], Rates]:

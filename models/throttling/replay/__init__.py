@@ -13,7 +13,7 @@ from throttlescope.models.throttling.replay.answer import Answer, Arrivals, Fore
 from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
 from throttlescope.models.throttling.replay.change import KEYS, Change, parse_change
 from throttlescope.models.throttling.replay.observed import Observed
-from throttlescope.models.throttling.replay.read import Name, newest_ms, read_observed
+from throttlescope.models.throttling.replay.read import newest_ms, read_observed
 from throttlescope.models.throttling.replay.replay import fit_arrivals, replay
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "Capacity",
     "Change",
     "Forecast",
-    "Name",
     "Observed",
     "Outlook",
     "fit_arrivals",

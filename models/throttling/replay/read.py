@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -15,15 +13,13 @@ from throttlescope.ingest.contracts.words import LEVELS, UNITS
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.selector import NAME_LABEL, metric_selector
+from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import block_start, format_time
 from throttlescope.models.throttling.replay.admin import limit_rows, newest, version
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
 from throttlescope.models.throttling.replay.observed import Observed, PartitionSamples, Reader, ReaderSamples
 from throttlescope.transforms.promql.source import LakeSource, Series
 
-_NAME = re.compile(
-    r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-partition-(?P<partition>\d+))?#(?P<subscription>.+)", re.DOTALL
-)
 #: Scrapes further apart than so many usual distances have a gap between them.
 GAP_SCRAPES = 2.5
 LEAST_SCRAPES = 3
@@ -50,38 +46,6 @@ _METRICS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Name:
-    """A subscription as it is written: ``persistent://tenant/ns/topic[-partition-N]#sub``."""
-
-    topic: str
-    partition: int | None
-    subscription: str
-
-    @classmethod
-    def of(cls, text: str) -> Name:
-        """Read it.
-
-        Raises
-        ------
-        InputError
-            It is not written so.
-        """
-        found = _NAME.fullmatch(text)
-        if found is None:
-            raise InputError(
-                "A subscription cannot be read",
-                got=text or "nothing",
-                expected="persistent://tenant/ns/topic[-partition-N]#sub",
-            )
-        partition = None if found["partition"] is None else int(found["partition"])
-        return cls(found["topic"], partition, found["subscription"])
-
-    def __str__(self) -> str:
-        suffix = "" if self.partition is None else f"-partition-{self.partition}"
-        return f"{self.topic}{suffix}#{self.subscription}"
-
-
 def newest_ms(lake: Lake, selector: str, cluster: str | None = None) -> int:
     """Time of the newest sample of a subscription's backlog.
 
@@ -90,7 +54,7 @@ def newest_ms(lake: Lake, selector: str, cluster: str | None = None) -> int:
     InputError
         The selector is not understood, nothing is there, or several clusters have it.
     """
-    return max(row["last_ms"] for row in _known(lake, Name.of(selector), cluster))
+    return max(row["last_ms"] for row in _known(lake, SubscriptionName.of(selector), cluster))
 
 
 def read_observed(
@@ -115,7 +79,7 @@ def read_observed(
     InputError
         The selector is not understood, nothing is there, several clusters have it, or there are too few samples.
     """
-    name = Name.of(selector)
+    name = SubscriptionName.of(selector)
     known = _known(lake, name, cluster)
     (cluster,) = {row["cluster"] for row in known}
     series = _series(lake, name.topic, cluster, start_ms, end_ms)
@@ -132,13 +96,13 @@ def read_observed(
     return _observed(lake, cluster, name, times_ms, series, end_ms)
 
 
-def _fits(name: Name, labels: Mapping[str, str]) -> bool:
+def _fits(name: SubscriptionName, labels: Mapping[str, str]) -> bool:
     return labels["subscription"] == name.subscription and (
         name.partition is None or labels["partition"] == str(name.partition)
     )
 
 
-def _known(lake: Lake, name: Name, cluster: str | None) -> list[dict]:
+def _known(lake: Lake, name: SubscriptionName, cluster: str | None) -> list[dict]:
     """Rows of ``series`` with the backlog of a subscription, all of one cluster."""
     if lake.version("series") is None:
         raise InputError(
@@ -158,7 +122,7 @@ def _known(lake: Lake, name: Name, cluster: str | None) -> list[dict]:
     if not found:
         names = {
             str(
-                Name(
+                SubscriptionName(
                     row["labels"].get("topic", ""),
                     int(row["labels"]["partition"]) if name.partition is not None and row["labels"]["partition"] != "-1" else None,
                     row["labels"]["subscription"],
@@ -207,7 +171,7 @@ def _series(lake: Lake, topic: str, cluster: str, start_ms: int, end_ms: int) ->
 
 
 def _observed(
-    lake: Lake, cluster: str, name: Name, times_ms: np.ndarray, series: list[Series], end_ms: int
+    lake: Lake, cluster: str, name: SubscriptionName, times_ms: np.ndarray, series: list[Series], end_ms: int
 ) -> Observed:
     by_metric: dict[str, list[Series]] = {}
     for item in series:

@@ -15,9 +15,6 @@ from throttlescope.models.throttling.scenario.model import Model
 Engine = Literal["A0", "A", "B", "C"]
 
 CLASSIC_FACTORY = "org.apache.pulsar.broker.service.persistent.DispatchRateLimiterFactoryClassic"
-TOKEN_BUCKET_FACTORY = (
-    "org.apache.pulsar.broker.service.persistent.DispatchRateLimiterFactoryAsyncTokenBucket"  # noqa: S105 - a class name
-)
 
 _MAX_RATE = 10**10
 
