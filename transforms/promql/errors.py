@@ -28,6 +28,14 @@ class QueryError(ThrottlescopeError):
     """The query met data that it has no answer for, such as several partners where one is allowed."""
 
 
+class TooManySamplesError(QueryError):
+    """The query would hold more samples at once than it may (``query.max-samples``)."""
+
+
+class QueryTimeoutError(QueryError):
+    """The query took longer than it may."""
+
+
 def place(text: str, position: int) -> str:
     """``line L, column C`` of an offset, both counted from 1."""
     line = text.count("\n", 0, position) + 1
