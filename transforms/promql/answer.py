@@ -31,7 +31,9 @@ def result_of(answer: Answer) -> list:
     if isinstance(value, list):
         return [_raw(series) for series in value]
     if not hasattr(value, "labels"):
-        return [{"metric": {}, "values": [[t / 1000, number(v)] for t, v in zip(steps_ms, value, strict=True)]}]
+        return [
+            {"metric": {}, "values": [[t / 1000, number(v)] for t, v in zip(steps_ms, value, strict=True)]}
+        ]
     return [
         {
             "metric": dict(labels),

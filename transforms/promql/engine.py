@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from throttlescope.ingest.lake import Lake
-from throttlescope.transforms.promql.query import Answer, Options, instant_query, range_query
+from throttlescope.transforms.promql.query import DEFAULTS, Answer, Options, instant_query, range_query
 from throttlescope.transforms.promql.source import LakeSource
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Engine:
         self.lake, self.session = lake, session
 
     def instant(
-        self, text: str, time_ms: int, options: Options = Options(), *, place: Place = "auto"
+        self, text: str, time_ms: int, options: Options = DEFAULTS, *, place: Place = "auto"
     ) -> Answer:
         """Evaluate at one moment. Raises as :func:`query.instant_query`."""
         return instant_query(text, self._source(), time_ms, options)
@@ -40,7 +40,7 @@ class Engine:
         start_ms: int,
         end_ms: int,
         step_ms: int,
-        options: Options = Options(),
+        options: Options = DEFAULTS,
         *,
         place: Place = "auto",
     ) -> Answer:
@@ -53,7 +53,7 @@ class Engine:
         start_ms: int,
         end_ms: int,
         step_ms: int,
-        options: Options = Options(),
+        options: Options = DEFAULTS,
         *,
         place: Place = "auto",
     ) -> str:

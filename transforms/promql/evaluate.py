@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from throttlescope.ingest.selector import Selector
+from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.lower import lower
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar
+from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.operators import aggregate, binary, elements, functions, select
 from throttlescope.transforms.promql.parse import parse
 from throttlescope.transforms.promql.plan import (
@@ -22,6 +24,7 @@ from throttlescope.transforms.promql.plan import (
     Match,
     Negate,
     Plan,
+    Range,
     Read,
     SampleTime,
     ScalarBinary,
@@ -31,18 +34,24 @@ from throttlescope.transforms.promql.plan import (
     ScalarTime,
     SetOperation,
     StepTime,
+    Subquery,
+    Text,
     VectorOf,
     Window,
     WithScalar,
     needed_samples,
+    settled,
 )
 from throttlescope.transforms.promql.rules import apply_rules
-from throttlescope.transforms.promql.semantics import LOOKBACK_MS
+from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS
 from throttlescope.transforms.promql.source import SampleSource, Series
 
+#: What a plan gives.
+Value = StepMatrix | StepScalar | str | list[Series]
 
-def plan_query(text: str) -> Plan:
-    """Text, tree, plan, rewrite rules.
+
+def plan_query(text: str, subquery_step_ms: int = SUBQUERY_STEP_MS) -> Plan:
+    """Text, tree, plan, rewrite rules; ``subquery_step_ms`` is the step of a subquery that names none.
 
     Raises
     ------
@@ -51,19 +60,31 @@ def plan_query(text: str) -> Plan:
     UnsupportedPromQLError
         It is, and a part of it is not carried; the part is quoted.
     """
-    return apply_rules(lower(text, parse(text)))
+    return apply_rules(lower(text, parse(text), subquery_step_ms))
 
 
 def evaluate(
-    plan: Plan, source: SampleSource, steps: Steps, *, lookback_ms: int = LOOKBACK_MS
-) -> StepMatrix | StepScalar:
+    plan: Plan,
+    source: SampleSource,
+    steps: Steps,
+    *,
+    lookback_ms: int = LOOKBACK_MS,
+    notes: Notes | None = None,
+    budget: Budget | None = None,
+) -> Value:
     """One plan at every step. See :func:`evaluate_all`."""
-    return evaluate_all([plan], source, steps, lookback_ms=lookback_ms)[0]
+    return evaluate_all([plan], source, steps, lookback_ms=lookback_ms, notes=notes, budget=budget)[0]
 
 
 def evaluate_all(
-    plans: Sequence[Plan], source: SampleSource, steps: Steps, *, lookback_ms: int = LOOKBACK_MS
-) -> list[StepMatrix | StepScalar]:
+    plans: Sequence[Plan],
+    source: SampleSource,
+    steps: Steps,
+    *,
+    lookback_ms: int = LOOKBACK_MS,
+    notes: Notes | None = None,
+    budget: Budget | None = None,
+) -> list[Value]:
     """Several plans at every step; each selector is read once, and equal parts are computed once.
 
     Parameters
@@ -74,46 +95,102 @@ def evaluate_all(
         ``start()`` and ``end()`` in a query are its bounds, also where the end is no step.
     lookback_ms : int
         How long a sample is current.
+    notes : Notes, optional
+        Takes warnings and infos.
+    budget : Budget, optional
+        What the evaluation may take.
 
     Returns
     -------
-    list of StepMatrix or ndarray
-        One per plan: a matrix (rows in the order of their series' labels, unless grouping says otherwise), or for a
-        scalar one float64 per step.
+    list
+        One per plan: a matrix (rows in the order of their series' labels, unless grouping says otherwise); for a
+        scalar one float64 per step; for a string itself; for a range the series with their samples.
 
     Raises
     ------
     QueryError
         Some step has no answer, such as two partners where one is allowed. As in Prometheus the whole query fails.
     """
+    budget = budget or Budget()
+    plans = [settled(plan, steps.start_ms, steps.end_ms) for plan in plans]
     needed = needed_samples(plans, steps.start_ms, steps.end_ms, lookback_ms)
-    samples = {selector: source.select(selector, *bounds) for selector, bounds in needed.items()}
-    evaluation = _Evaluation(samples, steps, lookback_ms)
-    return [evaluation.value(plan) for plan in plans]
+    samples = {}
+    for selector, bounds in needed.items():
+        samples[selector] = source.select(selector, *bounds)
+        budget.load(sum(len(series.values) for series in samples[selector]))
+    evaluation = Evaluation(samples, lookback_ms, notes or Notes(), budget)
+    return [evaluation.value(plan, steps) for plan in plans]
 
 
-class _Evaluation:
-    def __init__(self, samples: Mapping[Selector, list[Series]], steps: Steps, lookback_ms: int) -> None:
+class Evaluation:
+    """Plans over samples that are here. A plan is computed once per grid of steps.
+
+    Parameters
+    ----------
+    samples : mapping
+        Series of each selector, over the ranges that :func:`needed_samples` names.
+    lookback_ms : int
+    notes : Notes
+    budget : Budget
+    given : mapping, optional
+        Values of plans that were computed elsewhere.
+    """
+
+    def __init__(
+        self,
+        samples: Mapping[Selector, list[Series]],
+        lookback_ms: int,
+        notes: Notes,
+        budget: Budget,
+        given: Mapping[tuple[Plan, Steps], Value] | None = None,
+    ) -> None:
         self.samples = samples
-        self.steps = steps
-        self.steps_ms = steps.times_ms
         self.lookback_ms = lookback_ms
+        self.notes = notes
+        self.budget = budget
         self._joined: dict[Selector, select.Samples] = {}
-        self._values: dict[Plan, StepMatrix | StepScalar] = {}
+        self._values: dict[tuple[Plan, Steps], Value] = dict(given or {})
 
-    def value(self, plan: Plan) -> StepMatrix | StepScalar:
-        if plan not in self._values:
-            self._values[plan] = self._compute(plan)
-        return self._values[plan]
+    def value(self, plan: Plan, steps: Steps) -> Value:
+        """The value of a plan at every step."""
+        key = (plan, steps)
+        if key not in self._values:
+            value = _At(self, steps).compute(plan)
+            if isinstance(value, StepMatrix):
+                self.budget.hold(value.values.size)
+            self.budget.check_time()
+            self._values[key] = value
+        return self._values[key]
 
-    def _compute(self, plan: Plan) -> StepMatrix | StepScalar:
+    def joined(self, selector: Selector) -> select.Samples:
+        """The samples of a selector's series, end to end."""
+        if selector not in self._joined:
+            self._joined[selector] = select.join(self.samples[selector])
+        return self._joined[selector]
+
+
+class _At:
+    """An evaluation at one grid of steps."""
+
+    def __init__(self, evaluation: Evaluation, steps: Steps) -> None:
+        self.evaluation, self.steps, self.steps_ms = evaluation, steps, steps.times_ms
+        self.lookback_ms, self.notes = evaluation.lookback_ms, evaluation.notes
+
+    def value(self, plan: Plan) -> Value:
+        return self.evaluation.value(plan, self.steps)
+
+    def compute(self, plan: Plan) -> Value:
         match plan:
             case Instant(read=read):
                 return select.instant(self._read(read), self._ends(read), self.lookback_ms)
             case SampleTime(read=read):
                 return select.sample_time(self._read(read), self._ends(read), self.lookback_ms)
             case Window(function=function, read=read, range_ms=range_ms):
-                return select.window(function, self._read(read), self._ends(read), range_ms)
+                return select.window(function, self._seen(read, range_ms), self._ends(read), range_ms)
+            case Range(read=read, range_ms=range_ms):
+                return select.window_samples(self._seen(read, range_ms), int(self._ends(read)[0]), range_ms)
+            case Text(value=value):
+                return value
             case ScalarNumber(value=value):
                 return np.full(len(self.steps_ms), value)
             case ScalarTime():
@@ -153,12 +230,21 @@ class _Evaluation:
         raise TypeError(f"no operator for {type(plan).__name__}")
 
     def _read(self, read: Read) -> select.Samples:
-        if read.selector not in self._joined:
-            self._joined[read.selector] = select.join(self.samples[read.selector])
-        return self._joined[read.selector]
+        return self.evaluation.joined(read.selector)
 
-    def _ends(self, read: Read) -> np.ndarray:
+    def _seen(self, read: Read | Subquery, range_ms: int) -> select.Samples:
+        """What windows look at: samples, or a subquery's values as samples of their steps."""
+        if isinstance(read, Read):
+            return self._read(read)
+        inner = read.steps(*read.ends_ms(self.steps.start_ms, self.steps.end_ms), range_ms)
+        if inner is None:
+            return select.join([])
+        value = self.evaluation.value(read.plan, inner)
+        if isinstance(value, np.ndarray):
+            value = functions.vector_of(value)
+        return select.as_samples(value, inner.times_ms)
+
+    def _ends(self, read: Read | Subquery) -> np.ndarray:
         if read.at is None:
             return self.steps_ms - read.offset_ms
-        pinned, _ = read.ends_ms(self.steps.start_ms, self.steps.end_ms)
-        return np.full(len(self.steps_ms), pinned, np.int64)
+        return np.full(len(self.steps_ms), read.at.time - read.offset_ms, np.int64)

@@ -16,6 +16,7 @@ from throttlescope.transforms.promql.plan import (
     Match,
     Negate,
     Plan,
+    Range,
     Read,
     SampleTime,
     ScalarBinary,
@@ -25,29 +26,31 @@ from throttlescope.transforms.promql.plan import (
     ScalarTime,
     SetOperation,
     StepTime,
+    Subquery,
+    Text,
     VectorOf,
     Window,
     WithScalar,
 )
-from throttlescope.transforms.promql.semantics import absent_labels
+from throttlescope.transforms.promql.semantics import SUBQUERY_STEP_MS, absent_labels
 
 _AGGREGATIONS = ("sum", "avg", "count", "min", "max", "group")
 
 
-def lower(text: str, expr: ast.Expr) -> Plan:
-    """Plan a checked tree.
+def lower(text: str, expr: ast.Expr, subquery_step_ms: int = SUBQUERY_STEP_MS) -> Plan:
+    """Plan a checked tree; ``subquery_step_ms`` is the step of a subquery that names none.
 
     Raises
     ------
     UnsupportedPromQLError
         A part of it is PromQL that is not carried; ``text`` serves to quote it.
     """
-    return _Lowering(text).plan(expr)
+    return _Lowering(text, subquery_step_ms).plan(expr)
 
 
 class _Lowering:
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, text: str, subquery_step_ms: int) -> None:
+        self.text, self.subquery_step_ms = text, subquery_step_ms
 
     def plan(self, expr: ast.Expr) -> Plan:
         match expr:
@@ -65,16 +68,18 @@ class _Lowering:
                 return self._aggregate(expr)
             case ast.Call():
                 return self._call(expr)
-            case ast.StringLiteral():
-                raise unsupported(self.text, expr.span, "A string as the result")
-            case ast.MatrixSelector():
-                raise unsupported(
-                    self.text,
-                    expr.span,
-                    "A range as the result",
-                    "take a function of it, such as rate(x[5m])",
-                )
-        raise unsupported(self.text, expr.span, "A subquery")
+            case ast.StringLiteral(value=value):
+                return Text(value)
+            case ast.MatrixSelector() | ast.Subquery():
+                return Range(*self.window(expr))
+        raise TypeError(expr)
+
+    def window(self, expr: ast.MatrixSelector | ast.Subquery) -> tuple[Read | Subquery, int]:
+        """What a window over a range looks at, and the window's length."""
+        if isinstance(expr, ast.MatrixSelector):
+            return _read(expr.vector), expr.range_ms
+        step_ms = expr.step_ms or self.subquery_step_ms
+        return Subquery(self.plan(expr.expr), step_ms, expr.offset_ms, expr.at), expr.range_ms
 
     def _binary(self, expr: ast.Binary) -> Plan:
         left, right = self.plan(expr.left), self.plan(expr.right)
@@ -125,8 +130,8 @@ class _Lowering:
                     return SampleTime(_read(inner))
                 return StepTime(self.plan(inner))
         inner = _bare(arguments[0])
-        if isinstance(inner, ast.MatrixSelector):
-            return Window(name, _read(inner.vector), inner.range_ms)
+        if isinstance(inner, ast.MatrixSelector | ast.Subquery):
+            return Window(name, *self.window(inner))
         return Map(name, self.plan(inner), tuple(self.plan(argument) for argument in arguments[1:]))
 
 

@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, fields, replace
 
 from throttlescope.ingest.selector import Selector
 from throttlescope.transforms.promql import ast
+from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.semantics import Labels, window_range
+
+
+def _ends_ms(read: Read | Subquery, start_ms: int, end_ms: int) -> tuple[int, int]:
+    if read.at is not None:
+        # `start()` and `end()` are the whole query's, whatever subquery or chunk asks: they are settled beforehand.
+        start_ms = end_ms = read.at.time
+    return start_ms - read.offset_ms, end_ms - read.offset_ms
 
 
 class Plan:
@@ -31,10 +39,7 @@ class Read:
 
     def ends_ms(self, start_ms: int, end_ms: int) -> tuple[int, int]:
         """First and last moment that steps from ``start_ms`` to ``end_ms`` look at."""
-        if self.at is not None:
-            pinned = {"start": start_ms, "end": end_ms}.get(self.at.time, self.at.time)
-            start_ms = end_ms = pinned
-        return start_ms - self.offset_ms, end_ms - self.offset_ms
+        return _ends_ms(self, start_ms, end_ms)
 
 
 @dataclass(frozen=True)
@@ -52,12 +57,48 @@ class SampleTime(Plan):
 
 
 @dataclass(frozen=True)
+class Subquery:
+    """What a window sees where it looks at another expression: its values at the multiples of ``step_ms``."""
+
+    plan: Plan
+    step_ms: int
+    offset_ms: int = 0
+    at: ast.At | None = None
+
+    def ends_ms(self, start_ms: int, end_ms: int) -> tuple[int, int]:
+        """First and last moment that steps from ``start_ms`` to ``end_ms`` look at."""
+        return _ends_ms(self, start_ms, end_ms)
+
+    def steps(self, first_ms: int, last_ms: int, range_ms: int) -> Steps | None:
+        """The moments that windows (end - range, end], with ends from ``first_ms`` to ``last_ms``, can see."""
+        # The smallest multiple behind the first window's open left edge.
+        start_ms = ((first_ms - range_ms) // self.step_ms + 1) * self.step_ms
+        end_ms = last_ms // self.step_ms * self.step_ms
+        return Steps(start_ms, end_ms, self.step_ms) if start_ms <= end_ms else None
+
+
+@dataclass(frozen=True)
 class Window(Plan):
-    """A range function over the samples themselves."""
+    """A range function over the samples of a selector, or over the values of a subquery."""
 
     function: str
-    read: Read
+    read: Read | Subquery
     range_ms: int
+
+
+@dataclass(frozen=True)
+class Range(Plan):
+    """The samples of a window themselves: what an instant query of ``x[5m]`` or ``x[5m:1m]`` gives."""
+
+    read: Read | Subquery
+    range_ms: int
+
+
+@dataclass(frozen=True)
+class Text(Plan):
+    """A string: what an instant query of ``"text"`` gives."""
+
+    value: str
 
 
 @dataclass(frozen=True)
@@ -168,16 +209,37 @@ class Absent(Plan):
     labels: Labels
 
 
+def gives_scalar(plan: Plan) -> bool:
+    """Whether a plan gives one number per step rather than a vector."""
+    return isinstance(plan, ScalarNumber | ScalarTime | ScalarNegate | ScalarBinary | ScalarOf)
+
+
 def inputs(plan: Plan) -> tuple[Plan, ...]:
-    """The plans directly inside ``plan``."""
+    """The plans directly inside ``plan``, that of its subquery included."""
     found: list[Plan] = []
     for item in fields(plan):
         value = getattr(plan, item.name)
-        if isinstance(value, Plan):
+        if isinstance(value, Subquery):
+            found.append(value.plan)
+        elif isinstance(value, Plan):
             found.append(value)
         elif isinstance(value, tuple):
             found += [inner for inner in value if isinstance(inner, Plan)]
     return tuple(found)
+
+
+def rebuilt(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
+    """``plan`` with each plan directly inside it changed."""
+    changes = {}
+    for item in fields(plan):
+        value = getattr(plan, item.name)
+        if isinstance(value, Subquery):
+            changes[item.name] = replace(value, plan=change(value.plan))
+        elif isinstance(value, Plan):
+            changes[item.name] = change(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Plan):
+            changes[item.name] = tuple(map(change, value))
+    return replace(plan, **changes) if changes else plan
 
 
 def walk(plan: Plan) -> Iterator[Plan]:
@@ -187,21 +249,53 @@ def walk(plan: Plan) -> Iterator[Plan]:
         yield from walk(inner)
 
 
+def reads(plan: Plan) -> Iterator[Read]:
+    """What a plan reads from the store."""
+    for node in walk(plan):
+        read = getattr(node, "read", None)
+        if isinstance(read, Read):
+            yield read
+
+
+def settled(plan: Plan, start_ms: int, end_ms: int) -> Plan:
+    """The plan of a query from ``start_ms`` to ``end_ms``: ``@ start()`` and ``@ end()`` become times."""
+    bounds = {"start": start_ms, "end": end_ms}
+
+    def settle(node: Plan) -> Plan:
+        node = rebuilt(node, settle)
+        read = getattr(node, "read", None)
+        if read is not None and read.at is not None and read.at.time in bounds:
+            node = replace(node, read=replace(read, at=ast.At(bounds[read.at.time])))
+        return node
+
+    return settle(plan)
+
+
 def needed_samples(
     plans: Iterable[Plan], start_ms: int, end_ms: int, lookback_ms: int
 ) -> dict[Selector, tuple[int, int]]:
     """What has to be read for steps from ``start_ms`` to ``end_ms`` (included): per selector one range [start, end).
 
-    A selector is read once, over the widest of the ranges that the plans look at.
+    A selector is read once, over the widest of the ranges that the plans (:func:`settled`) look at.
     """
     needed: dict[Selector, tuple[int, int]] = {}
-    for plan in plans:
-        for node in walk(plan):
-            if not isinstance(node, Instant | SampleTime | Window):
-                continue
-            length_ms = node.range_ms if isinstance(node, Window) else lookback_ms
-            first_ms, last_ms = node.read.ends_ms(start_ms, end_ms)
+
+    def look(plan: Plan, start_ms: int, end_ms: int) -> None:
+        read = getattr(plan, "read", None)
+        if isinstance(read, Subquery):
+            inner = read.steps(*read.ends_ms(start_ms, end_ms), plan.range_ms)
+            if inner is not None:
+                look(read.plan, inner.start_ms, inner.end_ms)
+        elif isinstance(read, Read):
+            length_ms = getattr(plan, "range_ms", lookback_ms)
+            first_ms, last_ms = read.ends_ms(start_ms, end_ms)
             low, high = window_range(first_ms, length_ms)[0], window_range(last_ms, length_ms)[1]
-            before = needed.get(node.read.selector, (low, high))
-            needed[node.read.selector] = (min(low, before[0]), max(high, before[1]))
+            before = needed.get(read.selector, (low, high))
+            needed[read.selector] = (min(low, before[0]), max(high, before[1]))
+        for inner_plan in inputs(plan):
+            if not (isinstance(read, Subquery) and inner_plan is read.plan):
+                look(inner_plan, start_ms, end_ms)
+
+    for plan in plans:
+        look(plan, start_ms, end_ms)
     return needed

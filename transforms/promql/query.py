@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from throttlescope.ingest.errors import InputError
+from throttlescope.transforms.promql.budget import Budget
+from throttlescope.transforms.promql.errors import PromQLTypeError
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar
-from throttlescope.transforms.promql.semantics import LOOKBACK_MS
+from throttlescope.transforms.promql.notes import Notes
+from throttlescope.transforms.promql.plan import Plan, Range, Text, gives_scalar
+from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS
 from throttlescope.transforms.promql.source import SampleSource, Series
 
 
@@ -36,10 +38,14 @@ class Options:
     """
 
     lookback_ms: int = LOOKBACK_MS
-    subquery_step_ms: int = 60_000
+    subquery_step_ms: int = SUBQUERY_STEP_MS
     max_samples: int = 50_000_000
     max_points: int = 11_000
     timeout_s: float = 120.0
+
+
+#: A server's default flags.
+DEFAULTS = Options()
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +72,7 @@ class Answer:
     stats: dict = field(default_factory=dict)
 
 
-def instant_query(text: str, source: SampleSource, time_ms: int, options: Options = Options()) -> Answer:
+def instant_query(text: str, source: SampleSource, time_ms: int, options: Options = DEFAULTS) -> Answer:
     """Evaluate a text at one moment.
 
     Raises
@@ -76,19 +82,58 @@ def instant_query(text: str, source: SampleSource, time_ms: int, options: Option
     QueryError
         The data has no answer for it, or a limit was met.
     """
-    steps = Steps.at(time_ms)
-    value = evaluate(plan_query(text), source, steps, lookback_ms=options.lookback_ms)
-    return Answer("scalar" if isinstance(value, np.ndarray) else "vector", steps, value)
+    plan = plan_query(text, options.subquery_step_ms)
+    return _answer(text, plan, source, Steps.at(time_ms), options, kind_of_plan(plan))
 
 
 def range_query(
-    text: str, source: SampleSource, start_ms: int, end_ms: int, step_ms: int, options: Options = Options()
+    text: str, source: SampleSource, start_ms: int, end_ms: int, step_ms: int, options: Options = DEFAULTS
 ) -> Answer:
     """Evaluate a text at every step of a range; raises as :func:`instant_query` does, and for a range without sense."""
+    steps = checked_steps(start_ms, end_ms, step_ms, options)
+    return _answer(text, plan_of_range(text, options), source, steps, options, "matrix")
+
+
+def plan_of_range(text: str, options: Options) -> Plan:
+    """Plan a text for a range query, which strings and ranges cannot be."""
+    plan = plan_query(text, options.subquery_step_ms)
+    if isinstance(plan, Text | Range):
+        kind = "string" if isinstance(plan, Text) else "range vector"
+        raise PromQLTypeError(
+            f'invalid expression type "{kind}" for range query, must be Scalar or instant Vector',
+            fix="ask at one moment, or take a function of it" if kind == "range vector" else None,
+        )
+    return plan
+
+
+def checked_steps(start_ms: int, end_ms: int, step_ms: int, options: Options) -> Steps:
+    """The steps of a range query.
+
+    Raises
+    ------
+    InputError
+        They run backwards, or are more than may be asked for.
+    """
     steps = Steps(start_ms, end_ms, step_ms)
     if (end_ms - start_ms) // step_ms > options.max_points:
         raise InputError(
-            "exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)"
+            f"exceeded maximum resolution of {options.max_points:,} points per timeseries. "
+            "Try decreasing the query resolution (?step=XX)",
+            got=f"{(end_ms - start_ms) // step_ms + 1:,} points",
         )
-    value = evaluate(plan_query(text), source, steps, lookback_ms=options.lookback_ms)
-    return Answer("matrix", steps, value)
+    return steps
+
+
+def kind_of_plan(plan: Plan) -> str:
+    """``resultType`` of an instant query."""
+    if isinstance(plan, Text):
+        return "string"
+    if isinstance(plan, Range):
+        return "matrix"
+    return "scalar" if gives_scalar(plan) else "vector"
+
+
+def _answer(text: str, plan: Plan, source: SampleSource, steps: Steps, options: Options, kind: str) -> Answer:
+    notes, budget = Notes(text), Budget(options.max_samples, options.timeout_s)
+    value = evaluate(plan, source, steps, lookback_ms=options.lookback_ms, notes=notes, budget=budget)
+    return Answer(kind, steps, value, notes.warnings, notes.infos)

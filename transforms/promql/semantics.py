@@ -17,6 +17,9 @@ from throttlescope.transforms.promql import ast
 #: How long a sample is the current value of its series (flag ``query.lookback-delta``).
 LOOKBACK_MS = 300_000
 
+#: Step of a subquery that names none (``evaluation_interval``).
+SUBQUERY_STEP_MS = 60_000
+
 #: Name and value pairs, sorted by name; an empty value is the same as no label and is never kept.
 Labels = tuple[tuple[str, str], ...]
 

@@ -13,7 +13,7 @@ from throttlescope.ingest.contracts.results import RULE_COLUMNS
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.selector import NAME_LABEL, Selector
 from throttlescope.transforms.promql.evaluate import plan_query
-from throttlescope.transforms.promql.plan import Instant, Plan, SampleTime, Window, walk
+from throttlescope.transforms.promql.plan import Plan, reads
 
 RULES_FILE = Path(__file__).with_name("throttlescope.rules.yml")
 
@@ -36,8 +36,7 @@ class RecordingRule:
     @property
     def selectors(self) -> set[Selector]:
         """What it reads."""
-        reading = (node for node in walk(self.plan) if isinstance(node, Instant | SampleTime | Window))
-        return {node.read.selector for node in reading}
+        return {read.selector for read in reads(self.plan)}
 
 
 def load_rules(path: Path = RULES_FILE) -> list[RecordingRule]:

@@ -78,6 +78,32 @@ def window(function: str, samples: Samples, ends_ms: np.ndarray, range_ms: int) 
     return merged(masked(labels, values, present), may_meet=False)
 
 
+def window_samples(samples: Samples, end_ms: int, range_ms: int) -> list[Series]:
+    """What one window (end - range, end] holds, series without a sample in it left out."""
+    found = []
+    for row, labels in enumerate(samples.labels):
+        times_ms = samples.times_ms[samples.bounds[row] : samples.bounds[row + 1]]
+        first, after = np.searchsorted(times_ms, (end_ms - range_ms, end_ms), side="right")
+        if first < after:
+            values = samples.values[samples.bounds[row] : samples.bounds[row + 1]]
+            found.append(Series(dict(labels), times_ms[first:after], values[first:after]))
+    return found
+
+
+def as_samples(matrix: StepMatrix, steps_ms: np.ndarray) -> Samples:
+    """A step matrix as samples at its steps: what a subquery shows to the window around it."""
+    counts = matrix.present.sum(axis=1)
+    rows, columns = np.nonzero(matrix.present)
+    return Samples(
+        matrix.labels,
+        steps_ms[columns],
+        matrix.values[rows, columns],
+        _bounds(counts.tolist()),
+        np.empty(0, np.int64),
+        np.zeros(len(matrix.labels) + 1, np.int64),
+    )
+
+
 def _newest(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> np.ndarray:
     return kernels.newest(
         samples.times_ms, samples.bounds, samples.stale_ms, samples.stale_bounds, ends_ms, lookback_ms
