@@ -26,8 +26,9 @@ from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.transforms import deltas
 from throttlescope.transforms.as_of import limits_over_time, stats_over_time
 from throttlescope.transforms.promql.evaluate import evaluate_all
+from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps
-from throttlescope.transforms.promql.source import LakeSource, SampleSource, Series
+from throttlescope.transforms.promql.source import SampleSource, Series
 from throttlescope.transforms.rules import column_rules
 
 BACKLOG = "pulsar_subscription_back_log"

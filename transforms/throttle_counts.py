@@ -20,7 +20,8 @@ from throttlescope.ingest.contracts.words import LEVELS, UNITS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.selector import EQUAL, Matcher, metric_selector
 from throttlescope.ingest.times import BLOCK_MS, block_start, date_of, format_time
-from throttlescope.transforms.promql.source import LakeSource, SampleSource, Series
+from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.source import SampleSource, Series
 
 CHECK = "throttle_counts_agree"
 #: An answer is as old as its way to us: scrapes nearer than this to it do not bound it.

@@ -12,7 +12,8 @@ from throttlescope.ingest.selector import parse_selector
 from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
 from throttlescope.transforms.promql.matrix import Steps
-from throttlescope.transforms.promql.source import LakeSource, MemorySource, Series
+from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.source import MemorySource, Series
 
 START_MS = 1_700_000_000_000 // BLOCK_MS * BLOCK_MS
 KEY = {"cluster": "c", "namespace": "t/n", "partition": "-1"}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from throttlescope.ingest.lake import Lake
+from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.query import DEFAULTS, Answer, Options, instant_query, range_query
-from throttlescope.transforms.promql.source import LakeSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

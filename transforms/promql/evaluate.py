@@ -44,7 +44,7 @@ from throttlescope.transforms.promql.plan import (
 )
 from throttlescope.transforms.promql.rules import apply_rules
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS
-from throttlescope.transforms.promql.source import SampleSource, Series
+from throttlescope.transforms.promql.source import Samples, SampleSource, Series, join
 
 #: What a plan gives.
 Value = StepMatrix | StepScalar | str | list[Series]
@@ -116,8 +116,8 @@ def evaluate_all(
     needed = needed_samples(plans, steps.start_ms, steps.end_ms, lookback_ms)
     samples = {}
     for selector, bounds in needed.items():
-        samples[selector] = source.select(selector, *bounds)
-        budget.load(sum(len(series.values) for series in samples[selector]))
+        samples[selector] = source.samples(selector, *bounds)
+        budget.load(len(samples[selector].values))
     evaluation = Evaluation(samples, lookback_ms, notes or Notes(), budget)
     return [evaluation.value(plan, steps) for plan in plans]
 
@@ -138,7 +138,7 @@ class Evaluation:
 
     def __init__(
         self,
-        samples: Mapping[Selector, list[Series]],
+        samples: Mapping[Selector, Samples],
         lookback_ms: int,
         notes: Notes,
         budget: Budget,
@@ -148,7 +148,6 @@ class Evaluation:
         self.lookback_ms = lookback_ms
         self.notes = notes
         self.budget = budget
-        self._joined: dict[Selector, select.Samples] = {}
         self._values: dict[tuple[Plan, Steps], Value] = dict(given or {})
 
     def value(self, plan: Plan, steps: Steps) -> Value:
@@ -161,12 +160,6 @@ class Evaluation:
             self.budget.check_time()
             self._values[key] = value
         return self._values[key]
-
-    def joined(self, selector: Selector) -> select.Samples:
-        """The samples of a selector's series, end to end."""
-        if selector not in self._joined:
-            self._joined[selector] = select.join(self.samples[selector])
-        return self._joined[selector]
 
 
 class _At:
@@ -229,16 +222,16 @@ class _At:
                 return functions.absent(self.value(vector), labels)
         raise TypeError(f"no operator for {type(plan).__name__}")
 
-    def _read(self, read: Read) -> select.Samples:
-        return self.evaluation.joined(read.selector)
+    def _read(self, read: Read) -> Samples:
+        return self.evaluation.samples[read.selector]
 
-    def _seen(self, read: Read | Subquery, range_ms: int) -> select.Samples:
+    def _seen(self, read: Read | Subquery, range_ms: int) -> Samples:
         """What windows look at: samples, or a subquery's values as samples of their steps."""
         if isinstance(read, Read):
             return self._read(read)
         inner = read.steps(*read.ends_ms(self.steps.start_ms, self.steps.end_ms), range_ms)
         if inner is None:
-            return select.join([])
+            return join([])
         value = self.evaluation.value(read.plan, inner)
         if isinstance(value, np.ndarray):
             value = functions.vector_of(value)

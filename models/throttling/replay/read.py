@@ -18,7 +18,8 @@ from throttlescope.ingest.times import block_start, format_time
 from throttlescope.models.throttling.replay.admin import limit_rows, newest, version
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
 from throttlescope.models.throttling.replay.observed import Observed, PartitionSamples, Reader, ReaderSamples
-from throttlescope.transforms.promql.source import LakeSource, Series
+from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.source import Series
 
 #: Scrapes further apart than so many usual distances have a gap between them.
 GAP_SCRAPES = 2.5

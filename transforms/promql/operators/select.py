@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 
 from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.functions import FUNCTIONS
 from throttlescope.transforms.promql.matrix import StepMatrix, empty, masked, merged
-from throttlescope.transforms.promql.semantics import Labels, drop_name, labels_of
-from throttlescope.transforms.promql.source import Series
+from throttlescope.transforms.promql.semantics import Labels, drop_name
+from throttlescope.transforms.promql.source import Samples, Series, bounds_of
 
 _OVER_WINDOW = {
     "irate": kernels.IRATE,
@@ -24,30 +21,6 @@ _OVER_WINDOW = {
     "count_over_time": kernels.COUNT,
     "last_over_time": kernels.LAST,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Samples:
-    """Samples of several series end to end; ``bounds`` and ``stale_bounds`` say where each series begins."""
-
-    labels: tuple[Labels, ...]
-    times_ms: np.ndarray
-    values: np.ndarray
-    bounds: np.ndarray
-    stale_ms: np.ndarray
-    stale_bounds: np.ndarray
-
-
-def join(series: Sequence[Series]) -> Samples:
-    """Lay the samples of several series end to end."""
-    return Samples(
-        tuple(labels_of(one.labels.items()) for one in series),
-        _joined([one.timestamps_ms for one in series], np.int64),
-        _joined([one.values for one in series], np.float64),
-        _bounds([len(one.timestamps_ms) for one in series]),
-        _joined([one.stale_ms for one in series], np.int64),
-        _bounds([len(one.stale_ms) for one in series]),
-    )
 
 
 def instant(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> StepMatrix:
@@ -98,7 +71,7 @@ def as_samples(matrix: StepMatrix, steps_ms: np.ndarray) -> Samples:
         matrix.labels,
         steps_ms[columns],
         matrix.values[rows, columns],
-        _bounds(counts.tolist()),
+        bounds_of(counts),
         np.empty(0, np.int64),
         np.zeros(len(matrix.labels) + 1, np.int64),
     )
@@ -115,11 +88,3 @@ def _taken(labels: tuple[Labels, ...], column: np.ndarray, index: np.ndarray) ->
     if len(column) == 0:
         return empty(index.shape[1])
     return masked(labels, column[np.where(present, index, 0)], present)
-
-
-def _joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
-    return np.concatenate(parts).astype(dtype, copy=False) if parts else np.empty(0, dtype)
-
-
-def _bounds(lengths: list[int]) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)

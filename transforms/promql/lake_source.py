@@ -1,0 +1,104 @@
+"""Samples of a lake. In: data files of ``samples`` and rows of ``series``. Out: what a selector asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from throttlescope.ingest.lake import DataFile
+from throttlescope.ingest.selector import Selector
+from throttlescope.transforms.promql.blocks import Block, BlockCache, load
+from throttlescope.transforms.promql.series_index import Entry, SeriesIndex
+from throttlescope.transforms.promql.source import Samples, SampleSource, Series
+
+
+class LakeSource(SampleSource):
+    """Series in data files of the lake: what one task of a query reads.
+
+    Parameters
+    ----------
+    sample_files : sequence of DataFile
+        Files of ``samples`` that may hold what is asked for: some shards, some hours.
+    series : SeriesIndex or pyarrow.Table
+        Their rows of ``series``: ``series_id``, ``metric_name`` and ``labels``.
+    cache : BlockCache, optional
+        Keeps what was read for other queries. Without it the files of a metric are read once, when first asked for,
+        and kept as long as this object.
+    """
+
+    def __init__(
+        self,
+        sample_files: Sequence[DataFile],
+        series: SeriesIndex | pa.Table,
+        cache: BlockCache | None = None,
+    ) -> None:
+        self._files: dict[str, list[str]] = {}
+        for file in sorted(sample_files, key=lambda file: file.relative_path):
+            self._files.setdefault(file.partition["metric_name"], []).append(file.path)
+        self._index = series if isinstance(series, SeriesIndex) else SeriesIndex(series)
+        self._cache = cache
+        self._blocks: dict[str, Block] = {}
+
+    def select(self, selector: Selector, start_ms: int, end_ms: int) -> list[Series]:
+        samples = self.samples(selector, start_ms, end_ms)
+        found = []
+        for row, labels in enumerate(samples.labels):
+            here = slice(samples.bounds[row], samples.bounds[row + 1])
+            stale = slice(samples.stale_bounds[row], samples.stale_bounds[row + 1])
+            found.append(
+                Series(dict(labels), samples.times_ms[here], samples.values[here], samples.stale_ms[stale])
+            )
+        return found
+
+    def samples(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
+        by_metric: dict[str, list[Entry]] = {}
+        for entry in self._index.matching(selector):
+            if entry.metric_name in self._files:
+                by_metric.setdefault(entry.metric_name, []).append(entry)
+        found = [self._metric(metric, entries, start_ms, end_ms) for metric, entries in by_metric.items()]
+        return _together(found)
+
+    def _metric(self, metric: str, entries: list[Entry], start_ms: int, end_ms: int) -> Samples:
+        block = self._block(metric)
+        arrays, here = block.cut([entry.series_id for entry in entries], start_ms, end_ms)
+        return Samples(
+            tuple(entry.labels for entry, there in zip(entries, here, strict=True) if there), *arrays
+        )
+
+    def _block(self, metric: str) -> Block:
+        def order() -> list[str]:
+            return [entry.series_id for entry in self._index.of_metric(metric)]
+
+        if self._cache is not None:
+            return self._cache.get(self._files[metric], order)
+        if metric not in self._blocks:
+            self._blocks[metric] = load(self._files[metric], order())
+        return self._blocks[metric]
+
+
+def _together(found: list[Samples]) -> Samples:
+    """Samples of several metrics as one; the labels decide the order, and a metric's name is the first of them."""
+    if len(found) == 1:
+        return found[0]
+
+    def joined(name: str) -> np.ndarray:
+        parts = [getattr(one, name) for one in found]
+        return np.concatenate(parts) if parts else np.empty(0, np.float64 if name == "values" else np.int64)
+
+    def joined_bounds(name: str) -> np.ndarray:
+        ends, total = [np.zeros(1, np.int64)], 0
+        for one in found:
+            ends.append(getattr(one, name)[1:] + total)
+            total = int(ends[-1][-1]) if len(ends[-1]) else total
+        return np.concatenate(ends)
+
+    return Samples(
+        tuple(labels for one in found for labels in one.labels),
+        joined("times_ms"),
+        joined("values"),
+        joined_bounds("bounds"),
+        joined("stale_ms"),
+        joined_bounds("stale_bounds"),
+    )
