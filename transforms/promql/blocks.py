@@ -57,13 +57,9 @@ class Block:
         first, after = _range(self.times_ms, self.bounds, rows, start_ms, end_ms)
         stale_first, stale_after = _range(self.stale_ms, self.stale_bounds, rows, start_ms, end_ms)
         here = (after > first) | (stale_after > stale_first)
-        if (
-            here.all()
-            and _whole(self.bounds, first, after)
-            and _whole(self.stale_bounds, stale_first, stale_after)
-        ):
-            return self, here
-        rows, first, after = rows[here], first[here], after[here]
+        if _whole(self.bounds, first, after) and _whole(self.stale_bounds, stale_first, stale_after):
+            return (self.times_ms, self.values, self.bounds, self.stale_ms, self.stale_bounds), here
+        first, after = first[here], after[here]
         stale_first, stale_after = stale_first[here], stale_after[here]
         bounds, stale_bounds = bounds_of(after - first), bounds_of(stale_after - stale_first)
         return (
@@ -97,13 +93,13 @@ def load(paths: Sequence[str], order: Sequence[str]) -> Block:
     row_of_id[np.argsort(ranks, kind="stable")] = np.arange(len(ids))
     series_of = row_of_id[series_of]
     known = int((ranks < len(order)).sum())
-    order = np.argsort(series_of, kind="stable")
+    by_series = np.argsort(series_of, kind="stable")
     lists = {}
     for name in ("samples", "stale"):
         counts = np.concatenate([np.diff(getattr(part, f"{name}_offsets")) for part in parts])
-        ends = np.cumsum(counts[order])
+        ends = np.cumsum(counts[by_series])
         target = np.empty(len(counts), np.int64)
-        target[order] = ends - counts[order]
+        target[by_series] = ends - counts[by_series]
         lists[name] = (
             bounds_of(np.bincount(series_of, counts, len(ids)).astype(np.int64)),
             target,
