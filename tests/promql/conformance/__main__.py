@@ -1,0 +1,49 @@
+"""Runs the proofs. In: a command and its options. Out: tables, and JSON results in a folder that is not committed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+RESULTS = Path(".bench/conformance")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.promql.conformance", description=__doc__)
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the JSON results")
+    commands = parser.add_subparsers(dest="command", required=True)
+    corpus = commands.add_parser("corpus", help="upstream's corpus, on a Prometheus 3.5 and on ours")
+    corpus.add_argument("--checkout", type=Path, required=True, help="of prometheus/prometheus")
+    corpus.add_argument("--name", default="corpus", help="names the JSON file")
+    corpus.add_argument("--file", default="", help="only files with this in their name")
+    corpus.add_argument("--no-laws", action="store_true", help="leave out the variants of every eval")
+    options = parser.parse_args()
+    if options.command == "corpus":
+        _corpus(options)
+
+
+def _corpus(options: argparse.Namespace) -> None:
+    from tests.promql.conformance import corpus
+
+    print(corpus.HEAD, flush=True)
+    result = corpus.run(
+        options.checkout,
+        only=options.file,
+        laws=not options.no_laws,
+        say=lambda line: print(line, flush=True),
+    )
+    for line in corpus.report(result):
+        print(line)
+    _keep(options, options.name, result)
+
+
+def _keep(options: argparse.Namespace, name: str, result: dict) -> None:
+    options.results.mkdir(parents=True, exist_ok=True)
+    path = options.results / f"{name}.json"
+    path.write_text(json.dumps(result, indent=1))
+    print(f"\nkept in {path}")
+
+
+if __name__ == "__main__":
+    main()
