@@ -1,38 +1,79 @@
-"""Queries of a lake. In: a lake, a text, the times. Out: an :class:`Answer`, computed here or on Spark, or the plan of it."""
+"""Queries of a lake. In: a lake, a text, the times. Out: an :class:`Answer`, computed here or on Spark, or the plan of it.
+
+Both places do the same pieces of work with the same evaluator and give the same bytes.
+"""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
+from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
-from throttlescope.transforms.promql.lake_source import LakeSource
-from throttlescope.transforms.promql.query import DEFAULTS, Answer, Options, instant_query, range_query
+from throttlescope.transforms.promql.blocks import BlockCache
+from throttlescope.transforms.promql.budget import Budget
+from throttlescope.transforms.promql.evaluate import plan_query
+from throttlescope.transforms.promql.explain import explained
+from throttlescope.transforms.promql.matrix import Steps
+from throttlescope.transforms.promql.notes import Notes
+from throttlescope.transforms.promql.plan import Plan, settled
+from throttlescope.transforms.promql.query import (
+    DEFAULTS,
+    Answer,
+    Options,
+    checked_steps,
+    kind_of_plan,
+    plan_of_range,
+)
+from throttlescope.transforms.promql.shards.local import run_here
+from throttlescope.transforms.promql.shards.work import LakeView, Work, plan_work, versions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Place = Literal["auto", "local", "spark"]
 
+#: Samples up to which a query runs in this process where it may choose: a second's work of one core or two.
+LOCAL_SAMPLES = 30_000_000
+#: Bytes of samples that a process keeps for further queries.
+CACHE_BYTES = 1_500_000_000
+#: How long a version of the lake is believed to be the newest.
+_BELIEVED_S = 1.0
+
 
 class Engine:
-    """Evaluates PromQL over a lake.
+    """Evaluates PromQL over a lake. Threads may share it.
 
     Parameters
     ----------
     lake : Lake
     session : callable, optional
         Makes (or returns) the Spark session; called only when a query runs there. Without it queries run here.
+    cache_bytes : int
+        What it may keep of the files it read.
     """
 
-    def __init__(self, lake: Lake, session: Callable[[], SparkSession] | None = None) -> None:
+    def __init__(
+        self,
+        lake: Lake,
+        session: Callable[[], SparkSession] | None = None,
+        *,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
         self.lake, self.session = lake, session
+        self._cache = BlockCache(cache_bytes)
+        self._view: LakeView | None = None
+        self._view_s = 0.0
+        self._lock = threading.Lock()
 
     def instant(
         self, text: str, time_ms: int, options: Options = DEFAULTS, *, place: Place = "auto"
     ) -> Answer:
         """Evaluate at one moment. Raises as :func:`query.instant_query`."""
-        return instant_query(text, self._source(), time_ms, options)
+        plan = plan_query(text, options.subquery_step_ms)
+        return self._answer(text, plan, Steps.at(time_ms), options, place, kind_of_plan(plan))
 
     def range(
         self,
@@ -45,7 +86,8 @@ class Engine:
         place: Place = "auto",
     ) -> Answer:
         """Evaluate at every step of a range. Raises as :func:`query.range_query`."""
-        return range_query(text, self._source(), start_ms, end_ms, step_ms, options)
+        steps = checked_steps(start_ms, end_ms, step_ms, options)
+        return self._answer(text, plan_of_range(text, options), steps, options, place, "matrix")
 
     def explain(
         self,
@@ -58,7 +100,45 @@ class Engine:
         place: Place = "auto",
     ) -> str:
         """The plan, what is pruned, the shard labels and the stages, as text; nothing is evaluated."""
-        raise NotImplementedError
+        plan = plan_query(text, options.subquery_step_ms)
+        steps = Steps(start_ms, end_ms, step_ms)
+        work, _ = self._work(text, plan, steps, options)
+        return explained(work, self._place(work, place))
 
-    def _source(self) -> LakeSource:
-        return LakeSource(self.lake.files("samples"), self.lake.read("series"))
+    def _answer(
+        self, text: str, plan: Plan, steps: Steps, options: Options, place: Place, kind: str
+    ) -> Answer:
+        notes, budget = Notes(text), Budget(options.max_samples, options.timeout_s)
+        work, view = self._work(text, plan, steps, options)
+        chosen = self._place(work, place)
+        if chosen == "spark":
+            # Imported late: most queries need no Spark.
+            from throttlescope.transforms.promql.shards.spark import run_on_spark
+
+            value = run_on_spark(work, self.session(), notes, budget)
+        else:
+            value = run_here(work, view, self._cache, notes, budget)
+        stats = {"place": chosen, "samples": budget.loaded, "series": work.series, "files": work.files_read}
+        return Answer(kind, steps, value, notes.warnings, notes.infos, stats)
+
+    def _work(self, text: str, plan: Plan, steps: Steps, options: Options) -> tuple[Work, LakeView]:
+        view = self.view()
+        plan = settled(plan, steps.start_ms, steps.end_ms)
+        return plan_work(text, plan, steps, view, options.lookback_ms), view
+
+    def view(self) -> LakeView:
+        """The lake's newest version, as of a second ago at most."""
+        with self._lock:
+            now_s = time.monotonic()
+            if self._view is None or now_s - self._view_s > _BELIEVED_S:
+                if self._view is None or versions(self.lake) != self._view.versions:
+                    self._view = LakeView(self.lake)
+                self._view_s = now_s
+            return self._view
+
+    def _place(self, work: Work, place: Place) -> str:
+        if place == "spark" and self.session is None:
+            raise InputError("There is no Spark session to run this query in", fix="leave the engine to auto")
+        if place != "auto":
+            return place
+        return "spark" if self.session is not None and work.samples > LOCAL_SAMPLES else "local"

@@ -150,6 +150,10 @@ class Evaluation:
         self.budget = budget
         self._values: dict[tuple[Plan, Steps], Value] = dict(given or {})
 
+    def given(self, values: Mapping[tuple[Plan, Steps], Value]) -> Evaluation:
+        """This evaluation where some plans' values are known already."""
+        return Evaluation(self.samples, self.lookback_ms, self.notes, self.budget, values)
+
     def value(self, plan: Plan, steps: Steps) -> Value:
         """The value of a plan at every step."""
         key = (plan, steps)

@@ -9,7 +9,7 @@ import numpy as np
 
 from throttlescope.ingest.errors import InputError
 from throttlescope.transforms.promql.errors import QueryError
-from throttlescope.transforms.promql.semantics import Labels
+from throttlescope.transforms.promql.semantics import Labels, group_key
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,16 @@ class StepMatrix:
 def empty(steps: int) -> StepMatrix:
     """No series."""
     return StepMatrix((), np.empty((0, steps)), np.empty((0, steps), np.bool_))
+
+
+def grouped(matrix: StepMatrix, names: Sequence[str], without: bool) -> tuple[tuple[Labels, ...], np.ndarray]:
+    """The groups that an aggregation makes of a matrix's rows, as they first come, and the group of each row."""
+    chosen = frozenset(names)
+    groups: dict[Labels, int] = {}
+    group_of = np.empty(len(matrix.labels), np.int64)
+    for row, labels in enumerate(matrix.labels):
+        group_of[row] = groups.setdefault(group_key(labels, chosen, without), len(groups))
+    return tuple(groups), group_of
 
 
 def masked(labels: tuple[Labels, ...], values: np.ndarray, present: np.ndarray) -> StepMatrix:

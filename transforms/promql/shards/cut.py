@@ -1,0 +1,131 @@
+"""Where shards must meet. In: a plan and its steps. Out: the parts of it that every shard computes by itself.
+
+A part is *within* a shard when what all shards compute, put together, is what one evaluation over all series would give:
+everything per series is, and so are matches and groups that keep the labels that decide the shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from throttlescope.transforms.promql import ast
+from throttlescope.transforms.promql.matrix import Steps
+from throttlescope.transforms.promql.plan import (
+    Aggregation,
+    Instant,
+    Map,
+    Match,
+    Negate,
+    Plan,
+    Range,
+    Read,
+    SampleTime,
+    SetOperation,
+    StepTime,
+    Subquery,
+    Window,
+    WithScalar,
+    gives_scalar,
+    inputs,
+    reads,
+)
+
+#: Labels that decide the shard of a series.
+SHARD_LABELS = frozenset(("cluster", "namespace", "topic"))
+
+#: Aggregations of which each shard can do its part.
+IN_PARTS = ("sum", "avg", "count", "min", "max", "group", "topk", "bottomk")
+
+#: Aggregations whose rows are in an order, or are chosen by one, over all series.
+_ORDERED = ("topk", "bottomk", "limitk")
+#: Functions that order rows, or that may change a label which decides the shard.
+_NOT_PER_SERIES = (
+    "sort", "sort_desc", "sort_by_label", "sort_by_label_desc", "label_replace", "label_join",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What shards compute.
+
+    Attributes
+    ----------
+    plan : Plan
+        The part of the query whose value is put together from theirs.
+    steps : Steps
+    in_parts : bool
+        ``plan`` is an aggregation over all shards, and each computes its share of it.
+    """
+
+    plan: Plan
+    steps: Steps
+    in_parts: bool
+
+
+def cuts(plan: Plan, steps: Steps) -> list[Cut]:
+    """The largest parts of a (settled) plan that are within a shard, or in parts, each once."""
+    return list(dict.fromkeys(_cuts(plan, steps)))
+
+
+def _cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
+    if not any(True for _ in reads(plan)):
+        return
+    if within(plan):
+        yield Cut(plan, steps, in_parts=False)
+        return
+    if (
+        isinstance(plan, Aggregation)
+        and plan.op in IN_PARTS
+        and _pure(plan, plan.vector)
+        and within(plan.vector)
+    ):
+        yield Cut(plan, steps, in_parts=True)
+        return
+    read = getattr(plan, "read", None)
+    if isinstance(read, Subquery):
+        inner = read.steps(*read.ends_ms(steps.start_ms, steps.end_ms), plan.range_ms)
+        if inner is not None:
+            yield from _cuts(read.plan, inner)
+    for part in inputs(plan):
+        if not (isinstance(read, Subquery) and part is read.plan):
+            yield from _cuts(part, steps)
+
+
+def within(plan: Plan) -> bool:
+    """Whether each shard can compute its rows of ``plan`` by itself."""
+    match plan:
+        case Instant() | SampleTime():
+            return True
+        case Range(read=read):
+            return isinstance(read, Read) or within(read.plan)
+        case Window(function=function, read=read):
+            if function == "absent_over_time" or not _pure(plan, getattr(read, "plan", None)):
+                return False
+            return isinstance(read, Read) or within(read.plan)
+        case Negate(vector=vector) | StepTime(vector=vector) | WithScalar(vector=vector):
+            return _pure(plan, vector) and within(vector)
+        case Map(function=function, vector=vector):
+            return function not in _NOT_PER_SERIES and _pure(plan, vector) and within(vector)
+        case (
+            Match(left=left, right=right, matching=matching)
+            | SetOperation(left=left, right=right, matching=matching)
+        ):
+            return _matches_topics(matching) and within(left) and within(right)
+        case Aggregation(op=op, vector=vector, labels=labels, without=without):
+            keeps = SHARD_LABELS.isdisjoint(labels) if without else set(labels) >= SHARD_LABELS
+            return keeps and op not in _ORDERED and _pure(plan, vector) and within(vector)
+    return False
+
+
+def _pure(plan: Plan, vector: Plan | None) -> bool:
+    """Whether everything inside but ``vector`` is a scalar that needs no samples."""
+    return all(
+        part is vector or (gives_scalar(part) and not any(True for _ in reads(part))) for part in inputs(plan)
+    )
+
+
+def _matches_topics(matching: ast.Matching) -> bool:
+    if matching.on:
+        return set(matching.labels) >= SHARD_LABELS
+    return SHARD_LABELS.isdisjoint(matching.labels)

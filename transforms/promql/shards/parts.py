@@ -1,0 +1,117 @@
+"""Results of shards. In: a cut and the samples of one shard; later, the results of all. Out: the value of the cut.
+
+A sum keeps what its additions lost beside it until all shards are added, so that it is as exact as one sum over all series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from throttlescope.transforms.promql import kernels
+from throttlescope.transforms.promql.evaluate import Evaluation, Value
+from throttlescope.transforms.promql.matrix import StepMatrix, empty, grouped
+from throttlescope.transforms.promql.semantics import Labels
+from throttlescope.transforms.promql.shards.cut import Cut
+from throttlescope.transforms.promql.source import Series
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What one shard gives for a cut.
+
+    Attributes
+    ----------
+    value : StepMatrix or list of Series
+    lost, counts : ndarray, groups x steps, or None
+        Beside the sums of a sum or an average: what their additions lost, and of how many values they are.
+    means : ndarray, groups x steps, or None
+        Beside these, for an average: the mean.
+    """
+
+    value: StepMatrix | list[Series]
+    lost: np.ndarray | None = None
+    counts: np.ndarray | None = None
+    means: np.ndarray | None = None
+
+
+def part_of(cut: Cut, evaluation: Evaluation) -> Part:
+    """Compute a cut over the samples of one shard."""
+    if not cut.in_parts:
+        return Part(evaluation.value(cut.plan, cut.steps))
+    plan = cut.plan
+    if plan.op not in ("sum", "avg"):
+        return Part(evaluation.value(plan, cut.steps))
+    vector = evaluation.value(plan.vector, cut.steps)
+    labels, group_of = grouped(vector, plan.labels, plan.without)
+    sums, lost, counts = kernels.sums(vector.values, vector.present, group_of, len(labels))
+    total = StepMatrix(labels, sums, counts > 0)
+    if plan.op == "sum":
+        return Part(total, lost, counts)
+    means = evaluation.value(plan, cut.steps)
+    return Part(total, lost, counts, means.take(_rows(labels, means.labels)).values)
+
+
+def value_of(cut: Cut, parts: Sequence[Part], evaluation: Evaluation) -> Value:
+    """Put the results of all shards together, in the order of shards."""
+    parts = [part for part in parts if not _is_empty(part)]
+    if parts and isinstance(parts[0].value, list):
+        return sorted(
+            (series for part in parts for series in part.value), key=lambda one: sorted(one.labels.items())
+        )
+    steps = len(cut.steps.times_ms)
+    if not parts:
+        return empty(steps)
+    if not cut.in_parts:
+        return _side_by_side([part.value for part in parts])
+    if cut.plan.op in ("sum", "avg"):
+        return _added(cut.plan.op, parts, steps)
+    # Smallest of the smallest, largest of the largest, and of counts the sum: the same operator once more.
+    rows = _side_by_side([part.value for part in parts])
+    again = replace(cut.plan, op="sum" if cut.plan.op == "count" else cut.plan.op)
+    return evaluation.given({(cut.plan.vector, cut.steps): rows}).value(again, cut.steps)
+
+
+def _added(op: str, parts: Sequence[Part], steps: int) -> StepMatrix:
+    row_of: dict[Labels, int] = {}
+    for part in parts:
+        for labels in part.value.labels:
+            row_of.setdefault(labels, len(row_of))
+    rows_of = [np.array([row_of[labels] for labels in part.value.labels], np.int64) for part in parts]
+    total, lost = np.zeros((len(row_of), steps)), np.zeros((len(row_of), steps))
+    counts = np.zeros((len(row_of), steps), np.int64)
+    for part, rows in zip(parts, rows_of, strict=True):
+        kernels.add_sums(total, lost, counts, rows, part.value.values, part.lost, part.counts)
+    present, infinite = counts > 0, np.isinf(total)
+    with np.errstate(all="ignore"):
+        summed = np.where(infinite, total, total + lost)
+        values = summed if op == "sum" else total / counts + lost / counts
+        if op == "avg" and infinite.any():
+            # Where the sum overflows, the mean of the shards' means does not.
+            means = np.zeros_like(total)
+            for part, rows in zip(parts, rows_of, strict=True):
+                means[rows] += np.where(part.counts > 0, part.means * (part.counts / counts[rows]), 0.0)
+            values = np.where(infinite, means, values)
+    return StepMatrix(tuple(row_of), np.where(present, values, np.nan), present)
+
+
+def _side_by_side(matrices: Sequence[StepMatrix]) -> StepMatrix:
+    """Rows of several shards as one matrix, in the order of their labels."""
+    labels = [row for matrix in matrices for row in matrix.labels]
+    order = sorted(range(len(labels)), key=labels.__getitem__)
+    return StepMatrix(
+        tuple(labels),
+        np.concatenate([matrix.values for matrix in matrices]),
+        np.concatenate([matrix.present for matrix in matrices]),
+    ).take(order)
+
+
+def _rows(wanted: Sequence[Labels], labels: Sequence[Labels]) -> list[int]:
+    row_of = {one: row for row, one in enumerate(labels)}
+    return [row_of[one] for one in wanted]
+
+
+def _is_empty(part: Part) -> bool:
+    return not (part.value if isinstance(part.value, list) else part.value.labels)

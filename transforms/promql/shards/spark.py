@@ -1,0 +1,138 @@
+"""A query's work on Spark. In: its pieces, a session. Out: its value.
+
+Spark distributes lists of files, not samples: a task reads the files of its pieces with pyarrow, one piece after the other,
+and hands back what the piece gives. What meets across shards is small and meets on the driver, span by span.
+"""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.lake.lake import read_files
+from throttlescope.transforms.promql.budget import Budget
+from throttlescope.transforms.promql.evaluate import Value
+from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.notes import Notes
+from throttlescope.transforms.promql.series_index import SeriesIndex
+from throttlescope.transforms.promql.shards.gather import joined, parts_of, value_of_span
+from throttlescope.transforms.promql.shards.work import PIECE_SAMPLES, Piece, Work
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_RESULT = pa.schema(
+    [
+        pa.field("piece", pa.int32(), nullable=False),
+        pa.field("samples", pa.int64(), nullable=False),
+        pa.field("result", pa.binary(), nullable=False),
+    ]
+)
+
+
+def run_on_spark(work: Work, session: SparkSession, notes: Notes, budget: Budget) -> Value:
+    """Do a query's work in Spark's tasks.
+
+    Raises
+    ------
+    QueryError
+        Of the first piece, in the order of time and shards, that failed; or the time is up and the job was cancelled.
+    """
+    results = _results(work, session, budget) if work.pieces else {}
+    values = []
+    for number, span in enumerate(work.spans):
+        parts = []
+        for at, piece in enumerate(work.pieces):
+            if piece.span == number:
+                parts.append(_opened(results.pop(at), notes))
+        values.append(value_of_span(work.plan, span, parts, work.lookback_ms, notes, budget))
+    return joined(values, work.spans)
+
+
+def _results(work: Work, session: SparkSession, budget: Budget) -> dict[int, bytes]:
+    """What each piece gave, pickled."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    left_s, text = budget.left_s, work.text
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for at, pickled in zip(
+                *(batch.column(name).to_pylist() for name in ("piece", "work")), strict=True
+            ):
+                piece = pickle.loads(pickled)  # noqa: S301 - our own piece, from the driver
+                samples, result = _run_piece(piece, text, left_s)
+                row = {"piece": [at], "samples": [samples], "result": [pickle.dumps(result, 5)]}
+                yield pa.RecordBatch.from_pydict(row, _RESULT)
+
+    tasks = min(
+        len(work.pieces), max(2 * session.sparkContext.defaultParallelism, -(-work.samples // PIECE_SAMPLES))
+    )
+    rows = pa.table(
+        {
+            "task": pa.array([at % tasks for at in range(len(work.pieces))], pa.int32()),
+            "piece": pa.array(range(len(work.pieces)), pa.int32()),
+            "work": pa.array([pickle.dumps(piece, 5) for piece in work.pieces], pa.binary()),
+        }
+    )
+    frame = session.createDataFrame(rows).repartitionById(tasks, "task")
+    with _cancelled_after(session, left_s):
+        try:
+            answers = frame.mapInArrow(run, from_arrow_schema(_RESULT)).toArrow()
+        except Exception:
+            # Cancelled: say why, not how.
+            budget.check_time()
+            raise
+    for samples in answers.column("samples").to_pylist():
+        budget.load(samples)
+    return dict(zip(answers.column("piece").to_pylist(), answers.column("result").to_pylist(), strict=True))
+
+
+def _run_piece(piece: Piece, text: str, left_s: float) -> tuple[int, tuple]:
+    """One piece, in a task: samples read, and its parts with notes, or the error that it met."""
+    notes, budget = Notes(text), Budget(timeout_s=left_s)
+    index = SeriesIndex(
+        read_files("series", list(piece.series_files), columns=["series_id", "metric_name", "labels"])
+    )
+    try:
+        parts = parts_of(piece, LakeSource(piece.files, index), notes, budget)
+    except ThrottlescopeError as error:
+        return budget.loaded, ("error", error)
+    return budget.loaded, ("parts", parts, notes.warnings, notes.infos)
+
+
+def _opened(result: bytes, notes: Notes) -> list:
+    kind, *content = pickle.loads(result)  # noqa: S301 - what our own task made
+    if kind == "error":
+        raise content[0]
+    parts, warnings, infos = content
+    notes.add(warnings, infos)
+    return parts
+
+
+class _cancelled_after:  # noqa: N801 - reads as what it does
+    """Cancels the session's jobs of this thread when the time is up."""
+
+    def __init__(self, session: SparkSession, seconds: float) -> None:
+        self._context, self._seconds = session.sparkContext, seconds
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> None:
+        if self._seconds == float("inf"):
+            return
+        tag = f"throttlescope-promql-{threading.get_ident()}"
+        self._context.addJobTag(tag)
+        self._tag = tag
+        self._timer = threading.Timer(max(self._seconds, 0), self._context.cancelJobsWithTag, (tag,))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._context.removeJobTag(self._tag)

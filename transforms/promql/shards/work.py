@@ -1,0 +1,278 @@
+"""The work of a query. In: a plan, the steps, the lake as it stands. Out: pieces, each one shard and a span of time.
+
+The driver prunes files by metric, matcher and time. A piece names the files that it reads; each file of a span is read once
+for all selectors. Spans are UTC days, shorter where a shard holds so much that a piece would not fit its memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from throttlescope.ingest.lake import DataFile, Lake
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.transforms.promql.matrix import Steps
+from throttlescope.transforms.promql.plan import Plan, needed_samples
+from throttlescope.transforms.promql.series_index import SeriesIndex
+from throttlescope.transforms.promql.shards.cut import Cut, cuts
+
+#: Samples, and cells of a step matrix, that one piece holds at most, unless an hour of one shard is more: 16 bytes a
+#: sample and 9 a cell, each a few times over, stay below 500 MB.
+PIECE_SAMPLES = 6_000_000
+
+
+class LakeView:
+    """One version of a lake's samples and series, and what was found out about it.
+
+    Parameters
+    ----------
+    lake : Lake
+    """
+
+    def __init__(self, lake: Lake) -> None:
+        self.versions = versions(lake)
+        self.files: dict[tuple[str, int], list[DataFile]] = {}
+        self.all_files = lake.files("samples", version=self.versions[0])
+        for file in sorted(self.all_files, key=lambda file: file.minimum["block_start_ms"]):
+            self.files.setdefault((file.partition["metric_name"], file.minimum["shard"]), []).append(file)
+        self.series_files: dict[int, list[DataFile]] = {}
+        for file in lake.files("series", version=self.versions[1]):
+            self.series_files.setdefault(int(file.partition["shard"]), []).append(file)
+        self._lake = lake
+        self._indices: dict[int, SeriesIndex] | None = None
+        self._per_hour: dict[str, float] = {}
+
+    @property
+    def indices(self) -> dict[int, SeriesIndex]:
+        """The catalogue of each shard."""
+        if self._indices is None:
+            rows = self._lake.read(
+                "series",
+                columns=["series_id", "metric_name", "labels", "shard"],
+                version=self.versions[1],
+            )
+            shards = rows.column("shard").to_numpy()
+            self._indices = {
+                int(shard): SeriesIndex(rows.filter(shards == shard)) for shard in np.unique(shards)
+            }
+        return self._indices
+
+    def samples_per_hour(self, metric: str) -> float:
+        """Samples of one series of a metric in an hour, as one of its files has them."""
+        if metric not in self._per_hour:
+            file = next(files[-1] for (name, _), files in self.files.items() if name == metric)
+            self._per_hour[metric] = _samples_of(file.path) / max(file.rows, 1)
+        return self._per_hour[metric]
+
+
+def versions(lake: Lake) -> tuple[int | None, int | None]:
+    """Versions of ``samples`` and ``series`` to read: series are committed first, so they are looked at last."""
+    return lake.version("samples"), lake.version("series")
+
+
+def _samples_of(path: str) -> int:
+    metadata = pq.ParquetFile(path).metadata
+    total = 0
+    for group in range(metadata.num_row_groups):
+        columns = metadata.row_group(group)
+        for column in range(columns.num_columns):
+            if columns.column(column).path_in_schema.startswith("timestamps_ms"):
+                total += columns.column(column).num_values
+    return total
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What one shard computes for one span of steps. Picklable.
+
+    Attributes
+    ----------
+    span, shard : int
+        The number of the span; the shard.
+    plan : Plan
+        The whole query's; what of it is computed here follows from it.
+    steps : Steps
+        The span's.
+    files : tuple of DataFile
+    series_files : tuple of DataFile
+        Files of ``series`` with the shard's labels.
+    lookback_ms : int
+    samples : int
+        Estimate of what is read.
+    """
+
+    span: int
+    shard: int
+    plan: Plan
+    steps: Steps
+    files: tuple[DataFile, ...] = field(repr=False)
+    series_files: tuple[DataFile, ...] = field(repr=False)
+    lookback_ms: int
+    samples: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """All of a query's work.
+
+    Attributes
+    ----------
+    text : str
+    plan : Plan
+        Settled.
+    lookback_ms : int
+    spans : tuple of Steps
+    pieces : tuple of Piece
+        By span, then by shard.
+    cuts : tuple of Cut
+        Of the first span.
+    files_of_lake, files_of_metrics, files_in_time, files_read : int
+        How many files there are, and how many are left after each pruning. ``files_read`` counts a file once for each
+        span that needs it.
+    series : int
+        Series that match.
+    samples : int
+        Estimate of the samples read.
+    """
+
+    text: str
+    plan: Plan
+    lookback_ms: int
+    spans: tuple[Steps, ...]
+    pieces: tuple[Piece, ...]
+    cuts: tuple[Cut, ...]
+    files_of_lake: int
+    files_of_metrics: int
+    files_in_time: int
+    files_read: int
+    series: int
+    samples: int
+
+
+def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: int) -> Work:
+    """Prune and share out.
+
+    Parameters
+    ----------
+    plan : Plan
+        Settled.
+    """
+    whole = needed(plan, steps, lookback_ms)
+    metrics_of: dict[int, dict[str, list[str]]] = {}
+    series = 0
+    for selector in whole:
+        for shard, index in view.indices.items():
+            for entry in index.matching(selector):
+                metrics_of.setdefault(shard, {}).setdefault(entry.metric_name, []).append(entry.series_id)
+    counts = {
+        (metric, shard): len(set(ids)) for shard, found in metrics_of.items() for metric, ids in found.items()
+    }
+    series = sum(counts.values())
+    spans = _spans(steps, _span_ms(plan, steps, counts, view, lookback_ms))
+    pieces, read = [], 0
+    for number, span in enumerate(spans):
+        bounds = needed(plan, span, lookback_ms)
+        if not bounds:
+            continue
+        low, high = min(low for low, _ in bounds.values()), max(high for _, high in bounds.values())
+        for shard in sorted(metrics_of):
+            files = [
+                file
+                for metric in sorted(metrics_of[shard])
+                for file in _within(view.files.get((metric, shard), ()), low, high)
+            ]
+            if not files:
+                continue
+            read += len(files)
+            hours = (high - low) / BLOCK_MS
+            samples = sum(
+                counts[metric, shard] * view.samples_per_hour(metric) * hours
+                for metric in metrics_of[shard]
+                if (metric, shard) in view.files
+            )
+            pieces.append(
+                Piece(
+                    number,
+                    shard,
+                    plan,
+                    span,
+                    tuple(files),
+                    tuple(view.series_files.get(shard, ())),
+                    lookback_ms,
+                    int(samples),
+                )
+            )
+    metrics = {metric for found in metrics_of.values() for metric in found}
+    of_metrics = [file for (metric, _), files in view.files.items() if metric in metrics for file in files]
+    in_time: Sequence[DataFile] = ()
+    if whole:
+        low, high = min(low for low, _ in whole.values()), max(high for _, high in whole.values())
+        in_time = list(_within(of_metrics, low, high))
+    return Work(
+        text,
+        plan,
+        lookback_ms,
+        tuple(spans),
+        tuple(pieces),
+        tuple(cuts(plan, spans[0])),
+        len(view.all_files),
+        len(of_metrics),
+        len(in_time),
+        read,
+        series,
+        sum(piece.samples for piece in pieces),
+    )
+
+
+def needed(plan: Plan, steps: Steps, lookback_ms: int) -> dict:
+    """What the shards read for some steps: per selector one range [start, end)."""
+    found: dict = {}
+    for cut in cuts(plan, steps):
+        for selector, (low, high) in needed_samples(
+            [cut.plan], cut.steps.start_ms, cut.steps.end_ms, lookback_ms
+        ).items():
+            before = found.get(selector, (low, high))
+            found[selector] = (min(low, before[0]), max(high, before[1]))
+    return found
+
+
+def _within(files: Iterable[DataFile], low: int, high: int) -> Iterable[DataFile]:
+    return (
+        file
+        for file in files
+        if file.minimum["block_start_ms"] < high and file.maximum["block_start_ms"] + BLOCK_MS > low
+    )
+
+
+def _span_ms(plan: Plan, steps: Steps, counts: dict, view: LakeView, lookback_ms: int) -> int:
+    """How long a span may be: a day, or the half of it, and so on, until the largest shard fits a piece."""
+    per_shard: dict[int, float] = {}
+    series_of: dict[int, int] = {}
+    for (metric, shard), count in counts.items():
+        if (metric, shard) in view.files:
+            per_shard[shard] = per_shard.get(shard, 0) + count * view.samples_per_hour(metric)
+            series_of[shard] = series_of.get(shard, 0) + count
+    per_hour, rows = max(per_shard.values(), default=0), max(series_of.values(), default=0)
+    span_ms = DAY_MS
+    while span_ms > BLOCK_MS and (
+        per_hour * span_ms / BLOCK_MS > PIECE_SAMPLES or rows * span_ms / steps.step_ms > PIECE_SAMPLES
+    ):
+        span_ms //= 2
+    return span_ms
+
+
+def _spans(steps: Steps, span_ms: int) -> list[Steps]:
+    """The steps in spans that begin at the multiples of ``span_ms``."""
+    found = []
+    start_ms = steps.start_ms
+    last_ms = int(steps.times_ms[-1])
+    while start_ms <= last_ms:
+        edge_ms = (start_ms // span_ms + 1) * span_ms
+        count = -(-(edge_ms - start_ms) // steps.step_ms)
+        end_ms = min(start_ms + (count - 1) * steps.step_ms, last_ms)
+        found.append(Steps(start_ms, end_ms, steps.step_ms))
+        start_ms = end_ms + steps.step_ms
+    return found
