@@ -18,9 +18,11 @@ def main() -> None:
     corpus.add_argument("--name", default="corpus", help="names the JSON file")
     corpus.add_argument("--file", default="", help="only files with this in their name")
     corpus.add_argument("--no-laws", action="store_true", help="leave out the variants of every eval")
+    compliance = commands.add_parser("compliance", help="the compliance list on jittered and aligned data")
+    compliance.add_argument("--checkout", type=Path, required=True, help="of prometheus/compliance")
+    compliance.add_argument("--seed", type=int, default=1, help="of the demo metrics")
     options = parser.parse_args()
-    if options.command == "corpus":
-        _corpus(options)
+    {"corpus": _corpus, "compliance": _compliance}[options.command](options)
 
 
 def _corpus(options: argparse.Namespace) -> None:
@@ -36,6 +38,15 @@ def _corpus(options: argparse.Namespace) -> None:
     for line in corpus.report(result):
         print(line)
     _keep(options, options.name, result)
+
+
+def _compliance(options: argparse.Namespace) -> None:
+    from tests.promql.conformance import compliance
+
+    result = compliance.run(options.checkout, options.seed, say=lambda line: print(line, flush=True))
+    for line in compliance.report(result):
+        print(line)
+    _keep(options, "compliance", result)
 
 
 def _keep(options: argparse.Namespace, name: str, result: dict) -> None:
