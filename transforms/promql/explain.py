@@ -36,8 +36,8 @@ def explained(work: Work, place: str) -> str:
     ]
     where = "threads of this process" if place == "local" else "Spark tasks"
     lines.append(
-        f"  1  {len(work.pieces):,} pieces = {len({piece.shard for piece in work.pieces})} shards"
-        f" ({', '.join(sorted(SHARD_LABELS))}) x {len(work.spans)} spans of time, in {where};"
+        f"  1  {len(work.pieces):,} pieces of {len({piece.shard for piece in work.pieces})} shards"
+        f" (by {', '.join(sorted(SHARD_LABELS))}) and {len(work.spans)} spans of time, in {where};"
         f" a piece holds about {max((piece.samples for piece in work.pieces), default=0):,} samples"
         f" (at most {PIECE_SAMPLES:,}, unless an hour of one shard is more)"
     )

@@ -63,7 +63,9 @@ class LakeView:
     def samples_per_hour(self, metric: str) -> float:
         """Samples of one series of a metric in an hour, as one of its files has them."""
         if metric not in self._per_hour:
-            file = next(files[-1] for (name, _), files in self.files.items() if name == metric)
+            # Of the fullest one: series may have begun or ended within others.
+            files = [file for (name, _), some in self.files.items() if name == metric for file in some]
+            file = max(files, key=lambda file: file.size_bytes / max(file.rows, 1))
             self._per_hour[metric] = _samples_of(file.path) / max(file.rows, 1)
         return self._per_hour[metric]
 
@@ -171,6 +173,10 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
         (metric, shard): len(set(ids)) for shard, found in metrics_of.items() for metric, ids in found.items()
     }
     series = sum(counts.values())
+    share = {
+        (metric, shard): count / len(view.indices[shard].of_metric(metric))
+        for (metric, shard), count in counts.items()
+    }
     spans = _spans(steps, _span_ms(plan, steps, counts, view, lookback_ms))
     pieces, read = [], 0
     for number, span in enumerate(spans):
@@ -187,11 +193,10 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
             if not files:
                 continue
             read += len(files)
-            hours = (high - low) / BLOCK_MS
             samples = sum(
-                counts[metric, shard] * view.samples_per_hour(metric) * hours
-                for metric in metrics_of[shard]
-                if (metric, shard) in view.files
+                file.rows * view.samples_per_hour(metric) * share[metric, shard]
+                for file in files
+                for metric in [file.partition["metric_name"]]
             )
             pieces.append(
                 Piece(
