@@ -1,7 +1,7 @@
-"""Random series and random well-typed expressions. In: a random generator. Out: data and PromQL text.
+"""Random series and random expressions. In: a random generator. Out: data and PromQL text.
 
-The same generator feeds the slow twin and the differential test against a real Prometheus; a failure is repeated from
-its seed.
+The same generator feeds the slow twin, in the part of the language that it knows, and the differential test against a
+real Prometheus; a failure is repeated from its seed.
 """
 
 from __future__ import annotations
@@ -11,19 +11,26 @@ import random
 from itertools import product
 
 from tests.naive.promql import NaiveSeries
+from tests.promql.conformance.expressions import Language, Writer
 
 BASE_MS = 1_700_000_000_000
 INTERVAL_MS = 15_000
 SPAN_MS = 20 * 60_000
 
-RANGE_FUNCTIONS = (
-    "rate", "increase", "delta", "irate", "changes", "resets", "avg_over_time", "min_over_time", "max_over_time",
-    "sum_over_time", "count_over_time", "last_over_time",
+#: What the slow twin knows.
+TWIN = Language(
+    functions=(
+        "rate", "increase", "delta", "irate", "changes", "resets", "avg_over_time", "min_over_time", "max_over_time",
+        "sum_over_time", "count_over_time", "last_over_time", "abs", "ceil", "floor", "sqrt", "sgn", "absent",
+        "timestamp", "clamp", "clamp_min", "clamp_max",
+    ),
+    aggregations=("sum", "avg", "min", "max", "count", "group"),
+    arithmetic=("+", "-", "*", "/", "%"),
+    metrics=(*("ctr",) * 3, *("gauge",) * 3, "other", "other", "nothing"),
+    base_ms=BASE_MS,
+    subqueries=False,
+    odd_forms=False,
 )  # fmt: skip
-ARITHMETIC = ("+", "-", "*", "/", "%")
-COMPARISONS = ("==", "!=", ">", "<", ">=", "<=")
-AGGREGATIONS = ("sum", "avg", "min", "max", "count", "group")
-LABELS = ("a", "b", "instance")
 
 
 def random_series(rng: random.Random, prefix: str = "") -> list[NaiveSeries]:
@@ -84,111 +91,70 @@ def _stale(rng: random.Random, times: list[int]) -> list[int]:
     return sorted({at for at in chosen if at not in taken})
 
 
-def random_vector(rng: random.Random, depth: int, prefix: str = "") -> str:
-    """An expression that gives an instant vector."""
-    if depth <= 0 or rng.random() < 0.15:
-        return _leaf(rng, prefix)
-    inner = lambda: random_vector(rng, depth - 1, prefix)  # noqa: E731
-    kind = rng.randrange(10)
-    if kind < 2:
-        return _aggregation(rng, inner())
-    if kind == 2:
-        return f"{inner()} {rng.choice(ARITHMETIC)} {_matching(rng)}{inner()}".join("()")
-    if kind == 3:
-        return (
-            f"{inner()} {rng.choice(COMPARISONS)} {rng.choice(('', 'bool '))}{_matching(rng)}{inner()}".join(
-                "()"
+def random_buckets(rng: random.Random, prefix: str = "") -> list[NaiveSeries]:
+    """A classic histogram in one or two groups: counts mostly rise with ``le``, a bound may be missing, odd or twice."""
+    series = []
+    for a in rng.sample(("1", "2"), rng.randint(1, 2)):
+        bounds = ["0.1", "0.5", "1", "2.5", "+Inf"]
+        if rng.random() < 0.3:
+            bounds = ["-1", "0", *bounds]
+        if rng.random() < 0.15:
+            bounds.pop()
+        if rng.random() < 0.15:
+            bounds.append(rng.choice(("", "much", "1.0", "1e0", "NaN")))
+        times = _times(rng)
+        rises = [rng.choice((0, 0, 1, 3)) for _ in bounds]
+        level = [0.0] * len(bounds)
+        rows: list[list[tuple[int, float]]] = [[] for _ in bounds]
+        for at in times:
+            below = 0.0
+            for index, rise in enumerate(rises):
+                below += rng.randint(0, rise) if rise else 0
+                level[index] += below
+                # A bucket that was scraped a little earlier than its neighbour.
+                rows[index].append((at, level[index] - (1 if rng.random() < 0.02 else 0)))
+        for bound, samples in zip(bounds, rows, strict=True):
+            labels = {"__name__": f"{prefix}lat_bucket", "a": a, "b": "x", "le": bound}
+            series.append(NaiveSeries({k: v for k, v in labels.items() if v}, samples))
+        series.append(
+            NaiveSeries(
+                {"__name__": f"{prefix}lat_sum", "a": a, "b": "x"}, [(at, v * 0.3) for at, v in rows[-1]]
             )
         )
-    if kind == 4:
-        return f"{inner()} {rng.choice(('and', 'or', 'unless'))} {_on(rng)}{inner()}".join("()")
-    if kind == 5:
-        sides = [inner(), random_scalar(rng, depth - 1, prefix)]
-        rng.shuffle(sides)
-        op = rng.choice((*ARITHMETIC, *COMPARISONS, *(f"{c} bool" for c in COMPARISONS)))
-        return f"{sides[0]} {op} {sides[1]}".join("()")
-    if kind == 6:
-        return f"-{inner()}"
-    if kind == 7:
-        name = rng.choice(("abs", "ceil", "floor", "sqrt", "sgn", "absent", "timestamp"))
-        # timestamp of a selector is a leaf of its own: with both @ and offset it is refused.
-        return f"{name}(0 + {inner()})" if name == "timestamp" else f"{name}({inner()})"
-    if kind == 8:
-        name = rng.choice(("clamp", "clamp_min", "clamp_max"))
-        scalars = [random_scalar(rng, depth - 2, prefix) for _ in range(2 if name == "clamp" else 1)]
-        return f"{name}({inner()}, {', '.join(scalars)})"
-    return f"vector({random_scalar(rng, depth - 1, prefix)})"
+    return series
 
 
-def random_scalar(rng: random.Random, depth: int, prefix: str = "") -> str:
+def random_data(rng: random.Random, prefix: str = "") -> list[NaiveSeries]:
+    """What :func:`random_series` gives, a counter with a counter's name, a histogram, and odd labels; sorted by labels."""
+    series = random_series(rng, prefix)
+    for one in random_series(rng, prefix):
+        name = one.labels["__name__"].removeprefix(prefix)
+        if name == "ctr":
+            series.append(
+                NaiveSeries(one.labels | {"__name__": f"{prefix}reqs_total"}, one.samples, one.stale_ms)
+            )
+        if name == "gauge":
+            odd = rng.choice(
+                (
+                    {"__type__": "gauge", "__unit__": "s"},
+                    {"utf 8": "\u00e4"},
+                    {"b": "x\ny"},
+                    {"b": 'q"\\'},
+                    {},
+                )
+            )
+            labels = one.labels | odd | {"__name__": f"{prefix}odd"}
+            series.append(NaiveSeries(labels, one.samples, one.stale_ms))
+    series += random_buckets(rng, prefix)
+    by_labels = {tuple(sorted(one.labels.items())): one for one in series if one.samples or one.stale_ms}
+    return [by_labels[key] for key in sorted(by_labels)]
+
+
+def random_vector(rng: random.Random, depth: int, prefix: str = "", language: Language = TWIN) -> str:
+    """An expression that gives an instant vector."""
+    return str(Writer(rng, language, prefix).vector(depth))
+
+
+def random_scalar(rng: random.Random, depth: int, prefix: str = "", language: Language = TWIN) -> str:
     """An expression that gives a scalar."""
-    number = rng.choice(("0", "1", "-1", "2.5", "1e3", "0.1", "100", "Inf", "NaN", "5m"))
-    if depth <= 0 or rng.random() < 0.6:
-        return rng.choice((number, number, number, "time()"))
-    if rng.random() < 0.4:
-        return f"scalar({random_vector(rng, depth - 1, prefix)})"
-    op = rng.choice((*ARITHMETIC, "> bool", "== bool"))
-    return f"({random_scalar(rng, depth - 1, prefix)} {op} {random_scalar(rng, depth - 1, prefix)})"
-
-
-def _leaf(rng: random.Random, prefix: str) -> str:
-    selector = _selector(rng, prefix)
-    if rng.random() < 0.45:
-        length = rng.choice(("15s", "20s", "1m", "90s", "5m", "7m30s"))
-        return f"{rng.choice(RANGE_FUNCTIONS)}({selector}[{length}]{_shift(rng)})"
-    if rng.random() < 0.1:
-        return (
-            f"timestamp({selector}{rng.choice(('', ' offset 1m', ' offset -30s', ' @ start()', ' @ end()'))})"
-        )
-    return selector + _shift(rng)
-
-
-def _shift(rng: random.Random) -> str:
-    if rng.random() < 0.75:
-        return ""
-    at = rng.choice((" @ start()", " @ end()", f" @ {BASE_MS / 1000 + 137.5:.3f}", ""))
-    return rng.choice((" offset 1m", " offset -30s", " offset 7s", "")) + at
-
-
-def _selector(rng: random.Random, prefix: str) -> str:
-    matchers = []
-    if rng.random() < 0.3:
-        matchers.append(f'a{rng.choice(("=", "!="))}"{rng.choice("12")}"')
-    if rng.random() < 0.3:
-        matchers.append(f'b{rng.choice(("=", "!=", "=~", "!~"))}"{rng.choice(("", "x", "x|y", ".*", ".+"))}"')
-    if rng.random() < 0.1:
-        return (
-            '{__name__=~"'
-            + prefix
-            + rng.choice(("ctr|gauge", ".*r"))
-            + '"'
-            + "".join("," + m for m in matchers)
-            + "}"
-        )
-    name = prefix + rng.choice(("ctr", "ctr", "ctr", "gauge", "gauge", "gauge", "other", "other", "nothing"))
-    return name + ("{" + ",".join(matchers) + "}" if matchers else "")
-
-
-def _aggregation(rng: random.Random, inner: str) -> str:
-    labels = rng.sample(LABELS, rng.randint(0, 2))
-    clause = rng.choice(("", f"by ({', '.join(labels)}) ", f"without ({', '.join(labels)}) "))
-    return f"{rng.choice(AGGREGATIONS)} {clause}({inner})"
-
-
-def _on(rng: random.Random) -> str:
-    if rng.random() < 0.5:
-        return ""
-    labels = rng.sample(LABELS, rng.choice((0, 1, 2, 3, 3, 3)))
-    if rng.random() < 0.7:
-        return f"on ({', '.join(labels)}) "
-    return f"ignoring ({', '.join(label for label in LABELS if label not in labels)}) "
-
-
-def _matching(rng: random.Random) -> str:
-    on = _on(rng)
-    if not on or rng.random() < 0.5:
-        return on
-    matched = on[on.index("(") + 1 : on.index(")")].split(", ")
-    free = [label for label in LABELS if label not in matched]
-    include = rng.sample(free, rng.randint(0, min(1, len(free))))
-    return on + f"{rng.choice(('group_left', 'group_right'))} ({', '.join(include)}) "
+    return str(Writer(rng, language, prefix).scalar(depth))

@@ -21,8 +21,13 @@ def main() -> None:
     compliance = commands.add_parser("compliance", help="the compliance list on jittered and aligned data")
     compliance.add_argument("--checkout", type=Path, required=True, help="of prometheus/compliance")
     compliance.add_argument("--seed", type=int, default=1, help="of the demo metrics")
+    pairs = commands.add_parser("random", help="random data and random queries")
+    pairs.add_argument("--pairs", type=int, default=10_000)
+    pairs.add_argument("--seed", type=int, default=1)
+    pairs.add_argument("--depth", type=int, default=5, help="how deep queries nest at most")
+    pairs.add_argument("--workers", type=int, default=2, help="processes, each with a server")
     options = parser.parse_args()
-    {"corpus": _corpus, "compliance": _compliance}[options.command](options)
+    {"corpus": _corpus, "compliance": _compliance, "random": _random}[options.command](options)
 
 
 def _corpus(options: argparse.Namespace) -> None:
@@ -47,6 +52,17 @@ def _compliance(options: argparse.Namespace) -> None:
     for line in compliance.report(result):
         print(line)
     _keep(options, "compliance", result)
+
+
+def _random(options: argparse.Namespace) -> None:
+    from tests.promql.conformance import pairs
+
+    result = pairs.run(
+        options.pairs, options.seed, options.workers, options.depth, say=lambda line: print(line, flush=True)
+    )
+    for line in pairs.report(result):
+        print(line)
+    _keep(options, "random", result)
 
 
 def _keep(options: argparse.Namespace, name: str, result: dict) -> None:

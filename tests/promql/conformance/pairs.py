@@ -1,0 +1,220 @@
+"""Random data and random queries on a real Prometheus 3.5 and on ours. In: a number of pairs, a seed. Out: how equal the answers are.
+
+Series are written to the server in the order of their labels, so that its storage order, in which it sums, is the
+order in which we sum. A pair is repeated from the seed and its number.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+from tests.naive.promql import NaiveSeries
+from tests.promql.conformance.expressions import CHOOSING, Piece, Writer, whole_language
+from tests.promql.conformance.outcome import CRASH, UNSUPPORTED, Outcome, difference, same_but_for_ties
+from tests.promql.conformance.targets import Ours, Server, server
+from tests.promql.generate import BASE_MS, random_data
+from throttlescope.ingest.errors import InputError
+from throttlescope.transforms.promql import ast
+from throttlescope.transforms.promql.functions import MATRIX, SCALAR, STRING, VECTOR
+from throttlescope.transforms.promql.parse import parse
+
+#: Allowed between sums over series, and between mathematical libraries.
+RELATIVE = 1e-12
+PAIRS_PER_DATA = 50
+PAIRS_PER_SERVER = 500
+_LENGTH_MS = 12 * 60_000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One query of one data set; ``step_ms`` 0 is an instant query."""
+
+    number: int
+    piece: Piece
+    start_ms: int
+    end_ms: int
+    step_ms: int
+
+    @property
+    def data(self) -> int:
+        return self.number // PAIRS_PER_DATA
+
+
+def pair(seed: int, number: int, depth: int = 5) -> Pair:
+    """A pair by its number."""
+    rng = random.Random(f"{seed}:{number}")  # noqa: S311
+    writer = Writer(rng, whole_language(BASE_MS), prefix(number // PAIRS_PER_DATA))
+    kind = rng.choices((VECTOR, SCALAR, MATRIX, STRING), (90, 5, 4, 1))[0]
+    make = {VECTOR: writer.vector, SCALAR: writer.scalar, MATRIX: writer.matrix, STRING: writer.string}[kind]
+    piece = make(rng.randint(0, depth))
+    start_ms = BASE_MS + rng.choice((0, 0, 0, rng.randint(0, 300_000)))
+    if kind in (MATRIX, STRING) or rng.random() < 0.25:
+        return Pair(number, piece, start_ms, start_ms, 0)
+    step_ms = rng.choice((15_000, 15_000, 60_000, 47_000, 7_000, 1_500, 240_000))
+    length_ms = min(rng.choice((_LENGTH_MS, _LENGTH_MS, 0, rng.randint(0, _LENGTH_MS))), 200 * step_ms)
+    return Pair(number, piece, start_ms, start_ms + length_ms, step_ms)
+
+
+def data_of(seed: int, data: int) -> list[NaiveSeries]:
+    """A data set by its number."""
+    return random_data(random.Random(f"{seed}:data:{data}"), prefix(data))  # noqa: S311
+
+
+def prefix(data: int) -> str:
+    """What the metric names of a data set begin with."""
+    return f"s{data}_"
+
+
+def judged(piece: Piece, mine: Outcome, real: Outcome) -> tuple[str, str]:
+    """``bits``, ``1e-12``, ``ties`` or ``differs``, and for the last the first difference."""
+    # sort orders the rows of an instant vector; others come in no order that anybody promises.
+    ordered = real.kind == "vector" and str(piece).startswith("sort_by_label")
+    if difference(mine, real, ordered=ordered) is None:
+        return "bits", ""
+    trouble = difference(mine, real, RELATIVE, ordered=ordered)
+    if trouble is None:
+        return "1e-12", ""
+    if any(word in str(piece).lower() for word in CHOOSING) and same_but_for_ties(mine, real):
+        return "ties", ""
+    return "differs", trouble
+
+
+def run_part(seed: int, first: int, after: int, depth: int, shrink: bool = True) -> list[dict]:
+    """The pairs of a range of numbers, on a server of their own."""
+    rows = []
+    with server() as theirs:
+        data, ours = -1, Ours.over(())
+        for number in range(first, after):
+            one = pair(seed, number, depth)
+            if one.data != data:
+                data = one.data
+                series = data_of(seed, data)
+                theirs.write(series)
+                ours = Ours.over(series)
+            rows.append(_row(one, ours, theirs, shrink=shrink))
+    return rows
+
+
+def _row(one: Pair, ours: Ours, theirs: Server, *, shrink: bool) -> dict:
+    asked = (one.start_ms, one.end_ms, one.step_ms)
+    real, mine = theirs.query(str(one.piece), *asked), ours.query(str(one.piece), *asked)
+    verdict, trouble = judged(one.piece, mine, real)
+    row = {
+        "number": one.number,
+        "times": asked,
+        "text": str(one.piece),
+        "verdict": verdict,
+        "filled": real.filled,
+        "kind": real.kind,
+        "server_error": real.error,
+        "ours_error": mine.error,
+        "notes": bool(real.warnings or real.infos),
+    }
+    if verdict == "differs":
+        small = _shrunk(one, ours, theirs) if shrink and mine.error != UNSUPPORTED else one.piece
+        real, mine = theirs.query(str(small), *asked), ours.query(str(small), *asked)
+        row |= {"small": str(small), "trouble": judged(small, mine, real)[1] or trouble}
+    return row
+
+
+def _shrunk(one: Pair, ours: Ours, theirs: Server, tries: int = 150) -> Piece:
+    """A smaller query of the same times that still differs."""
+    asked = (one.start_ms, one.end_ms, one.step_ms)
+    piece, shrinking = one.piece, True
+    while shrinking:
+        shrinking = False
+        for less in sorted(piece.smaller(), key=lambda found: len(str(found))):
+            if tries <= 0:
+                return piece
+            tries -= 1
+            real, mine = theirs.query(str(less), *asked), ours.query(str(less), *asked)
+            if len(str(less)) < len(str(piece)) and judged(less, mine, real)[0] == "differs":
+                piece, shrinking = less, True
+                break
+    return piece
+
+
+def run(pairs: int, seed: int, workers: int, depth: int, say: Callable[[str], None] = print) -> dict:
+    """All pairs; each worker has a server of its own."""
+    started = time.monotonic()
+    parts = [
+        (seed, first, min(first + PAIRS_PER_SERVER, pairs), depth)
+        for first in range(0, pairs, PAIRS_PER_SERVER)
+    ]
+    rows: list[dict] = []
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        for done in [pool.submit(run_part, *part) for part in parts]:
+            rows += done.result()
+            say(f"{len(rows)} pairs: {dict(Counter(row['verdict'] for row in rows))}")
+    return {
+        "pairs": pairs,
+        "seed": seed,
+        "depth": depth,
+        "data_sets": -(-pairs // PAIRS_PER_DATA),
+        "seconds": round(time.monotonic() - started, 1),
+        "counts": counts(rows),
+        "used": used(rows),
+        "differences": [row for row in rows if row["verdict"] == "differs"],
+    }
+
+
+def counts(rows: list[dict]) -> dict[str, int]:
+    """The figures of a run."""
+    return {
+        **{
+            verdict: sum(row["verdict"] == verdict for row in rows)
+            for verdict in ("bits", "1e-12", "ties", "differs")
+        },
+        "filled": sum(row["filled"] for row in rows),
+        "empty": sum(not row["filled"] and not row["server_error"] for row in rows),
+        "failed": sum(row["server_error"] == "execution" for row in rows),
+        "refused_by_both": sum(row["server_error"] == "bad_data" for row in rows),
+        "with_notes": sum(row["notes"] for row in rows),
+        "instant": sum(not row["times"][2] for row in rows),
+        "crashes": sum(row["ours_error"] == CRASH for row in rows),
+        "refused_by_us": sum(row["ours_error"] == UNSUPPORTED for row in rows),
+    }
+
+
+def used(rows: list[dict]) -> dict[str, int]:
+    """How many pairs with a filled answer use each function, aggregation and operator."""
+    found: Counter[str] = Counter()
+    for row in rows:
+        if row["filled"]:
+            found.update(_words(row["text"]))
+    return dict(sorted(found.items()))
+
+
+def _words(text: str) -> set[str]:
+    try:
+        tree = parse(text)
+    except InputError:
+        return set()
+    words = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(function=name):
+                words.add(name)
+            case ast.Aggregate(op=op) | ast.Binary(op=op):
+                words.add(op)
+            case ast.Subquery():
+                words.add("subquery")
+        if getattr(node, "at", None) is not None:
+            words.add("@")
+        if getattr(node, "offset_ms", 0):
+            words.add("offset")
+    return words
+
+
+def report(result: dict) -> Iterator[str]:
+    """Figures and every difference."""
+    yield f"\n{result['pairs']} pairs of seed {result['seed']} in {result['seconds']} s: {result['counts']}"
+    yield f"in filled answers: {result['used']}"
+    for row in sorted(result["differences"], key=lambda row: row["ours_error"] == UNSUPPORTED):
+        yield f"\n{row['number']} {row['times']}\n  {row['text'][:600]}\n  small: {row['small'][:400]}\n  {row['trouble'][:500]}"
