@@ -6,6 +6,7 @@ The same function serves a small query here and a task of a large one on Spark.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -14,20 +15,24 @@ from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.lower import lower
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar
 from throttlescope.transforms.promql.notes import Notes
-from throttlescope.transforms.promql.operators import aggregate, binary, elements, functions, select
+from throttlescope.transforms.promql.operators import aggregate, binary, elements, functions, select, windows
 from throttlescope.transforms.promql.parse import parse
 from throttlescope.transforms.promql.plan import (
     Absent,
     Aggregation,
+    Buckets,
     Instant,
     Map,
     Match,
     Negate,
+    Order,
     Plan,
     Range,
     Read,
+    Relabel,
     SampleTime,
     ScalarBinary,
+    ScalarFirst,
     ScalarNegate,
     ScalarNumber,
     ScalarOf,
@@ -180,10 +185,20 @@ class _At:
         match plan:
             case Instant(read=read):
                 return select.instant(self._read(read), self._ends(read), self.lookback_ms)
-            case SampleTime(read=read):
-                return select.sample_time(self._read(read), self._ends(read), self.lookback_ms)
-            case Window(function=function, read=read, range_ms=range_ms):
-                return select.window(function, self._seen(read, range_ms), self._ends(read), range_ms)
+            case SampleTime(read=read, shortened_ms=shortened_ms):
+                lookback_ms = self.lookback_ms - shortened_ms
+                return select.sample_time(self._read(read), self._ends(read), lookback_ms)
+            case Window(function=function, read=read, range_ms=range_ms, scalars=scalars):
+                return windows.window(
+                    function,
+                    self._seen(read, range_ms),
+                    self._ends(read),
+                    range_ms,
+                    self._scalars(scalars),
+                    self.steps_ms,
+                    self.notes,
+                    plan.position,
+                )
             case Range(read=read, range_ms=range_ms):
                 return select.window_samples(self._seen(read, range_ms), int(self._ends(read)[0]), range_ms)
             case Text(value=value):
@@ -194,6 +209,8 @@ class _At:
                 return self.steps_ms / 1000.0
             case ScalarNegate(scalar=scalar):
                 return elements.negate(self.value(scalar))
+            case ScalarFirst(scalar=scalar):
+                return np.full(len(self.steps_ms), self.value(scalar)[0])
             case ScalarBinary(op=op, left=left, right=right):
                 return elements.calculate(op, self.value(left), self.value(right))
             case ScalarOf(vector=vector):
@@ -216,15 +233,36 @@ class _At:
                 )
             case SetOperation(op=op, left=left, right=right, matching=matching):
                 return binary.set_operation(op, self.value(left), self.value(right), matching)
-            case Aggregation(op=op, vector=vector, labels=labels, without=without):
-                return aggregate.aggregate(op, self.value(vector), labels, without)
+            case Aggregation():
+                return self._aggregated(plan)
             case Map(function=function, vector=vector, scalars=scalars):
-                return functions.apply(function, self.value(vector), [self.value(s) for s in scalars])
+                return functions.apply(function, self.value(vector), self._scalars(scalars))
+            case Relabel(function=function, vector=vector, texts=texts):
+                return functions.relabelled(function, self.value(vector), texts)
+            case Order(function=function, vector=vector, labels=labels):
+                return functions.ordered(function, self.value(vector), labels)
+            case Buckets(function=function, vector=vector, scalars=scalars, positions=positions):
+                return functions.of_buckets(
+                    function, self.value(vector), self._scalars(scalars), self.notes, *positions
+                )
             case StepTime(vector=vector):
                 return functions.step_time(self.value(vector), self.steps_ms)
             case Absent(vector=vector, labels=labels):
                 return functions.absent(self.value(vector), labels)
         raise TypeError(f"no operator for {type(plan).__name__}")
+
+    def _aggregated(self, plan: Aggregation) -> StepMatrix:
+        op, labels, without = plan.op, plan.labels, plan.without
+        if plan.parameter is None:
+            return aggregate.aggregate(op, self.value(plan.vector), labels, without)
+        parameter, vector = self.value(plan.parameter), self.value(plan.vector)
+        if op == "count_values":
+            return aggregate.count_values(parameter, vector, labels, without, self.evaluation.budget)
+        operator = aggregate.quantile if op == "quantile" else partial(aggregate.chosen, op)
+        return operator(vector, parameter, labels, without, self.notes, plan.position)
+
+    def _scalars(self, scalars: tuple[Plan, ...]) -> list[StepScalar]:
+        return [self.value(scalar) for scalar in scalars]
 
     def _read(self, read: Read) -> Samples:
         return self.evaluation.samples[read.selector]

@@ -17,6 +17,9 @@ KIND_WORDS = {
     STRING: "string",
 }
 
+#: What functions are about, in the order in which a page lists them.
+FAMILIES = ("range", "number", "trigonometry", "date", "label", "order", "histogram", "presence", "scalar")
+
 
 @dataclass(frozen=True)
 class Function:
@@ -26,74 +29,135 @@ class Function:
     ----------
     takes : tuple of str
         Kinds of its arguments.
+    family : str
+        One of ``FAMILIES``.
+    gives : str
+        Kind of its result.
     optional : int
         How many of the last arguments may be left out.
     repeats : bool
         Whether the last argument may come any number of times.
-    carried : bool
-        Whether this evaluator carries it; others are refused by name before anything runs.
     keeps_name : bool
         Whether the result keeps the metric name.
+    experimental : bool
+        Whether Prometheus 3.5 wants ``--enable-feature=promql-experimental-functions`` for it.
+    why_refused : str or None
+        Why this evaluator does not carry it. Such a function is refused by name before anything runs.
+    remark : str or None
+        What a reader of the documentation should know of the result.
     """
 
     name: str
     takes: tuple[str, ...]
+    family: str
     gives: str = VECTOR
     optional: int = 0
     repeats: bool = False
-    carried: bool = False
     keeps_name: bool = False
+    experimental: bool = False
+    why_refused: str | None = None
+    remark: str | None = None
+
+    @property
+    def carried(self) -> bool:
+        """Whether this evaluator carries it."""
+        return self.why_refused is None
+
+    @property
+    def signature(self) -> str:
+        """The call as a page writes it: optional arguments in brackets, repeated ones with three dots."""
+        words = [KIND_WORDS[kind] for kind in self.takes]
+        for i in range(len(words) - self.optional, len(words)):
+            words[i] = f"[{words[i]}]"
+        return f"{self.name}({', '.join(words)}{'...' if self.repeats else ''})"
+
+
+_LAST_DIGIT = "the last digits may differ: Go's mathematical library and C's round apart"
+_NO_NATIVE = "speaks of native histograms; samples that are numbers are ignored, so the result is empty"
 
 
 def _register() -> dict[str, Function]:
-    over_window = ("rate", "increase", "delta", "irate", "changes", "resets")
-    over_time = ("avg", "min", "max", "sum", "count")
-    carried = [
-        *(Function(name, (MATRIX,)) for name in over_window),
-        *(Function(f"{name}_over_time", (MATRIX,)) for name in over_time),
-        Function("last_over_time", (MATRIX,), keeps_name=True),
-        *(
-            Function(name, (VECTOR,))
-            for name in ("abs", "ceil", "floor", "sqrt", "sgn", "absent", "timestamp")
-        ),
-        Function("clamp", (VECTOR, SCALAR, SCALAR)),
-        Function("clamp_min", (VECTOR, SCALAR)),
-        Function("clamp_max", (VECTOR, SCALAR)),
-        Function("time", (), SCALAR),
-        Function("pi", (), SCALAR),
-        Function("scalar", (VECTOR,), SCALAR),
-        Function("vector", (SCALAR,)),
-    ]
-    angles = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "deg", "rad", "sin", "sinh")
-    angles += ("tan", "tanh", "exp", "ln", "log2", "log10")
+    over_window = ("rate", "increase", "delta", "irate", "idelta", "changes", "resets", "deriv")
+    over_time = ("avg", "min", "max", "sum", "count", "present", "stddev", "stdvar")
+    experimental_over_time = ("mad", "ts_of_min", "ts_of_max", "ts_of_last")
+    numbers = ("abs", "ceil", "floor", "sqrt", "sgn")
+    logarithms = ("exp", "ln", "log2", "log10")
+    angles = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "sin", "sinh", "tan", "tanh")
     dates = ("day_of_month", "day_of_week", "day_of_year", "days_in_month", "hour", "minute", "month", "year")
-    more_windows = ("absent", "present", "stddev", "stdvar", "mad", "ts_of_max", "ts_of_min", "ts_of_last")
-    histograms = ("avg", "count", "stddev", "stdvar", "sum")
-    others = [
-        *(Function(name, (VECTOR,)) for name in angles),
-        *(Function(name, (VECTOR,), optional=1) for name in dates),
-        *(Function(f"{name}_over_time", (MATRIX,)) for name in more_windows),
-        *(Function(f"histogram_{name}", (VECTOR,)) for name in histograms),
-        *(Function(name, (MATRIX,)) for name in ("deriv", "idelta")),
-        *(Function(name, (VECTOR,), keeps_name=True) for name in ("sort", "sort_desc")),
-        Function("sort_by_label", (VECTOR, STRING), repeats=True, keeps_name=True),
-        Function("sort_by_label_desc", (VECTOR, STRING), repeats=True, keeps_name=True),
-        Function("round", (VECTOR, SCALAR), optional=1),
-        Function("quantile_over_time", (SCALAR, MATRIX)),
-        Function("predict_linear", (MATRIX, SCALAR)),
-        Function("double_exponential_smoothing", (MATRIX, SCALAR, SCALAR)),
-        Function("histogram_quantile", (SCALAR, VECTOR)),
-        Function("histogram_fraction", (SCALAR, SCALAR, VECTOR)),
-        Function("label_replace", (VECTOR, STRING, STRING, STRING, STRING), keeps_name=True),
-        Function("label_join", (VECTOR, STRING, STRING, STRING), optional=1, repeats=True, keeps_name=True),
-        Function("info", (VECTOR, VECTOR), optional=1, keeps_name=True),
+    of_native = ("avg", "count", "stddev", "stdvar", "sum")
+    functions = [
+        *(Function(name, (MATRIX,), "range") for name in over_window),
+        *(Function(f"{name}_over_time", (MATRIX,), "range") for name in over_time),
+        *(
+            Function(f"{name}_over_time", (MATRIX,), "range", experimental=True)
+            for name in experimental_over_time
+        ),
+        Function("last_over_time", (MATRIX,), "range", keeps_name=True),
+        Function("quantile_over_time", (SCALAR, MATRIX), "range"),
+        Function("predict_linear", (MATRIX, SCALAR), "range"),
+        Function("double_exponential_smoothing", (MATRIX, SCALAR, SCALAR), "range", experimental=True),
+        *(Function(name, (VECTOR,), "number") for name in numbers),
+        *(Function(name, (VECTOR,), "number", remark=_LAST_DIGIT) for name in logarithms),
+        Function("round", (VECTOR, SCALAR), "number", optional=1),
+        Function("clamp", (VECTOR, SCALAR, SCALAR), "number"),
+        Function("clamp_min", (VECTOR, SCALAR), "number"),
+        Function("clamp_max", (VECTOR, SCALAR), "number"),
+        *(Function(name, (VECTOR,), "trigonometry", remark=_LAST_DIGIT) for name in angles),
+        *(Function(name, (VECTOR,), "trigonometry") for name in ("deg", "rad")),
+        *(Function(name, (VECTOR,), "date", optional=1) for name in dates),
+        Function("label_replace", (VECTOR, STRING, STRING, STRING, STRING), "label", keeps_name=True),
+        Function(
+            "label_join",
+            (VECTOR, STRING, STRING, STRING),
+            "label",
+            optional=1,
+            repeats=True,
+            keeps_name=True,
+        ),
+        Function(
+            "info",
+            (VECTOR, VECTOR),
+            "label",
+            optional=1,
+            keeps_name=True,
+            experimental=True,
+            why_refused="it joins labels of target_info by rules that changed in almost every release since 3.0",
+        ),
+        *(
+            Function(
+                name,
+                (VECTOR,),
+                "order",
+                keeps_name=True,
+                remark="series of equal value stay in the order of their labels; a range query is sorted by labels",
+            )
+            for name in ("sort", "sort_desc")
+        ),
+        *(
+            Function(
+                name,
+                (VECTOR, STRING),
+                "order",
+                optional=1,
+                repeats=True,
+                keeps_name=True,
+                experimental=True,
+                remark="a range query is sorted by labels",
+            )
+            for name in ("sort_by_label", "sort_by_label_desc")
+        ),
+        Function("histogram_quantile", (SCALAR, VECTOR), "histogram", remark="of classic buckets"),
+        Function("histogram_fraction", (SCALAR, SCALAR, VECTOR), "histogram", remark="of classic buckets"),
+        *(Function(f"histogram_{name}", (VECTOR,), "histogram", remark=_NO_NATIVE) for name in of_native),
+        Function("absent", (VECTOR,), "presence"),
+        Function("absent_over_time", (MATRIX,), "presence"),
+        Function("scalar", (VECTOR,), "scalar", SCALAR),
+        Function("vector", (SCALAR,), "scalar"),
+        Function("time", (), "scalar", SCALAR),
+        Function("timestamp", (VECTOR,), "scalar"),
+        Function("pi", (), "scalar", SCALAR),
     ]
-    table = {}
-    for function in carried:
-        table[function.name] = Function(**{**vars(function), "carried": True})
-    for function in others:
-        table[function.name] = function
-    return dict(sorted(table.items()))
+    return {function.name: function for function in sorted(functions, key=lambda one: one.name)}
 
 
 FUNCTIONS: dict[str, Function] = _register()

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from throttlescope.transforms.promql import ast
+from throttlescope.transforms.promql.arguments import (
+    absent_labels,
+    bare,
+    is_invariant,
+    place_of_argument,
+    unpinned,
+)
 from throttlescope.transforms.promql.errors import unsupported
-from throttlescope.transforms.promql.functions import FUNCTIONS, SCALAR
+from throttlescope.transforms.promql.functions import FUNCTIONS, MATRIX, SCALAR
 from throttlescope.transforms.promql.kinds import kind_of
 from throttlescope.transforms.promql.plan import (
     Absent,
     Aggregation,
+    Buckets,
     Instant,
     Map,
     Match,
     Negate,
+    Order,
     Plan,
     Range,
     Read,
+    Relabel,
     SampleTime,
     ScalarBinary,
+    ScalarFirst,
     ScalarNegate,
     ScalarNumber,
     ScalarOf,
@@ -32,9 +44,7 @@ from throttlescope.transforms.promql.plan import (
     Window,
     WithScalar,
 )
-from throttlescope.transforms.promql.semantics import SUBQUERY_STEP_MS, absent_labels
-
-_AGGREGATIONS = ("sum", "avg", "count", "min", "max", "group")
+from throttlescope.transforms.promql.semantics import SUBQUERY_STEP_MS
 
 
 def lower(text: str, expr: ast.Expr, subquery_step_ms: int = SUBQUERY_STEP_MS) -> Plan:
@@ -95,16 +105,22 @@ class _Lowering:
         return Match(expr.op, left, right, matching, expr.return_bool)
 
     def _aggregate(self, expr: ast.Aggregate) -> Plan:
-        if expr.op not in _AGGREGATIONS:
-            raise unsupported(
-                self.text, expr.span, f"The aggregation {expr.op}", f"carried are {', '.join(_AGGREGATIONS)}"
-            )
-        return Aggregation(expr.op, self.plan(expr.expr), tuple(sorted(expr.labels)), expr.without)
+        vector, labels = self.plan(expr.expr), tuple(sorted(expr.labels))
+        if expr.parameter is None:
+            return Aggregation(expr.op, vector, labels, expr.without)
+        parameter = self.plan(unpinned(expr.parameter))
+        if is_invariant(expr.expr) and not isinstance(parameter, Text | ScalarNumber):
+            # Prometheus computes such an aggregation at the first step only, its parameter too.
+            parameter = ScalarFirst(parameter)
+        return Aggregation(expr.op, vector, labels, expr.without, parameter, bare(expr.parameter).span[0])
 
     def _call(self, expr: ast.Call) -> Plan:
-        name, arguments = expr.function, expr.arguments
-        if not FUNCTIONS[name].carried:
-            raise unsupported(self.text, expr.span, f"The function {name}")
+        name, arguments = expr.function, tuple(map(bare, expr.arguments))
+        function = FUNCTIONS[name]
+        if not function.carried:
+            raise unsupported(
+                self.text, expr.span, f"The function {name}", f"{name} is left out: {function.why_refused}"
+            )
         match name:
             case "time":
                 return ScalarTime()
@@ -115,31 +131,48 @@ class _Lowering:
             case "vector":
                 return VectorOf(self.plan(arguments[0]))
             case "absent":
-                inner = _bare(arguments[0])
-                labels = absent_labels(inner.selector) if isinstance(inner, ast.VectorSelector) else ()
-                return Absent(self.plan(inner), labels)
+                return Absent(self.plan(arguments[0]), absent_labels(arguments[0]))
+            case "absent_over_time":
+                seen = Window("any_over_time", *self.window(arguments[0]))
+                return Absent(seen, absent_labels(arguments[0]))
             case "timestamp":
-                inner = _bare(arguments[0])
-                if isinstance(inner, ast.VectorSelector):
-                    if inner.at and inner.offset_ms:
-                        # Prometheus forgets the offset there when it looks for the sample, not when it loads the data
-                        # (engine.go, rangeEvalTimestampFunctionOverVectorSelector; seen on a 3.5.3 server).
-                        raise unsupported(
-                            self.text, expr.span, "timestamp of a selector with both @ and offset"
-                        )
-                    return SampleTime(_read(inner))
-                return StepTime(self.plan(inner))
-        inner = _bare(arguments[0])
-        if isinstance(inner, ast.MatrixSelector | ast.Subquery):
-            return Window(name, *self.window(inner))
-        return Map(name, self.plan(inner), tuple(self.plan(argument) for argument in arguments[1:]))
+                return self._timestamp(arguments[0])
+            case "histogram_quantile" | "histogram_fraction":
+                *scalars, vector = map(self.plan, arguments)
+                places = tuple(place_of_argument(expr, i) for i in (0, len(arguments) - 1))
+                return Buckets(name, vector, tuple(scalars), places)
+        match function.family:
+            case "label":
+                return Relabel(name, self.plan(arguments[0]), _texts(arguments[1:]))
+            case "order":
+                return Order(name, self.plan(arguments[0]), _texts(arguments[1:]))
+            case "range":
+                return self._window(expr, arguments)
+            case "date" if not arguments:
+                return Map(name, VectorOf(ScalarTime()))
+        return Map(name, self.plan(arguments[0]), tuple(map(self.plan, arguments[1:])))
+
+    def _window(self, expr: ast.Call, arguments: tuple[ast.Expr, ...]) -> Plan:
+        at = FUNCTIONS[expr.function].takes.index(MATRIX)
+        scalars = tuple(self.plan(one) for i, one in enumerate(arguments) if i != at)
+        # Prometheus has lost the place of a subquery by the time it would tell of it.
+        position = 0 if isinstance(arguments[0], ast.Subquery) else place_of_argument(expr, 0)
+        return Window(expr.function, *self.window(arguments[at]), scalars, position)
+
+    def _timestamp(self, inner: ast.Expr) -> Plan:
+        if not isinstance(inner, ast.VectorSelector):
+            return StepTime(self.plan(inner))
+        read = _read(inner)
+        if inner.at is None or not inner.offset_ms:
+            return SampleTime(read)
+        # With both, Prometheus loads what the offset asks for, and looks there for the sample that `@` alone means
+        # (engine.go, rangeEvalTimestampFunctionOverVectorSelector): the newest that either would find.
+        return SampleTime(replace(read, offset_ms=max(inner.offset_ms, 0)), abs(inner.offset_ms))
+
+
+def _texts(arguments: tuple[ast.Expr, ...]) -> tuple[str, ...]:
+    return tuple(argument.value for argument in arguments)
 
 
 def _read(selector: ast.VectorSelector) -> Read:
     return Read(selector.selector, selector.offset_ms, selector.at)
-
-
-def _bare(expr: ast.Expr) -> ast.Expr:
-    while isinstance(expr, ast.Paren):
-        expr = expr.expr
-    return expr

@@ -51,9 +51,10 @@ class Instant(Plan):
 
 @dataclass(frozen=True)
 class SampleTime(Plan):
-    """The time of that sample in seconds: ``timestamp(selector)``."""
+    """The time of that sample in seconds: ``timestamp(selector)``; the look-back may be shorter than the query's."""
 
     read: Read
+    shortened_ms: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,17 @@ class Subquery:
 
 @dataclass(frozen=True)
 class Window(Plan):
-    """A range function over the samples of a selector, or over the values of a subquery."""
+    """A range function over the samples of a selector, or over the values of a subquery.
+
+    ``scalars`` are its other arguments; ``position`` is where the text names what a note is about. The function
+    ``any_over_time`` is 1 where there is a sample and keeps the name: what ``absent_over_time`` asks.
+    """
 
     function: str
     read: Read | Subquery
     range_ms: int
+    scalars: tuple[Plan, ...] = ()
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -180,11 +187,22 @@ class SetOperation(Plan):
 
 
 @dataclass(frozen=True)
+class ScalarFirst(Plan):
+    """The value that a scalar has at the first step, at every step."""
+
+    scalar: Plan
+
+
+@dataclass(frozen=True)
 class Aggregation(Plan):
+    """``parameter`` is a scalar, or the :class:`Text` of ``count_values``; ``position`` is where it stands."""
+
     op: str
     vector: Plan
     labels: tuple[str, ...]
     without: bool
+    parameter: Plan | None = None
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -194,6 +212,34 @@ class Map(Plan):
     function: str
     vector: Plan
     scalars: tuple[Plan, ...] = ()
+
+
+@dataclass(frozen=True)
+class Relabel(Plan):
+    """``label_replace`` and ``label_join``; ``texts`` are the arguments behind the vector."""
+
+    function: str
+    vector: Plan
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Order(Plan):
+    """``sort`` and its kin: the order of the rows of an instant query."""
+
+    function: str
+    vector: Plan
+    labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Buckets(Plan):
+    """``histogram_quantile`` and ``histogram_fraction`` of classic buckets; ``positions`` are the arguments' places."""
+
+    function: str
+    vector: Plan
+    scalars: tuple[Plan, ...]
+    positions: tuple[int, int] = field(default=(0, 0), compare=False)
 
 
 @dataclass(frozen=True)
@@ -211,7 +257,7 @@ class Absent(Plan):
 
 def gives_scalar(plan: Plan) -> bool:
     """Whether a plan gives one number per step rather than a vector."""
-    return isinstance(plan, ScalarNumber | ScalarTime | ScalarNegate | ScalarBinary | ScalarOf)
+    return isinstance(plan, ScalarNumber | ScalarTime | ScalarNegate | ScalarBinary | ScalarOf | ScalarFirst)
 
 
 def inputs(plan: Plan) -> tuple[Plan, ...]:

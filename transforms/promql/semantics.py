@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from throttlescope.ingest.selector import EQUAL, NAME_LABEL, Selector
+from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.transforms.promql import ast
 
 #: How long a sample is the current value of its series (flag ``query.lookback-delta``).
@@ -61,17 +61,6 @@ def matched_labels(many: Labels, one: Labels, matching: ast.Matching, keeps_name
     taken = dict(one)
     kept = [pair for pair in result if pair[0] not in matching.include]
     return labels_of([*kept, *((name, taken.get(name, "")) for name in matching.include)])
-
-
-def absent_labels(selector: Selector) -> Labels:
-    """Labels of ``absent(selector)``: those that equality names, unless another matcher speaks of them too."""
-    matchers = [matcher for matcher in selector.matchers if matcher.name != NAME_LABEL]
-    names = [matcher.name for matcher in matchers]
-    return labels_of(
-        (matcher.name, matcher.value)
-        for matcher in matchers
-        if matcher.op == EQUAL and names.count(matcher.name) == 1
-    )
 
 
 def window_range(end_ms: int, length_ms: int) -> tuple[int, int]:

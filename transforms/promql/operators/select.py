@@ -1,26 +1,14 @@
-"""Selectors and range functions. In: series with their samples, and the steps. Out: step matrices."""
+"""Selectors. In: series with their samples, and the steps. Out: step matrices, or the samples that windows look at."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from throttlescope.transforms.promql import kernels
-from throttlescope.transforms.promql.functions import FUNCTIONS
 from throttlescope.transforms.promql.matrix import StepMatrix, empty, masked, merged
-from throttlescope.transforms.promql.semantics import Labels, drop_name
+from throttlescope.transforms.promql.operators.names import nameless
+from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import Samples, Series, bounds_of
-
-_OVER_WINDOW = {
-    "irate": kernels.IRATE,
-    "changes": kernels.CHANGES,
-    "resets": kernels.RESETS,
-    "avg_over_time": kernels.AVG,
-    "min_over_time": kernels.MIN,
-    "max_over_time": kernels.MAX,
-    "sum_over_time": kernels.SUM,
-    "count_over_time": kernels.COUNT,
-    "last_over_time": kernels.LAST,
-}
 
 
 def instant(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> StepMatrix:
@@ -32,23 +20,9 @@ def instant(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> StepMatr
 def sample_time(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> StepMatrix:
     """The time of that sample in seconds; the name goes."""
     index = _newest(samples, ends_ms, lookback_ms)
-    labels = tuple(map(drop_name, samples.labels))
-    return merged(_taken(labels, samples.times_ms / 1000.0, index))
-
-
-def window(function: str, samples: Samples, ends_ms: np.ndarray, range_ms: int) -> StepMatrix:
-    """A range function of each series over (end - range, end]; staleness markers are not seen."""
-    if not samples.labels:
-        return empty(len(ends_ms))
-    arrays = (samples.times_ms, samples.values, samples.bounds, ends_ms, range_ms)
-    if function in _OVER_WINDOW:
-        values, present = kernels.over_window(_OVER_WINDOW[function], *arrays)
-    else:
-        values, present = kernels.extrapolated(*arrays, function != "delta", function == "rate")
-    labels = samples.labels
-    if not FUNCTIONS[function].keeps_name:
-        labels = tuple(map(drop_name, labels))
-    return merged(masked(labels, values, present), may_meet=False)
+    labels, distinct = nameless(samples.labels)
+    found = _taken(labels, samples.times_ms / 1000.0, index)
+    return found if distinct else merged(found)
 
 
 def window_samples(samples: Samples, end_ms: int, range_ms: int) -> list[Series]:

@@ -1,0 +1,128 @@
+"""Functions that write a label. In: a step matrix and texts. Out: the same elements under other labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import re2
+
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.regex import compile_pattern
+from throttlescope.transforms.promql.errors import QueryError
+from throttlescope.transforms.promql.matrix import StepMatrix, merged
+from throttlescope.transforms.promql.semantics import Labels
+
+
+def relabelled(function: str, vector: StepMatrix, texts: Sequence[str]) -> StepMatrix:
+    """``label_replace`` or ``label_join``; series that become equal are refused even where they never meet.
+
+    Raises
+    ------
+    QueryError
+        A label name is empty, the pattern cannot be read, or two series have become equal.
+    """
+    write = _replacing if function == "label_replace" else _joining
+    labels = write(vector.labels, *texts)
+    return merged(vector.with_labels(labels), may_meet=False)
+
+
+def _replacing(
+    labels: tuple[Labels, ...], target: str, replacement: str, source: str, pattern: str
+) -> tuple[Labels, ...]:
+    matcher = _compiled(pattern)
+    if not target:
+        raise QueryError(f"invalid destination label name in label_replace(): {target}")
+    parts = template_parts(replacement)
+    # Many series share a value.
+    written: dict[str, str | None] = {}
+    out = []
+    for one in labels:
+        value = _value(one, source)
+        if value not in written:
+            found = matcher.fullmatch(value)
+            written[value] = None if found is None else expanded(parts, found)
+        new = written[value]
+        out.append(one if new is None else _with(one, target, new))
+    return tuple(out)
+
+
+def _joining(labels: tuple[Labels, ...], target: str, separator: str, *sources: str) -> tuple[Labels, ...]:
+    for source in sources:
+        if not source:
+            raise QueryError(f"invalid source label name in label_join(): {source}")
+    if not target:
+        raise QueryError(f"invalid destination label name in label_join(): {target}")
+    return tuple(
+        _with(one, target, separator.join(_value(one, source) for source in sources)) for one in labels
+    )
+
+
+def _compiled(pattern: str):
+    options = re2.Options()
+    options.dot_nl = True
+    options.log_errors = False
+    try:
+        compile_pattern(pattern)
+        return re2.compile(pattern, options)
+    except InputError:
+        raise QueryError(f"invalid regular expression in label_replace(): {pattern}") from None
+
+
+def _value(labels: Labels, name: str) -> str:
+    for own, value in labels:
+        if own == name:
+            return value
+    return ""
+
+
+def _with(labels: Labels, name: str, value: str) -> Labels:
+    rest = [pair for pair in labels if pair[0] != name]
+    return tuple(sorted([*rest, (name, value)])) if value else tuple(rest)
+
+
+def template_parts(template: str) -> list[str | int | tuple[str]]:
+    """A replacement as text, numbers of groups and names of groups (each in a tuple).
+
+    A name is the longest run of letters, digits and ``_`` behind ``$``, or what stands in ``${}``; ``$$`` is a dollar, and
+    so is a ``$`` that no name follows.
+    """
+    parts: list[str | int | tuple[str]] = []
+    at = 0
+    while at < len(template):
+        dollar = template.find("$", at)
+        if dollar < 0:
+            parts.append(template[at:])
+            break
+        parts.append(template[at:dollar])
+        braced = template.startswith("{", dollar + 1)
+        begin = end = dollar + 1 + braced
+        while end < len(template) and (
+            template[end].isalpha() or template[end].isdecimal() or template[end] == "_"
+        ):
+            end += 1
+        if (
+            template.startswith("$", dollar + 1)
+            or end == begin
+            or (braced and not template.startswith("}", end))
+        ):
+            parts.append("$")
+            at = dollar + (2 if template.startswith("$", dollar + 1) else 1)
+            continue
+        name = template[begin:end]
+        plain_number = name.isascii() and name.isdigit() and (name == "0" or name[0] != "0") and len(name) < 9
+        parts.append(int(name) if plain_number else (name,))
+        at = end + braced
+    return parts
+
+
+def expanded(parts: Sequence[str | int | tuple[str]], found) -> str:
+    """The replacement of one match; a group that does not exist, or took no part, is empty."""
+    names = found.re.groupindex
+    out = []
+    for part in parts:
+        if isinstance(part, str):
+            out.append(part)
+            continue
+        number = part if isinstance(part, int) else names.get(part[0], -1)
+        out.append((found.group(number) or "") if 0 <= number <= found.re.groups else "")
+    return "".join(out)

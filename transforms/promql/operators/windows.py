@@ -1,0 +1,134 @@
+"""Range functions. In: samples, the windows' ends and length, scalars per step. Out: step matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from throttlescope.ingest.selector import NAME_LABEL
+from throttlescope.transforms.promql import kernels
+from throttlescope.transforms.promql.errors import QueryError
+from throttlescope.transforms.promql.functions import FUNCTIONS
+from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, masked, merged
+from throttlescope.transforms.promql.notes import Notes
+from throttlescope.transforms.promql.operators.names import nameless
+from throttlescope.transforms.promql.operators.wording import note_quantiles, quoted
+from throttlescope.transforms.promql.semantics import Labels
+from throttlescope.transforms.promql.source import Samples
+
+_OVER_WINDOW = {
+    "count_over_time": kernels.COUNT,
+    "present_over_time": kernels.PRESENT,
+    "absent_over_time": kernels.PRESENT,
+    "last_over_time": kernels.LAST,
+    "ts_of_last_over_time": kernels.TIME_OF_LAST,
+    "irate": kernels.IRATE,
+    "idelta": kernels.IDELTA,
+    "changes": kernels.CHANGES,
+    "resets": kernels.RESETS,
+}
+_ADDED = {
+    "sum_over_time": kernels.SUM,
+    "avg_over_time": kernels.AVG,
+    "stddev_over_time": kernels.STDDEV,
+    "stdvar_over_time": kernels.STDVAR,
+}
+#: Whether the largest is meant, and whether its time.
+_EXTREME = {
+    "min_over_time": (False, False),
+    "max_over_time": (True, False),
+    "ts_of_min_over_time": (False, True),
+    "ts_of_max_over_time": (True, True),
+}
+#: Whether it is a counter, and whether a rate.
+_EXTRAPOLATED = {"rate": (True, True), "increase": (True, False), "delta": (False, False)}
+
+_COUNTER_NAMES = ("_total", "_sum", "_count", "_bucket")
+
+
+def window(
+    function: str,
+    samples: Samples,
+    ends_ms: np.ndarray,
+    range_ms: int,
+    scalars: Sequence[StepScalar],
+    steps_ms: np.ndarray,
+    notes: Notes,
+    position: int = 0,
+) -> StepMatrix:
+    """A range function of each series over (end - range, end]; staleness markers are not seen.
+
+    Parameters
+    ----------
+    scalars : sequence of StepScalar
+        The function's other arguments.
+    steps_ms : ndarray
+        The steps themselves, which ``predict_linear`` counts from whatever offset and ``@`` say.
+    position : int
+        Where in the text the argument stands that a note may be about.
+
+    Raises
+    ------
+    QueryError
+        Series that differ by name alone have become equal, or a smoothing factor is out of its range.
+    """
+    if not samples.labels:
+        return empty(len(ends_ms))
+    values, present = _computed(function, samples, ends_ms, range_ms, scalars, steps_ms)
+    if function == "quantile_over_time":
+        note_quantiles(notes, scalars[0][present.any(axis=0)], position)
+    elif function in ("rate", "increase"):
+        _note_gauges(samples.labels, present, notes, position)
+    if function == "absent_over_time" or FUNCTIONS[function].keeps_name:
+        return masked(samples.labels, values, present)
+    labels, distinct = nameless(samples.labels)
+    found = masked(labels, values, present)
+    return found if distinct else merged(found, may_meet=False)
+
+
+def _computed(
+    function: str,
+    samples: Samples,
+    ends_ms: np.ndarray,
+    range_ms: int,
+    scalars: Sequence[StepScalar],
+    steps_ms: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    arrays = (samples.times_ms, samples.values, samples.bounds, ends_ms, range_ms)
+    if function in _EXTRAPOLATED:
+        return kernels.extrapolated(*arrays, *_EXTRAPOLATED[function])
+    if function in _OVER_WINDOW:
+        return kernels.over_window(_OVER_WINDOW[function], *arrays)
+    if function in _ADDED:
+        return kernels.added_over_window(_ADDED[function], *arrays)
+    if function in _EXTREME:
+        return kernels.extreme_over_window(*arrays, *_EXTREME[function])
+    if function == "deriv":
+        return kernels.regression(*arrays, steps_ms, np.zeros(len(ends_ms)), False)
+    if function == "predict_linear":
+        return kernels.regression(*arrays, steps_ms, scalars[0], True)
+    if function == "quantile_over_time":
+        return kernels.quantile_over_window(*arrays, scalars[0], False)
+    if function == "mad_over_time":
+        return kernels.quantile_over_window(*arrays, np.full(len(ends_ms), 0.5), True)
+    smoothing, trend = scalars
+    values, present, seen = kernels.smoothed(*arrays, smoothing, trend)
+    for factor, name in ((smoothing, "smoothing"), (trend, "trend")):
+        wrong = seen & ((factor <= 0) | (factor >= 1))
+        if wrong.any():
+            raise QueryError(
+                f"invalid {name} factor. Expected: 0 < {name[0]}f < 1, got: {factor[wrong][0]:f}"
+            )
+    return values, present
+
+
+def _note_gauges(labels: tuple[Labels, ...], present: np.ndarray, notes: Notes, position: int) -> None:
+    names = {dict(one).get(NAME_LABEL, "") for one, row in zip(labels, present, strict=True) if row.any()}
+    for name in sorted(names):
+        if name and not name.endswith(_COUNTER_NAMES):
+            notes.info(
+                "metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "
+                + quoted(name),
+                position,
+            )
