@@ -23,8 +23,10 @@ _SHORT_ESCAPES = re.compile(rb"\\[bf]")
 _ESCAPES = {code: f"\\u{code:04x}" for code in range(32)} | {
     ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t", ord('"'): '\\"', ord("\\"): "\\\\",
 }  # fmt: skip
-# A server writes a string for HTML, labels not.
-_ESCAPES_OF_STRINGS = _ESCAPES | {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+# Labels and strings are written by two encoders: this one thinks of HTML, and has short forms of two more characters.
+_ESCAPES_OF_STRINGS = _ESCAPES | {8: "\\b", 12: "\\f"} | {
+    ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"
+}  # fmt: skip
 
 _Row = tuple[Mapping[str, str], np.ndarray, np.ndarray]
 
@@ -113,7 +115,7 @@ def label_json(labels: Mapping[str, str]) -> bytes:
     """A label set as a JSON object."""
     text = orjson.dumps(labels)
     if _SHORT_ESCAPES.search(text):
-        # Prometheus has no short form of these two control characters.
+        # Prometheus has no short form of these two control characters in labels.
         pairs = (f'"{n.translate(_ESCAPES)}":"{v.translate(_ESCAPES)}"' for n, v in labels.items())
         return ("{" + ",".join(pairs) + "}").encode()
     return text
