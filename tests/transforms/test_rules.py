@@ -9,9 +9,7 @@ import pytest
 
 from tests.lab.parts import promtool_binary
 from throttlescope.ingest.contracts.results import RULE_COLUMNS
-from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.metrics import METRICS
-from throttlescope.transforms.promql.errors import PromQLSyntaxError, UnsupportedPromQLError
 from throttlescope.transforms.promql.evaluate import evaluate
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.source import MemorySource, Series
@@ -175,29 +173,3 @@ def naive_case(backlog, events):
 )
 def test_the_naive_rule(backlog, events, expected):
     assert naive_case(backlog, events) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "error", "words"),
-    [
-        ("groups: [{name: g, rules: [{record: a, expr: 'rate(x)'}]}]", InputError, "range"),
-        ("groups: [{name: g, rules: [{record: a, expr: '1 +'}]}]", PromQLSyntaxError, "end of the text"),
-        ("groups: [{name: g, rules: [{record: a, expr: 'topk(1, x)'}]}]", UnsupportedPromQLError, "topk"),
-        ("groups: [{name: g, rules: [{record: a, expr: x}, {record: a, expr: y}]}]", InputError, "twice"),
-        (
-            "groups: [{name: g, rules: [{record: a, expr: x}, {record: b, expr: a}]}]",
-            InputError,
-            "reads the rule a",
-        ),
-        ("groups: [{name: g, rules: [{record: a, expr: x, labels: {b: c}}]}]", InputError, "labels"),
-        ("groups: [{name: g, rules: [{expr: x}]}]", InputError, "no name"),
-        ("groups: [", InputError, "YAML"),
-    ],
-)
-def test_a_faulty_rules_file_is_refused_in_one_line(tmp_path, text, error, words):
-    path = tmp_path / "faulty.yml"
-    path.write_text(text)
-    with pytest.raises(error) as caught:
-        load_rules(path)
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -1,0 +1,156 @@
+"""Who reads whom. In: rules files. Out: all rules in the order of their evaluation, or the cycle that has none.
+
+Two orders are told apart. What a rule *sees* at a moment goes by its place: groups after the groups that they read, rules
+of a group as they are written; a rule that is read and stands later is seen as it was the time before. What is *computed*
+first goes by need: a rule after all that it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from throttlescope.transforms.promql import ast
+from throttlescope.transforms.rules.outputs import may_read
+from throttlescope.transforms.rules.rule_file import Group, Rule, RuleFile, RuleFileError
+
+
+@dataclass(frozen=True)
+class Scheduled:
+    """A rule with its place.
+
+    Attributes
+    ----------
+    number : int
+        Its place among all rules: at one moment it sees what lower numbers have written at that moment.
+    interval_ms, offset_ms, limit : int
+        Of its group.
+    reads : frozenset of int
+        Numbers of the rules whose series it may read.
+    stepped : bool
+        It has to be evaluated one moment after the other: it reads its own past, or a rule behind it, or looks ahead.
+    """
+
+    rule: Rule
+    number: int
+    interval_ms: int
+    offset_ms: int
+    limit: int
+    reads: frozenset[int] = frozenset()
+    stepped: bool = False
+
+
+def schedule(files: Iterable[RuleFile], evaluation_interval_ms: int) -> list[Scheduled]:
+    """Rules in the order in which they are computed.
+
+    Parameters
+    ----------
+    evaluation_interval_ms : int
+        Interval of groups that name none.
+
+    Raises
+    ------
+    RuleFileError
+        Rules of a group read one another, or two groups do.
+    """
+    placed = [
+        Scheduled(
+            rule, number, group.interval_ms or evaluation_interval_ms, group.query_offset_ms, group.limit
+        )
+        for number, (group, rule) in enumerate(
+            (group, rule) for group in _ordered_groups(files) for rule in group.rules
+        )
+    ]
+    known = [_with_reads(rule, placed) for rule in placed]
+    numbers = _topological(
+        range(len(known)),
+        lambda number: known[number].reads - {number},
+        lambda cycle: _rules_error(known, cycle),
+    )
+    return [known[number] for number in numbers]
+
+
+def check_order(file: RuleFile) -> None:
+    """Raises as :func:`schedule` does."""
+    schedule([file], 60_000)
+
+
+def _ordered_groups(files: Iterable[RuleFile]) -> list[Group]:
+    groups = [group for file in files for group in file.groups]
+    reads = [
+        {
+            other
+            for other, read in enumerate(groups)
+            if other != number and any(_reads(rule, found) for rule in group.rules for found in read.rules)
+        }
+        for number, group in enumerate(groups)
+    ]
+    order = _topological(range(len(groups)), lambda n: reads[n], lambda cycle: _groups_error(groups, cycle))
+    return [groups[number] for number in order]
+
+
+def _with_reads(rule: Scheduled, placed: Sequence[Scheduled]) -> Scheduled:
+    read = [other for other in placed if _reads(rule.rule, other.rule)]
+    stepped = _looks_ahead(rule.rule) or any(
+        other.number >= rule.number or other.offset_ms > rule.offset_ms for other in read
+    )
+    return Scheduled(
+        rule.rule,
+        rule.number,
+        rule.interval_ms,
+        rule.offset_ms,
+        rule.limit,
+        frozenset(other.number for other in read),
+        stepped,
+    )
+
+
+def _reads(rule: Rule, other: Rule) -> bool:
+    return any(may_read(selector, other) for selector in rule.selectors)
+
+
+def _looks_ahead(rule: Rule) -> bool:
+    """Whether a part of it may look at a time after the evaluation's, or at one that moves with it (``@ end()``)."""
+    reading = (node for node in ast.walk(rule.tree) if isinstance(node, ast.VectorSelector | ast.Subquery))
+    return any(node.at is not None or node.offset_ms < 0 for node in reading)
+
+
+def _topological(
+    nodes: Iterable[int], before: Callable[[int], Iterable[int]], error: Callable[[list[int]], Exception]
+) -> list[int]:
+    """Nodes behind all that come before them, otherwise in their own order."""
+    done: dict[int, None] = {}
+    for node in nodes:
+        path = [node] if node not in done else []
+        while path:
+            waiting = [other for other in sorted(before(path[-1])) if other not in done]
+            if not waiting:
+                done[path.pop()] = None
+            elif waiting[0] in path:
+                raise error(path[path.index(waiting[0]) :])
+            else:
+                path.append(waiting[0])
+    return list(done)
+
+
+def _rules_error(rules: Sequence[Scheduled], cycle: list[int]) -> RuleFileError:
+    names = [rules[number].rule.name for number in (*cycle, cycle[0])]
+    return _cycle_error(
+        f"{rules[cycle[0]].rule.place}: the rules read one another",
+        names,
+        "write one of them out in the other",
+    )
+
+
+def _groups_error(groups: Sequence[Group], cycle: list[int]) -> RuleFileError:
+    names = [groups[number].name for number in (*cycle, cycle[0])]
+    place = groups[cycle[0]].rules[0].place
+    return _cycle_error(
+        f"{place}: groups read one another", names, "move the rules that are read into a group of their own"
+    )
+
+
+def _cycle_error(what: str, names: list[str], fix: str) -> RuleFileError:
+    error = RuleFileError(what, got=" reads ".join(names), expected="an order without a cycle", fix=fix)
+    error.promtool_accepts = True
+    return error
