@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numba import njit
 
+from throttlescope.ingest.lake import DataFile
 from throttlescope.transforms.promql.source import bounds_of
 
-_COLUMNS = ["series_id", "block_start_ms", "timestamps_ms", "values", "stale_ms"]
-#: Bytes of a series id: 32 hex digits.
+_COLUMNS = ["series_id", "timestamps_ms", "values", "stale_ms"]
+#: A series id is 32 hex digits.
 _ID = "S32"
 
 
@@ -71,21 +72,21 @@ class Block:
         ), here
 
 
-def load(paths: Sequence[str], order: Sequence[str]) -> Block:
+def load(files: Sequence[DataFile], order: Sequence[str]) -> Block:
     """Read the files of a metric and lay each series' samples end to end, in time order.
 
     Parameters
     ----------
-    paths : sequence of str
+    files : sequence of DataFile
     order : sequence of str
         Series ids in the order that their samples are to stand in; a series that is not named is left out.
     """
-    parts = [part for part in map(_read, paths) if len(part.ids)]
+    # In the order of time, so that a stable sort by series leaves each series in time order.
+    files = sorted(files, key=lambda file: file.minimum["block_start_ms"])
+    parts = [part for part in (_read(file.path) for file in files) if len(part.ids)]
     if not parts:
         none = np.empty(0, np.int64)
         return Block({}, none, np.empty(0), np.zeros(1, np.int64), none, np.zeros(1, np.int64))
-    # In the order of time, so that a stable sort by series leaves each series in time order.
-    parts.sort(key=lambda part: part.block_start_ms)
     ids, series_of = _numbered([part.ids for part in parts])
     rank_of = {series_id: rank for rank, series_id in enumerate(order)}
     ranks = np.array([rank_of.get(one.decode(), len(order)) for one in ids], np.int64)
@@ -148,14 +149,14 @@ class BlockCache:
         self._bytes = 0
         self._lock = threading.Lock()
 
-    def get(self, paths: Sequence[str], order: Callable[[], Sequence[str]]) -> Block:
+    def get(self, files: Sequence[DataFile], order: Callable[[], Sequence[str]]) -> Block:
         """The block of some files, read when it is not here; ``order`` is asked for only then."""
-        key = tuple(paths)
+        key = tuple(file.path for file in files)
         with self._lock:
             if key in self._blocks:
                 self._blocks.move_to_end(key)
                 return self._blocks[key]
-        block = load(paths, order())
+        block = load(files, order())
         with self._lock:
             if key not in self._blocks and block.size_bytes <= self.max_bytes:
                 self._blocks[key] = block
@@ -170,7 +171,6 @@ class BlockCache:
 class _Part:
     """One file."""
 
-    block_start_ms: int
     ids: np.ndarray
     times_ms: np.ndarray
     values: np.ndarray
@@ -180,19 +180,20 @@ class _Part:
 
 
 def _read(path: str) -> _Part:
-    # One file after the other: many are small, and a dataset's threads cost more than they give here.
+    # One file after the other: many are small, and a dataset's threads, or a mapped file's page faults, cost more.
     table = pq.ParquetFile(path).read(_COLUMNS, use_threads=False).combine_chunks()
     if table.num_rows == 0:
         none = np.empty(0, np.int64)
-        return _Part(
-            0, np.empty(0, _ID), none, np.empty(0), np.zeros(1, np.int64), none, np.zeros(1, np.int64)
-        )
+        return _Part(np.empty(0, _ID), none, np.empty(0), np.zeros(1, np.int64), none, np.zeros(1, np.int64))
     times_ms, offsets = _flat(table, "timestamps_ms")
     values, _ = _flat(table, "values")
     stale_ms, stale_offsets = _flat(table, "stale_ms")
-    ids = np.array(table.column("series_id").to_pylist(), _ID)
-    start_ms = table.column("block_start_ms")[0].as_py()
-    return _Part(start_ms, ids, times_ms, values, offsets, stale_ms, stale_offsets)
+    return _Part(_ids(table.column("series_id").chunk(0)), times_ms, values, offsets, stale_ms, stale_offsets)
+
+
+def _ids(column: pa.StringArray) -> np.ndarray:
+    """Ids as fixed-width bytes, without a copy: they all have the same length and none is missing."""
+    return np.frombuffer(column.buffers()[2], _ID, count=len(column), offset=column.offset * 32)
 
 
 def _flat(table: pa.Table, name: str) -> tuple[np.ndarray, np.ndarray]:

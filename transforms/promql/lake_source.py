@@ -34,9 +34,9 @@ class LakeSource(SampleSource):
         series: SeriesIndex | pa.Table,
         cache: BlockCache | None = None,
     ) -> None:
-        self._files: dict[str, list[str]] = {}
+        self._files: dict[str, list[DataFile]] = {}
         for file in sorted(sample_files, key=lambda file: file.relative_path):
-            self._files.setdefault(file.partition["metric_name"], []).append(file.path)
+            self._files.setdefault(file.partition["metric_name"], []).append(file)
         self._index = series if isinstance(series, SeriesIndex) else SeriesIndex(series)
         self._cache = cache
         self._blocks: dict[str, Block] = {}

@@ -13,6 +13,7 @@ import numpy as np
 from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.evaluate import Evaluation, Value
 from throttlescope.transforms.promql.matrix import StepMatrix, empty, grouped
+from throttlescope.transforms.promql.plan import Range
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.shards.cut import Cut
 from throttlescope.transforms.promql.source import Series
@@ -57,7 +58,7 @@ def part_of(cut: Cut, evaluation: Evaluation) -> Part:
 def value_of(cut: Cut, parts: Sequence[Part], evaluation: Evaluation) -> Value:
     """Put the results of all shards together, in the order of shards."""
     parts = [part for part in parts if not _is_empty(part)]
-    if parts and isinstance(parts[0].value, list):
+    if isinstance(cut.plan, Range):
         return sorted(
             (series for part in parts for series in part.value), key=lambda one: sorted(one.labels.items())
         )
