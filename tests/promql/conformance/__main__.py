@@ -26,8 +26,13 @@ def main() -> None:
     pairs.add_argument("--seed", type=int, default=1)
     pairs.add_argument("--depth", type=int, default=5, help="how deep queries nest at most")
     pairs.add_argument("--workers", type=int, default=2, help="processes, each with a server")
+    hostile = commands.add_parser("hostile", help="texts that want to crash or hang us")
+    hostile.add_argument("--texts", type=int, default=100_000)
+    hostile.add_argument("--seed", type=int, default=1)
+    hostile.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
-    {"corpus": _corpus, "compliance": _compliance, "random": _random}[options.command](options)
+    run = {"corpus": _corpus, "compliance": _compliance, "random": _random, "hostile": _hostile}
+    run[options.command](options)
 
 
 def _corpus(options: argparse.Namespace) -> None:
@@ -63,6 +68,17 @@ def _random(options: argparse.Namespace) -> None:
     for line in pairs.report(result):
         print(line)
     _keep(options, "random", result)
+
+
+def _hostile(options: argparse.Namespace) -> None:
+    from tests.promql.conformance import hostile
+
+    result = hostile.run(
+        options.texts, options.seed, options.workers, say=lambda line: print(line, flush=True)
+    )
+    for line in hostile.report(result):
+        print(line)
+    _keep(options, "hostile", result)
 
 
 def _keep(options: argparse.Namespace, name: str, result: dict) -> None:
