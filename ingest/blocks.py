@@ -18,7 +18,15 @@ import pyarrow as pa
 from numba import njit
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import SHARDS, LabelError, LabelMapping, Labels, SeriesKey, normalise
+from throttlescope.ingest.labels import (
+    SHARDS,
+    LabelError,
+    LabelMapping,
+    Labels,
+    SeriesKey,
+    computed_key,
+    normalise,
+)
 from throttlescope.ingest.series import SampleBatch
 from throttlescope.ingest.times import BLOCK_MS, date_of
 
@@ -71,11 +79,13 @@ class BlockBuffer:
 
     Attributes
     ----------
+    mapping : LabelMapping or None
+        How labels become ours; None takes them as they are (:func:`labels.computed_key`).
     scratch : Path
         Folder for pieces beyond the budget; made when needed, emptied by :meth:`blocks`.
     """
 
-    mapping: LabelMapping
+    mapping: LabelMapping | None
     scratch: Path
     budget: int = SAMPLES_IN_MEMORY
     samples: int = 0
@@ -139,7 +149,7 @@ class BlockBuffer:
         number = self._number_of.get(labels)
         if number is None:
             try:
-                key = normalise(labels, self.mapping)
+                key = computed_key(labels) if self.mapping is None else normalise(labels, self.mapping)
             except LabelError as fault:
                 self.refused[labels] = Refused(fault.reason, fault.detail, labels)
                 number = _REFUSED

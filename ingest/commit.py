@@ -85,13 +85,28 @@ def _committed_blocks(
 
 
 def _commit_series(lake: Lake, paths: list[str], run_id: str) -> int:
-    """Merge newly seen series into the catalogue, shard by shard; the number of series seen."""
     if not paths:
         return 0
     staged = ds.dataset(paths, schema=TABLES["series"].schema, format="arrow")
     if staged.count_rows() <= _SERIES_AT_ONCE:
         # Few enough to read once, not once per shard.
         staged = ds.dataset(staged.to_table())
+    return commit_series(lake, staged, run_id)
+
+
+def commit_series(lake: Lake, staged: ds.Dataset, run_id: str) -> int:
+    """Merge newly seen series into the catalogue, shard by shard; the number of series seen.
+
+    Parameters
+    ----------
+    staged : pyarrow.dataset.Dataset
+        Rows of ``series``; a series may come several times.
+
+    Raises
+    ------
+    ConflictError
+        Other writers won every race.
+    """
     for _ in range(_TRIES):
         version = lake.version("series")
         add: list[NewFile] = []

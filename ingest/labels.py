@@ -95,18 +95,34 @@ def normalise(labels: Labels, mapping: LabelMapping) -> SeriesKey:
     missing = [name for name in ("cluster", *needs_labels(metric_name)) if name not in found]
     if missing:
         raise LabelError("missing_key_label", ", ".join(missing))
-    ordered = tuple(sorted(found.items()))
+    return _key(found)
+
+
+def computed_key(labels: Labels) -> SeriesKey:
+    """Key of a series that was computed from others, such as a rule's: its labels stay as they are.
+
+    ``cluster`` may be missing; the key's is then empty, which is what a missing label is in Prometheus.
+
+    Raises
+    ------
+    LabelError
+        ``missing_metric_name`` or ``label_not_utf8``.
+    """
+    found = {name: value for name, value in labels if value}
+    if "__name__" not in found:
+        raise LabelError("missing_metric_name", "a series without __name__")
+    return _key(found)
+
+
+def _key(labels: dict[str, str]) -> SeriesKey:
+    ordered = tuple(sorted(labels.items()))
     try:
         identity = series_id(ordered)
     except UnicodeEncodeError:
         raise LabelError("label_not_utf8", "a label holds bytes that are no text") from None
-    return SeriesKey(
-        identity,
-        metric_name,
-        found["cluster"],
-        shard_of(found["cluster"], found.get("namespace", ""), found.get("topic", "")),
-        ordered,
-    )
+    cluster = labels.get("cluster", "")
+    shard = shard_of(cluster, labels.get("namespace", ""), labels.get("topic", ""))
+    return SeriesKey(identity, labels["__name__"], cluster, shard, ordered)
 
 
 def topic_and_partition(topic: str, partition: str | None) -> tuple[str, str]:

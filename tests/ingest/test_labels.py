@@ -13,6 +13,7 @@ from throttlescope.ingest.labels import (
     LabelError,
     LabelMapping,
     Labels,
+    computed_key,
     normalise,
     series_id,
     shard_of,
@@ -78,6 +79,16 @@ def test_only_pulsar_series_get_a_partition() -> None:
     assert normalise(other, LabelMapping()).labels == other
     up = (("__name__", "up"), ("instance", "1:8080"))
     assert "partition" not in dict(normalise(up, LabelMapping(cluster="c")).labels)
+
+
+def test_a_computed_series_keeps_its_labels_and_may_have_no_cluster() -> None:
+    odd = (("__name__", "pulsar_mine"), ("empty", ""), ("topic", "x-partition-1"))
+    key = computed_key(odd)
+    assert key.labels == (("__name__", "pulsar_mine"), ("topic", "x-partition-1"))
+    assert (key.cluster, key.metric_name) == ("", "pulsar_mine")
+    assert computed_key(labels(partition="-1")) == normalise(labels(), LabelMapping())
+    with pytest.raises(LabelError, match="missing_metric_name"):
+        computed_key((("a", "b"),))
 
 
 def test_cluster_is_filled_or_replaced() -> None:
