@@ -12,6 +12,7 @@ from throttlescope.app.cli import (
     demo,
     doctor,
     evaluate,
+    promql,
     quality,
     recordings,
     run,
@@ -125,5 +126,17 @@ def _root(
     pass
 
 
-for _family in (demo, doctor, run, verdicts, evaluate, serve, quality, recordings, simulate, whatif):
+for _family in (
+    demo,
+    doctor,
+    run,
+    verdicts,
+    evaluate,
+    promql,
+    serve,
+    quality,
+    recordings,
+    simulate,
+    whatif,
+):
     _family.register(app)

@@ -1,4 +1,4 @@
-"""``throttlescope serve``: the web app, on this machine only unless told otherwise."""
+"""``throttlescope serve``: web app and HTTP API of a lake, on this machine only unless told otherwise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from throttlescope.app.cli.options import Config, Debug, LakeFolder
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8050
 
-Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="TCP port of the web app.")]
+Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="TCP port to listen on.")]
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
 AllowRemote = Annotated[
     bool,
@@ -21,10 +21,40 @@ AllowRemote = Annotated[
         "--allow-remote", help="Allow a --host that other machines can reach. The app has no login."
     ),
 ]
+QueryTimeout = Annotated[
+    str,
+    typer.Option(
+        "--query-timeout", metavar="DURATION", help="How long a PromQL query may take, waiting included."
+    ),
+]
+QueryMaxSamples = Annotated[
+    int,
+    typer.Option(
+        "--query-max-samples", min=1, metavar="N", help="Samples that a PromQL query may hold at once."
+    ),
+]
+QueryConcurrency = Annotated[
+    int,
+    typer.Option(
+        "--query-concurrency",
+        min=1,
+        max=64,
+        metavar="N",
+        help="PromQL queries at work at once in each process.",
+    ),
+]
+CorsOrigin = Annotated[
+    str,
+    typer.Option(
+        "--cors-origin",
+        metavar="REGEX",
+        help="Origins whose pages may read the HTTP API in a browser, as Prometheus' --web.cors.origin.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
-    app.command(short_help="Serve the web app of a lake.")(serve)
+    app.command(short_help="Serve the web app and the HTTP API of a lake.")(serve)
 
 
 def serve(
@@ -32,11 +62,16 @@ def serve(
     port: Port = DEFAULT_PORT,
     host: Host = DEFAULT_HOST,
     allow_remote: AllowRemote = False,
+    query_timeout: QueryTimeout = "2m",
+    query_max_samples: QueryMaxSamples = 50_000_000,
+    query_concurrency: QueryConcurrency = 4,
+    cors_origin: CorsOrigin = ".*",
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Serve the web app of a lake until interrupted (Ctrl-C).
+    """Serve the web app of a lake, and Prometheus' HTTP API over its samples, until interrupted (Ctrl-C).
 
+    Grafana, promtool and other clients of Prometheus read the lake at the same address: see docs/reference/http-api.md.
     Only this machine can reach it, unless --host names another address and --allow-remote says so.
     """
     from throttlescope.app.cli.settings import settings_with
@@ -45,20 +80,34 @@ def serve(
 
     settings = settings_with(config, {"lake": lake})
     check_address(host, allow_remote=allow_remote)
-    if Lake(settings.lake).version("verdicts") is None:
+    in_lake = Lake(settings.lake)
+    if all(in_lake.version(table) is None for table in ("verdicts", "samples")):
         raise InputError(
-            "There are no verdicts in this lake",
+            "There are no verdicts and no samples in this folder",
             got=str(settings.lake),
-            fix="make some with throttlescope run --lake DIR, or try throttlescope demo",
+            expected="a lake",
+            fix="make one with throttlescope run --lake DIR, or try throttlescope demo",
         )
+    from throttlescope.app.api.endpoints import QueryLimits
     from throttlescope.app.web.server import serve as serve_web
+    from throttlescope.ingest.regex import compile_pattern
+    from throttlescope.ingest.times import parse_duration
+    from throttlescope.transforms.promql.query import Options
 
+    compile_pattern(cors_origin)
+    options = Options(timeout_s=parse_duration(query_timeout) / 1000, max_samples=query_max_samples)
     print(
         f"throttlescope: http://{_in_url(host)}:{port} shows {settings.lake} (Ctrl-C ends it)",
         file=sys.stderr,
         flush=True,
     )
-    serve_web(settings.lake.absolute(), host=host, port=port)
+    serve_web(
+        settings.lake.absolute(),
+        host=host,
+        port=port,
+        limits=QueryLimits(options, running=query_concurrency),
+        cors_origin=cors_origin,
+    )
 
 
 def serve_in_place(lake: Path, *, port: int) -> None:

@@ -1,4 +1,4 @@
-"""The web app as a server. In: a lake. Out: a Dash application, or a running gunicorn on loopback.
+"""The web app as a server. In: a lake. Out: a Dash application with the HTTP API beside it, or a running gunicorn on loopback.
 
 Read-only, stateless between requests, nothing fetched from elsewhere. Workers are processes, each
 with its own reader; any of them can answer any request.
@@ -12,6 +12,9 @@ from pathlib import Path
 from dash import ClientsideFunction, Dash, Input, Output, State
 from flask import Flask
 
+from throttlescope.app.api.endpoints import QueryLimits
+from throttlescope.app.api.lake_queries import LakeQueries
+from throttlescope.app.api.routes import ANY_ORIGIN, DEFAULT_LIMITS, api_blueprint
 from throttlescope.app.web.data import LakeReader
 from throttlescope.app.web.pages import PAGES
 from throttlescope.app.web.shell import explained, not_found, shell
@@ -20,9 +23,17 @@ from throttlescope.ingest.errors import InputError
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = (LOOPBACK, "localhost", "[::1]", "::1")
 PORT = 8050
+# Of each worker, beside those that queries work or wait in: pages are answered whatever the queries do.
+_THREADS_OF_PAGES = 8
 
 
-def create_app(lake_path: str | Path, *, host: str = LOOPBACK) -> Dash:
+def create_app(
+    lake_path: str | Path,
+    *,
+    host: str = LOOPBACK,
+    limits: QueryLimits = DEFAULT_LIMITS,
+    cors_origin: str = ANY_ORIGIN,
+) -> Dash:
     """The Dash application on one lake; ``.server`` is its WSGI callable.
 
     Parameters
@@ -32,6 +43,10 @@ def create_app(lake_path: str | Path, *, host: str = LOOPBACK) -> Dash:
     host : str
         Where it will listen. On loopback only requests for a loopback name are answered, so that a
         foreign web page cannot reach the app through a name that it points to this machine.
+    limits : QueryLimits
+        What the HTTP API's queries may take in this process.
+    cors_origin : str
+        Regular expression of the origins whose pages may read the HTTP API.
     """
     here = Path(__file__).parent
     app = Dash(
@@ -48,6 +63,7 @@ def create_app(lake_path: str | Path, *, host: str = LOOPBACK) -> Dash:
     )
     if host in LOOPBACK_NAMES:
         app.server.config["TRUSTED_HOSTS"] = list(LOOPBACK_NAMES)
+    app.server.register_blueprint(api_blueprint(LakeQueries(lake_path), limits, cors_origin=cors_origin))
     reader = LakeReader(lake_path)
     app.layout = shell()
 
@@ -80,7 +96,13 @@ def create_app(lake_path: str | Path, *, host: str = LOOPBACK) -> Dash:
 
 
 def serve(
-    lake_path: str | Path, *, host: str = LOOPBACK, port: int = PORT, workers: int = 2, threads: int = 4
+    lake_path: str | Path,
+    *,
+    host: str = LOOPBACK,
+    port: int = PORT,
+    workers: int = 2,
+    limits: QueryLimits = DEFAULT_LIMITS,
+    cors_origin: str = ANY_ORIGIN,
 ) -> None:
     """Serve until interrupted.
 
@@ -98,13 +120,17 @@ def serve(
             for name, value in (
                 ("bind", f"[{host}]:{port}" if ":" in host else f"{host}:{port}"),
                 ("workers", workers),
-                ("threads", threads),
+                ("threads", limits.running + limits.waiting + _THREADS_OF_PAGES),
                 ("worker_class", "gthread"),
                 ("accesslog", None),
                 ("loglevel", "warning"),
                 ("proc_name", "throttlescope"),
-                # A page that takes longer than this is lost anyway; its worker is replaced.
+                # Of a worker that gives no sign of life. Its main thread does, however long the others are at work.
                 ("timeout", 60),
+                # Clients keep connections for the next query, and meet a closed one if the server gives up first.
+                ("keepalive", 100),
+                # The most that there is beside no limit; longer queries come by POST.
+                ("limit_request_line", 8190),
                 # Nobody asks it anything; it would leave a socket in the user's home.
                 ("control_socket_disable", True),
             ):
@@ -112,7 +138,7 @@ def serve(
 
         def load(self):
             # In each worker, after the fork: DuckDB and Delta have threads that do not survive one.
-            return create_app(lake_path, host=host).server
+            return create_app(lake_path, host=host, limits=limits, cors_origin=cors_origin).server
 
     Server().run()
 

@@ -1,0 +1,159 @@
+"""The addresses of the API. In: a lake and limits. Out: a Flask blueprint for ``/api`` and ``/-``.
+
+Addresses and methods are told apart here and not by Flask, which would add HEAD and OPTIONS, redirect, and answer a
+mistyped address with the web app's page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from flask import Blueprint, Response, current_app, request
+from werkzeug.exceptions import RequestEntityTooLarge
+
+from throttlescope.app.api.endpoints import Endpoints, QueryLimits, Reply
+from throttlescope.app.api.errors import BAD_DATA, INTERNAL, ApiError, api_error_of
+from throttlescope.app.api.lake_queries import LakeQueries
+from throttlescope.app.api.parameters import Parameters, parse_form
+from throttlescope.app.api.replies import compressed, failed, for_origin, plain, succeeded
+from throttlescope.ingest.regex import compile_pattern
+
+#: Origins whose pages may read the API in a browser: all, as Prometheus' ``web.cors.origin``.
+ANY_ORIGIN = ".*"
+DEFAULT_LIMITS = QueryLimits()
+
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_READ, _READ_OR_FORM = ("GET",), ("GET", "POST")
+_MAX_BODY_BYTES = 10 * 2**20
+_LABEL_VALUES = re.compile(r"label/([^/]+)/values")
+_ESCAPED_CHARACTER = re.compile(r"_([0-9a-fA-F]{1,5})_|__")
+
+
+def api_blueprint(
+    queries: LakeQueries, limits: QueryLimits = DEFAULT_LIMITS, *, cors_origin: str = ANY_ORIGIN
+) -> Blueprint:
+    """The API of one lake.
+
+    Parameters
+    ----------
+    queries : LakeQueries
+    limits : QueryLimits
+        Per process.
+    cors_origin : str
+        Regular expression of the origins whose pages may read answers; it has to match the whole origin.
+    """
+    endpoints = Endpoints(queries, limits)
+    allowed = compile_pattern(cors_origin)
+    blueprint = Blueprint("prometheus_api", __name__)
+    table: dict[str, tuple[tuple[str, ...], Callable[[Parameters], Reply]]] = {
+        "query": (_READ_OR_FORM, endpoints.query),
+        "query_range": (_READ_OR_FORM, endpoints.query_range),
+        "labels": (_READ_OR_FORM, endpoints.labels),
+        "series": (_READ_OR_FORM, endpoints.series),
+        "metadata": (_READ, endpoints.metadata),
+        "status/buildinfo": (_READ, endpoints.build_information),
+    }
+
+    def found(path: str) -> tuple[tuple[str, ...], Callable[[Parameters], Reply]] | None:
+        if values_of := _LABEL_VALUES.fullmatch(path):
+            name = values_of.group(1)
+            return _READ, lambda parameters: endpoints.label_values(parameters, _label_name(name))
+        return table.get(path)
+
+    @blueprint.route("/api/v1", defaults={"path": ""}, methods=_METHODS, provide_automatic_options=False)
+    @blueprint.route("/api/<path:path>", methods=_METHODS, provide_automatic_options=False)
+    def api(path: str) -> Response:
+        version, _, path = _raw_path().removeprefix("/api/").partition("/")
+        if request.method == "OPTIONS" and version == "v1":
+            return for_origin(Response(status=204), request, allowed)
+        endpoint = found(path) if version == "v1" else None
+        if endpoint is None:
+            return plain(404, "404 page not found\n")
+        methods, call = endpoint
+        if request.method not in methods:
+            return plain(405, "Method Not Allowed\n", allow=(*methods, "OPTIONS"))
+        return compressed(for_origin(_answered(call), request, allowed), request)
+
+    @blueprint.route("/-/<path:path>", methods=_METHODS, provide_automatic_options=False)
+    def state(path: str) -> Response:
+        if path not in ("ready", "healthy"):
+            return plain(404, "404 page not found\n")
+        methods = ("GET", "HEAD", "OPTIONS")
+        if request.method not in methods:
+            return plain(405, "Method Not Allowed\n", allow=methods)
+        if request.method == "OPTIONS":
+            return plain(200, "", allow=methods)
+        if path == "ready" and not endpoints.ready():
+            return plain(503, "Service Unavailable")
+        return plain(200, f"throttlescope is {path.capitalize()}.\n")
+
+    return blueprint
+
+
+def _answered(call: Callable[[Parameters], Reply]) -> Response:
+    try:
+        return succeeded(call(_parameters()))
+    except Exception as error:
+        shown = api_error_of(error)
+        if shown.kind == INTERNAL:
+            # The reader gets one line; what lies behind it goes to the server's log.
+            current_app.logger.exception("%s %s", request.method, request.path)
+        return failed(shown)
+
+
+def _parameters() -> Parameters:
+    pairs = []
+    if request.method == "POST":
+        try:
+            if request.mimetype == "application/x-www-form-urlencoded":
+                body = request.stream.read(_MAX_BODY_BYTES + 1)
+                if len(body) > _MAX_BODY_BYTES:
+                    raise RequestEntityTooLarge
+                pairs += parse_form(body)
+            elif request.mimetype == "multipart/form-data":
+                pairs += [(name.encode(), value.encode()) for name, value in request.form.items(multi=True)]
+        except RequestEntityTooLarge:
+            raise ApiError(BAD_DATA, "error parsing form values: http: POST too large") from None
+    return Parameters(pairs + parse_form(request.query_string))
+
+
+def _raw_path() -> str:
+    """The path with bytes that are no UTF-8 shown as Go shows them; Flask's own replaces them."""
+    return request.environ["PATH_INFO"].encode("latin-1").decode(errors="backslashreplace")
+
+
+def _label_name(name: str) -> str:
+    """The label that an address names.
+
+    A name that begins with ``U__`` is written with letters, digits and underscores only: ``_2e_`` is the character of
+    that code, ``__`` an underscore. What does not keep to that is taken as it stands.
+    """
+    try:
+        request.environ["PATH_INFO"].encode("latin-1").decode()
+    except UnicodeDecodeError:
+        raise ApiError(BAD_DATA, f'invalid label name: "{name}"') from None
+    if name.startswith("U__"):
+        name = _unescaped(name)
+    if not name:
+        raise ApiError(BAD_DATA, 'invalid label name: ""')
+    return name
+
+
+def _unescaped(name: str) -> str:
+    rest = name.removeprefix("U__")
+    out, at = [], 0
+    while at < len(rest):
+        if rest[at] != "_":
+            out.append(rest[at])
+            at += 1
+            continue
+        found = _ESCAPED_CHARACTER.match(rest, at)
+        if found is None:
+            return name
+        code = found.group(1)
+        if code is not None and 0xD800 <= int(code, 16) <= 0xDFFF:
+            return name
+        out.append("_" if code is None else chr(int(code, 16)))
+        at = found.end()
+    return "".join(out)
