@@ -13,6 +13,7 @@ from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import (
     Aggregation,
+    Buckets,
     Instant,
     Map,
     Match,
@@ -20,6 +21,7 @@ from throttlescope.transforms.promql.plan import (
     Plan,
     Range,
     Read,
+    Relabel,
     SampleTime,
     SetOperation,
     StepTime,
@@ -37,12 +39,8 @@ SHARD_LABELS = frozenset(("cluster", "namespace", "topic"))
 #: Aggregations of which each shard can do its part.
 IN_PARTS = ("sum", "avg", "count", "min", "max", "group", "topk", "bottomk")
 
-#: Aggregations whose rows are in an order, or are chosen by one, over all series.
-_ORDERED = ("topk", "bottomk", "limitk")
-#: Functions that order rows, or that may change a label which decides the shard.
-_NOT_PER_SERIES = (
-    "sort", "sort_desc", "sort_by_label", "sort_by_label_desc", "label_replace", "label_join",
-)  # fmt: skip
+#: Aggregations whose rows are in an order over all groups, or that may write a label which decides the shard.
+_NOT_WITHIN = ("topk", "bottomk", "limitk", "count_values")
 
 
 @dataclass(frozen=True)
@@ -105,8 +103,11 @@ def within(plan: Plan) -> bool:
             return isinstance(read, Read) or within(read.plan)
         case Negate(vector=vector) | StepTime(vector=vector) | WithScalar(vector=vector):
             return _pure(plan, vector) and within(vector)
-        case Map(function=function, vector=vector):
-            return function not in _NOT_PER_SERIES and _pure(plan, vector) and within(vector)
+        case Map(vector=vector) | Buckets(vector=vector):
+            return _pure(plan, vector) and within(vector)
+        case Relabel(vector=vector, texts=texts):
+            # The first text is the label that is written.
+            return texts[0] not in SHARD_LABELS and within(vector)
         case (
             Match(left=left, right=right, matching=matching)
             | SetOperation(left=left, right=right, matching=matching)

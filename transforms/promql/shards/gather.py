@@ -15,7 +15,7 @@ from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.shards.cut import cuts
 from throttlescope.transforms.promql.shards.parts import Part, part_of, value_of
 from throttlescope.transforms.promql.shards.work import Piece, needed
-from throttlescope.transforms.promql.source import SampleSource
+from throttlescope.transforms.promql.source import SampleSource, join
 
 
 def parts_of(piece: Piece, source: SampleSource, notes: Notes, budget: Budget) -> list[Part]:
@@ -43,7 +43,11 @@ def value_of_span(
     parts : sequence of sequence of Part
         One list per piece of the span, in the order of shards.
     """
-    evaluation = Evaluation({}, lookback_ms, notes, budget)
+    # Where no shard has a series, the plan is evaluated over none: what it notes does not depend on data.
+    nothing = {selector: join([]) for selector in needed(plan, steps, lookback_ms)}
+    evaluation = Evaluation(nothing, lookback_ms, notes, budget)
+    if not parts:
+        return evaluation.value(plan, steps)
     given = {
         (cut.plan, cut.steps): value_of(cut, [piece[number] for piece in parts], evaluation)
         for number, cut in enumerate(cuts(plan, steps))

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 from throttlescope.transforms.promql.matrix import Steps
-from throttlescope.transforms.promql.plan import Plan, needed_samples
+from throttlescope.transforms.promql.plan import Plan, ScalarFirst, needed_samples, walk
 from throttlescope.transforms.promql.series_index import SeriesIndex
 from throttlescope.transforms.promql.shards.cut import Cut, cuts
 
@@ -177,7 +177,11 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
         (metric, shard): count / len(view.indices[shard].of_metric(metric))
         for (metric, shard), count in counts.items()
     }
-    spans = _spans(steps, _span_ms(plan, steps, counts, view, lookback_ms))
+    if any(isinstance(node, ScalarFirst) for node in walk(plan)):
+        # What is taken from the first step is taken from the query's, not from each span's.
+        spans = [steps]
+    else:
+        spans = _spans(steps, _span_ms(steps, counts, view))
     pieces, read = [], 0
     for number, span in enumerate(spans):
         bounds = needed(plan, span, lookback_ms)
@@ -252,7 +256,7 @@ def _within(files: Iterable[DataFile], low: int, high: int) -> Iterable[DataFile
     )
 
 
-def _span_ms(plan: Plan, steps: Steps, counts: dict, view: LakeView, lookback_ms: int) -> int:
+def _span_ms(steps: Steps, counts: dict[tuple[str, int], int], view: LakeView) -> int:
     """How long a span may be: a day, or the half of it, and so on, until the largest shard fits a piece."""
     per_shard: dict[int, float] = {}
     series_of: dict[int, int] = {}
