@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 
@@ -163,7 +161,7 @@ def test_ranges_and_strings_as_results(engine):
     assert engine.instant("'text'", END_MS).value == "text"
 
 
-@pytest.mark.parametrize("text", random.Random(3).sample(QUERIES, 12))
+@pytest.mark.parametrize("text", QUERIES[::3])
 def test_spark_gives_the_same_bytes(lake, spark, text):
     engine = Engine(lake, lambda: spark)
     here = engine.range(text, START_MS, END_MS, STEP_MS, place="local")

@@ -115,7 +115,7 @@ def within(plan: Plan) -> bool:
             return _matches_topics(matching) and within(left) and within(right)
         case Aggregation(op=op, vector=vector, labels=labels, without=without):
             keeps = SHARD_LABELS.isdisjoint(labels) if without else set(labels) >= SHARD_LABELS
-            return keeps and op not in _ORDERED and _pure(plan, vector) and within(vector)
+            return keeps and op not in _NOT_WITHIN and _pure(plan, vector) and within(vector)
     return False
 
 
