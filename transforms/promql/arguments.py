@@ -79,21 +79,15 @@ def unpinned(expr: ast.Expr) -> ast.Expr:
 
 
 def absent_labels(expr: ast.Expr) -> Labels:
-    """Labels of ``absent`` and ``absent_over_time`` of a selector: those that equality names.
-
-    A later matcher of the same label takes it away again; an earlier one that is no equality does not.
-    """
+    """Labels of ``absent`` and ``absent_over_time`` of a selector: those that equality names, and no other matcher."""
     if isinstance(expr, ast.MatrixSelector):
         expr = expr.vector
     if not isinstance(expr, ast.VectorSelector):
         return ()
-    labels: dict[str, str] = {}
-    named = set()
-    for matcher in expr.selector.matchers:
-        if matcher.op == EQUAL and matcher.name not in named:
-            labels[matcher.name] = matcher.value
-            named.add(matcher.name)
-        else:
-            labels.pop(matcher.name, None)
-    labels.pop(NAME_LABEL, None)
-    return labels_of(labels.items())
+    matchers = [matcher for matcher in expr.selector.matchers if matcher.name != NAME_LABEL]
+    names = [matcher.name for matcher in matchers]
+    return labels_of(
+        (matcher.name, matcher.value)
+        for matcher in matchers
+        if matcher.op == EQUAL and names.count(matcher.name) == 1
+    )

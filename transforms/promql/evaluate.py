@@ -243,7 +243,12 @@ class _At:
                 return functions.ordered(function, self.value(vector), labels)
             case Buckets(function=function, vector=vector, scalars=scalars, positions=positions):
                 return functions.of_buckets(
-                    function, self.value(vector), self._scalars(scalars), self.notes, *positions
+                    function,
+                    self.value(vector),
+                    self._scalars(scalars),
+                    self.notes,
+                    *positions,
+                    once=plan.once,
                 )
             case StepTime(vector=vector):
                 return functions.step_time(self.value(vector), self.steps_ms)

@@ -140,7 +140,7 @@ class _Lowering:
             case "histogram_quantile" | "histogram_fraction":
                 *scalars, vector = map(self.plan, arguments)
                 places = tuple(place_of_argument(expr, i) for i in (0, len(arguments) - 1))
-                return Buckets(name, vector, tuple(scalars), places)
+                return Buckets(name, vector, tuple(scalars), is_invariant(expr), places)
         match function.family:
             case "label":
                 return Relabel(name, self.plan(arguments[0]), _texts(arguments[1:]))

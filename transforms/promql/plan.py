@@ -234,11 +234,15 @@ class Order(Plan):
 
 @dataclass(frozen=True)
 class Buckets(Plan):
-    """``histogram_quantile`` and ``histogram_fraction`` of classic buckets; ``positions`` are the arguments' places."""
+    """``histogram_quantile`` and ``histogram_fraction`` of classic buckets; ``positions`` are the arguments' places.
+
+    ``once``: all that is read is pinned, and notes tell of the first step only.
+    """
 
     function: str
     vector: Plan
     scalars: tuple[Plan, ...]
+    once: bool = False
     positions: tuple[int, int] = field(default=(0, 0), compare=False)
 
 

@@ -20,7 +20,7 @@ from throttlescope.transforms.promql.source import Samples
 _OVER_WINDOW = {
     "count_over_time": kernels.COUNT,
     "present_over_time": kernels.PRESENT,
-    "absent_over_time": kernels.PRESENT,
+    "any_over_time": kernels.PRESENT,
     "last_over_time": kernels.LAST,
     "ts_of_last_over_time": kernels.TIME_OF_LAST,
     "irate": kernels.IRATE,
@@ -80,7 +80,7 @@ def window(
         note_quantiles(notes, scalars[0][present.any(axis=0)], position)
     elif function in ("rate", "increase"):
         _note_gauges(samples.labels, present, notes, position)
-    if function == "absent_over_time" or FUNCTIONS[function].keeps_name:
+    if function == "any_over_time" or FUNCTIONS[function].keeps_name:
         return masked(samples.labels, values, present)
     labels, distinct = nameless(samples.labels)
     found = masked(labels, values, present)

@@ -35,6 +35,8 @@ def of_buckets(
     notes: Notes,
     position: int = 0,
     vector_position: int = 0,
+    *,
+    once: bool = False,
 ) -> StepMatrix:
     """``histogram_quantile`` or ``histogram_fraction``.
 
@@ -47,6 +49,8 @@ def of_buckets(
         The quantile; or the bounds between which observations count.
     position, vector_position : int
         Where in the text the quantile and the buckets stand.
+    once : bool
+        All that is read is pinned: Prometheus computes the first step only.
     """
     if function == "histogram_quantile":
         note_quantiles(notes, scalars[0], position)
@@ -73,7 +77,7 @@ def of_buckets(
     arrays = (vector.values, vector.present, uppers, rows, bounds)
     if function == "histogram_quantile":
         values, present, forced = bucket_quantiles(*arrays, scalars[0])
-        _note_forced(tuple(histograms), present, forced, notes, vector_position)
+        _note_forced(tuple(histograms), present, forced[:, :1] if once else forced, notes, vector_position)
     else:
         values, present = bucket_fractions(*arrays, *scalars)
     return without_names(StepMatrix(tuple(histograms), values, present))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import re2
@@ -11,6 +12,8 @@ from throttlescope.ingest.regex import compile_pattern
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.matrix import StepMatrix, merged
 from throttlescope.transforms.promql.semantics import Labels
+
+_GROUP_NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
 def relabelled(function: str, vector: StepMatrix, texts: Sequence[str]) -> StepMatrix:
@@ -63,9 +66,13 @@ def _compiled(pattern: str):
     options.log_errors = False
     try:
         compile_pattern(pattern)
-        return re2.compile(pattern, options)
+        matcher = re2.compile(pattern, options)
     except InputError:
-        raise QueryError(f"invalid regular expression in label_replace(): {pattern}") from None
+        matcher = None
+    # Go allows no other names of groups.
+    if matcher is None or not all(_GROUP_NAME.fullmatch(name) for name in matcher.groupindex):
+        raise QueryError(f"invalid regular expression in label_replace(): {pattern}")
+    return matcher
 
 
 def _value(labels: Labels, name: str) -> str:
