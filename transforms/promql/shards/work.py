@@ -15,7 +15,16 @@ import pyarrow.parquet as pq
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 from throttlescope.transforms.promql.matrix import Steps
-from throttlescope.transforms.promql.plan import Plan, ScalarFirst, needed_samples, walk
+from throttlescope.transforms.promql.plan import (
+    Aggregation,
+    Buckets,
+    Plan,
+    ScalarFirst,
+    ScalarNumber,
+    Window,
+    needed_samples,
+    walk,
+)
 from throttlescope.transforms.promql.series_index import SeriesIndex
 from throttlescope.transforms.promql.shards.cut import Cut, cuts
 
@@ -177,11 +186,8 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
         (metric, shard): count / len(view.indices[shard].of_metric(metric))
         for (metric, shard), count in counts.items()
     }
-    if any(isinstance(node, ScalarFirst) for node in walk(plan)):
-        # What is taken from the first step is taken from the query's, not from each span's.
-        spans = [steps]
-    else:
-        spans = _spans(steps, _span_ms(steps, counts, view))
+    one = any(map(_looks_at_all_steps, walk(plan)))
+    spans = [steps] if one else _spans(steps, _span_ms(steps, counts, view))
     pieces, read = [], 0
     for number, span in enumerate(spans):
         bounds = needed(plan, span, lookback_ms)
@@ -246,6 +252,18 @@ def needed(plan: Plan, steps: Steps, lookback_ms: int) -> dict:
             before = found.get(selector, (low, high))
             found[selector] = (min(low, before[0]), max(high, before[1]))
     return found
+
+
+def _looks_at_all_steps(node: Plan) -> bool:
+    """Whether a node takes something from the query's first step, or notes what is largest over all steps."""
+    if isinstance(node, ScalarFirst):
+        return True
+    quantiles = []
+    if isinstance(node, Aggregation) and node.op in ("quantile", "limit_ratio"):
+        quantiles = [node.parameter]
+    elif isinstance(node, Buckets) or (isinstance(node, Window) and node.function == "quantile_over_time"):
+        quantiles = node.scalars
+    return not all(isinstance(quantile, ScalarNumber) for quantile in quantiles)
 
 
 def _within(files: Iterable[DataFile], low: int, high: int) -> Iterable[DataFile]:
