@@ -120,7 +120,7 @@ class Evaluation:
         outcome, state = self.outcomes[rule.number], self.states[rule.number]
         step_ms = rule.interval_ms
         steps = Steps(int(times_ms[0]) - rule.offset_ms, int(times_ms[-1]) - rule.offset_ms, step_ms)
-        answers = answers_at(rule.rule.plan, source, steps, self.lookback_ms)
+        answers = answers_at(rule.plan, source, steps, self.lookback_ms)
         errors = answers.errors
         outcome.evaluations += len(times_ms)
         labels_of_element = alert_labels if isinstance(rule.rule, AlertingRule) else recorded_labels

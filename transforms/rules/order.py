@@ -8,9 +8,12 @@ first goes by need: a rule after all that it reads.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.transforms.promql import ast
+from throttlescope.transforms.promql.evaluate import plan_query
+from throttlescope.transforms.promql.plan import Plan, ScalarFirst, walk
 from throttlescope.transforms.rules.outputs import may_read
 from throttlescope.transforms.rules.rule_file import Group, Rule, RuleFile, RuleFileError
 
@@ -23,6 +26,8 @@ class Scheduled:
     ----------
     number : int
         Its place among all rules: at one moment it sees what lower numbers have written at that moment.
+    plan : Plan
+        Of its expression.
     interval_ms, offset_ms, limit : int
         Of its group.
     reads : frozenset of int
@@ -32,6 +37,7 @@ class Scheduled:
     """
 
     rule: Rule
+    plan: Plan
     number: int
     interval_ms: int
     offset_ms: int
@@ -46,7 +52,7 @@ def schedule(files: Iterable[RuleFile], evaluation_interval_ms: int) -> list[Sch
     Parameters
     ----------
     evaluation_interval_ms : int
-        Interval of groups that name none.
+        Interval of groups that name none, and step of subqueries that name none.
 
     Raises
     ------
@@ -55,7 +61,12 @@ def schedule(files: Iterable[RuleFile], evaluation_interval_ms: int) -> list[Sch
     """
     placed = [
         Scheduled(
-            rule, number, group.interval_ms or evaluation_interval_ms, group.query_offset_ms, group.limit
+            rule,
+            plan_query(rule.expr, evaluation_interval_ms),
+            number,
+            group.interval_ms or evaluation_interval_ms,
+            group.query_offset_ms,
+            group.limit,
         )
         for number, (group, rule) in enumerate(
             (group, rule) for group in _ordered_groups(files) for rule in group.rules
@@ -72,7 +83,7 @@ def schedule(files: Iterable[RuleFile], evaluation_interval_ms: int) -> list[Sch
 
 def check_order(file: RuleFile) -> None:
     """Raises as :func:`schedule` does."""
-    schedule([file], 60_000)
+    schedule([file], MINUTE_MS)
 
 
 def _ordered_groups(files: Iterable[RuleFile]) -> list[Group]:
@@ -91,28 +102,24 @@ def _ordered_groups(files: Iterable[RuleFile]) -> list[Group]:
 
 def _with_reads(rule: Scheduled, placed: Sequence[Scheduled]) -> Scheduled:
     read = [other for other in placed if _reads(rule.rule, other.rule)]
-    stepped = _looks_ahead(rule.rule) or any(
+    stepped = _moves(rule) or any(
         other.number >= rule.number or other.offset_ms > rule.offset_ms for other in read
     )
-    return Scheduled(
-        rule.rule,
-        rule.number,
-        rule.interval_ms,
-        rule.offset_ms,
-        rule.limit,
-        frozenset(other.number for other in read),
-        stepped,
-    )
+    return replace(rule, reads=frozenset(other.number for other in read), stepped=stepped)
 
 
 def _reads(rule: Rule, other: Rule) -> bool:
     return any(may_read(selector, other) for selector in rule.selectors)
 
 
-def _looks_ahead(rule: Rule) -> bool:
-    """Whether a part of it may look at a time after the evaluation's, or at one that moves with it (``@ end()``)."""
-    reading = (node for node in ast.walk(rule.tree) if isinstance(node, ast.VectorSelector | ast.Subquery))
-    return any(node.at is not None or node.offset_ms < 0 for node in reading)
+def _moves(rule: Scheduled) -> bool:
+    """Whether an evaluation at a moment differs from that step of a range: ``@ end()``, a look ahead, a first step."""
+    reading = (
+        node for node in ast.walk(rule.rule.tree) if isinstance(node, ast.VectorSelector | ast.Subquery)
+    )
+    return any(node.at is not None or node.offset_ms < 0 for node in reading) or any(
+        isinstance(node, ScalarFirst) for node in walk(rule.plan)
+    )
 
 
 def _topological(

@@ -64,7 +64,9 @@ class Visible(SampleSource):
         for series in self._samples.select(selector, start_ms, end_ms):
             owners = [rule for rule in rules if may_write(rule.rule, series.labels)]
             if owners:
-                end = min(self._start_ms - rule.offset_ms for rule in owners)
+                end = min(
+                    min(self._start_ms - rule.offset_ms, ends.get(rule.number, end_ms)) for rule in owners
+                )
                 series = _before(series, min(end_ms, end))
             found[labels_of(series.labels.items())] = [series]
         written: dict[Labels, list[Series]] = {}
