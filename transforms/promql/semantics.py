@@ -29,9 +29,14 @@ def labels_of(pairs: Iterable[tuple[str, str]]) -> Labels:
     return tuple(sorted((name, value) for name, value in pairs if value))
 
 
+#: What operators and functions drop: the name, and the labels that belong to it where Prometheus keeps type and unit
+#: as labels. Aggregations and matching leave out the name alone.
+RESERVED = frozenset((NAME_LABEL, "__type__", "__unit__"))
+
+
 def drop_name(labels: Labels) -> Labels:
-    """What arithmetic, ``bool``, functions and aggregations leave of a label set."""
-    return tuple(pair for pair in labels if pair[0] != NAME_LABEL)
+    """What arithmetic, ``bool`` and functions leave of a label set."""
+    return tuple(pair for pair in labels if pair[0] not in RESERVED)
 
 
 def group_key(labels: Labels, names: frozenset[str], without: bool) -> Labels:
@@ -46,21 +51,22 @@ def match_key(labels: Labels, matching: ast.Matching) -> Labels:
     return group_key(labels, frozenset(matching.labels), without=not matching.on)
 
 
-def matched_labels(many: Labels, one: Labels, matching: ast.Matching, keeps_name: bool) -> Labels:
+def matched_labels(many: Labels, one: Labels, matching: ast.Matching, op: str, return_bool: bool) -> Labels:
     """Labels of the result of two series that met (``resultMetric`` in engine.go).
 
     Without ``group_x`` the ``on`` labels are all that is left, or the ignored ones go. With it the many side keeps its
-    labels, and takes each included label from the one side, also its absence.
+    labels, and takes each included label from the one side, also its absence: after arithmetic dropped the name, before
+    ``bool`` drops it.
     """
-    result = many if keeps_name else drop_name(many)
+    result = many if op in ast.COMPARISONS else drop_name(many)
     if matching.group is None:
         names = frozenset(matching.labels)
-        return tuple(pair for pair in result if (pair[0] in names) == matching.on)
-    if not matching.include:
-        return result
-    taken = dict(one)
-    kept = [pair for pair in result if pair[0] not in matching.include]
-    return labels_of([*kept, *((name, taken.get(name, "")) for name in matching.include)])
+        result = tuple(pair for pair in result if (pair[0] in names) == matching.on)
+    elif matching.include:
+        taken = dict(one)
+        kept = [pair for pair in result if pair[0] not in matching.include]
+        result = labels_of([*kept, *((name, taken.get(name, "")) for name in matching.include)])
+    return drop_name(result) if return_bool else result
 
 
 def window_range(end_ms: int, length_ms: int) -> tuple[int, int]:

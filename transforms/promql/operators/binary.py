@@ -65,7 +65,7 @@ def match(
     if matching.group is None:
         _refuse_crowds(many, many_rows, keys, present)
     labels = tuple(
-        matched_labels(many.labels[m], one.labels[o], matching, keeps_name=filters)
+        matched_labels(many.labels[m], one.labels[o], matching, op, return_bool)
         for m, o in zip(many_rows, one_rows, strict=True)
     )
     return merged(masked(labels, values, present))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from throttlescope.ingest.selector import NAME_LABEL
-from throttlescope.transforms.promql.semantics import Labels
+from throttlescope.transforms.promql.semantics import RESERVED, Labels
 
-#: What functions drop: the name, and the labels that belong to it where Prometheus keeps type and unit as labels.
-_RESERVED = frozenset((NAME_LABEL, "__type__", "__unit__"))
-_LAST_RESERVED = max(_RESERVED)
+_LAST_RESERVED = max(RESERVED)
 
 
 def nameless(labels: tuple[Labels, ...]) -> tuple[tuple[Labels, ...], bool]:
@@ -26,5 +24,5 @@ def nameless(labels: tuple[Labels, ...]) -> tuple[tuple[Labels, ...], bool]:
             out.append(one[1:])
         else:
             one_metric = False
-            out.append(tuple(pair for pair in one if pair[0] not in _RESERVED))
+            out.append(tuple(pair for pair in one if pair[0] not in RESERVED))
     return tuple(out), one_metric or len(labels) == 1
