@@ -249,6 +249,29 @@ def test_parameters_of_what_is_pinned(reference: Reference, text, parameter):
 
 
 @pytest.mark.parametrize(
+    "parameter",
+    [
+        "scalar(level @ {at})", "scalar(level @ {at} offset 1m)", "scalar(level @ {at} or vector(7))", "scalar(timestamp(level @ {at})) % 4",
+        "scalar(absent(level @ {at} offset -2m) or vector(2))", "scalar(sum_over_time((level @ {at})[2m:1m]))",
+        "scalar(quantile(scalar(level), level @ {at}))", "scalar(sum_over_time(level[2m] @ {at}))",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "limitk({parameter}, rank)",
+        "quantile({parameter} / 4, rank)",
+        "count_over_time(limitk({parameter}, rank)[4m:1m])",
+    ],
+)
+def test_what_a_parameter_pins_grows_old(reference: Reference, text, parameter):
+    """Prometheus looks for it the further back from each step, until the look-back ends."""
+    filled = text.format(parameter=parameter.format(at=BASE_MS // 1000 + 60))
+    for at_ms in (None, BASE_MS + 60_000):
+        assert reference.trouble(filled, at_ms, relative=1e-12) is None
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "topk('a', rank)", "topk(rank, rank)", "topk(rank[5m], rank)", "count_values(1, rank)", "count_values(rank, rank)",

@@ -1,4 +1,4 @@
-"""What the form of an argument says, whatever its value is. In: trees. Out: places, labels, trees.
+"""What the form of an argument says, whatever its value is. In: trees. Out: labels, trees, yes or no.
 
 Prometheus wraps what is the same at every step before it evaluates (``preprocessExprHelper`` in engine.go of 3.5). What it
 wraps shows in the places that notes name and in what an aggregation's parameter is.
@@ -46,16 +46,6 @@ def is_invariant(expr: ast.Expr) -> bool:
     raise TypeError(expr)
 
 
-def place_of_argument(call: ast.Call, index: int) -> int:
-    """Where a note says that an argument begins.
-
-    Behind its brackets, unless the argument alone is the same at every step: it is wrapped then, brackets and all.
-    """
-    argument = call.arguments[index]
-    wrapped = is_invariant(argument) and not is_invariant(call)
-    return argument.span[0] if wrapped else bare(argument).span[0]
-
-
 def unpinned(expr: ast.Expr) -> ast.Expr:
     """An aggregation's parameter as Prometheus evaluates it: it overlooks ``@ start()`` and ``@ end()`` there."""
     match expr:
@@ -79,15 +69,23 @@ def unpinned(expr: ast.Expr) -> ast.Expr:
 
 
 def absent_labels(expr: ast.Expr) -> Labels:
-    """Labels of ``absent`` and ``absent_over_time`` of a selector: those that equality names, and no other matcher."""
+    """Labels of ``absent`` and ``absent_over_time`` of a selector: those that equality names.
+
+    As in ``createLabelsForAbsentFunction`` of functions.go the first equality of a label counts, and any matcher of the
+    label behind it takes it out again.
+    """
     if isinstance(expr, ast.MatrixSelector):
         expr = expr.vector
     if not isinstance(expr, ast.VectorSelector):
         return ()
-    matchers = [matcher for matcher in expr.selector.matchers if matcher.name != NAME_LABEL]
-    names = [matcher.name for matcher in matchers]
-    return labels_of(
-        (matcher.name, matcher.value)
-        for matcher in matchers
-        if matcher.op == EQUAL and names.count(matcher.name) == 1
-    )
+    found: dict[str, str] = {}
+    named: set[str] = set()
+    for matcher in expr.selector.matchers:
+        if matcher.name == NAME_LABEL:
+            continue
+        if matcher.op == EQUAL and matcher.name not in named:
+            found[matcher.name] = matcher.value
+            named.add(matcher.name)
+        else:
+            found.pop(matcher.name, None)
+    return labels_of(found.items())

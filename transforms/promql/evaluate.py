@@ -163,6 +163,11 @@ class Evaluation:
         """The value of a plan at every step."""
         key = (plan, steps)
         if key not in self._values:
+            # Before any array is made: a subquery of a century would not fit.
+            self.budget.hold(steps.count)
+            read = getattr(plan, "read", None)
+            if isinstance(read, Read):
+                self.budget.hold(len(self.samples[read.selector].labels) * steps.count)
             value = _At(self, steps).compute(plan)
             if isinstance(value, StepMatrix):
                 self.budget.hold(value.values.size)
@@ -183,8 +188,9 @@ class _At:
 
     def compute(self, plan: Plan) -> Value:
         match plan:
-            case Instant(read=read):
-                return select.instant(self._read(read), self._ends(read), self.lookback_ms)
+            case Instant(read=read, ages=ages):
+                age_ms = self.steps_ms - self.steps_ms[0] if ages else None
+                return select.instant(self._read(read), self._ends(read), self.lookback_ms, age_ms)
             case SampleTime(read=read, shortened_ms=shortened_ms):
                 lookback_ms = self.lookback_ms - shortened_ms
                 return select.sample_time(self._read(read), self._ends(read), lookback_ms)

@@ -10,7 +10,6 @@ from throttlescope.transforms.promql.arguments import (
     absent_labels,
     bare,
     is_invariant,
-    place_of_argument,
     unpinned,
 )
 from throttlescope.transforms.promql.errors import unsupported
@@ -43,6 +42,7 @@ from throttlescope.transforms.promql.plan import (
     VectorOf,
     Window,
     WithScalar,
+    rebuilt,
 )
 from throttlescope.transforms.promql.semantics import SUBQUERY_STEP_MS
 
@@ -59,8 +59,10 @@ def lower(text: str, expr: ast.Expr, subquery_step_ms: int = SUBQUERY_STEP_MS) -
 
 
 class _Lowering:
-    def __init__(self, text: str, subquery_step_ms: int) -> None:
+    def __init__(self, text: str, subquery_step_ms: int, *, wraps: bool = True) -> None:
         self.text, self.subquery_step_ms = text, subquery_step_ms
+        # Whether Prometheus looks here for what is the same at every step: in an aggregation's parameter it does not.
+        self.wraps = wraps
 
     def plan(self, expr: ast.Expr) -> Plan:
         match expr:
@@ -108,8 +110,9 @@ class _Lowering:
         vector, labels = self.plan(expr.expr), tuple(sorted(expr.labels))
         if expr.parameter is None:
             return Aggregation(expr.op, vector, labels, expr.without)
-        parameter = self.plan(unpinned(expr.parameter))
-        if is_invariant(expr.expr) and not isinstance(parameter, Text | ScalarNumber):
+        parameter = _Lowering(self.text, self.subquery_step_ms, wraps=False).plan(unpinned(expr.parameter))
+        parameter = _aging(parameter)
+        if self._is_wrapped(expr.expr) and not isinstance(parameter, Text | ScalarNumber):
             # Prometheus computes such an aggregation at the first step only, its parameter too.
             parameter = ScalarFirst(parameter)
         return Aggregation(expr.op, vector, labels, expr.without, parameter, bare(expr.parameter).span[0])
@@ -139,8 +142,8 @@ class _Lowering:
                 return self._timestamp(arguments[0])
             case "histogram_quantile" | "histogram_fraction":
                 *scalars, vector = map(self.plan, arguments)
-                places = tuple(place_of_argument(expr, i) for i in (0, len(arguments) - 1))
-                return Buckets(name, vector, tuple(scalars), is_invariant(expr), places)
+                places = tuple(self._place(expr, i) for i in (0, len(arguments) - 1))
+                return Buckets(name, vector, tuple(scalars), self._is_wrapped(expr), places)
         match function.family:
             case "label":
                 return Relabel(name, self.plan(arguments[0]), _texts(arguments[1:]))
@@ -156,8 +159,17 @@ class _Lowering:
         at = FUNCTIONS[expr.function].takes.index(MATRIX)
         scalars = tuple(self.plan(one) for i, one in enumerate(arguments) if i != at)
         # Prometheus has lost the place of a subquery by the time it would tell of it.
-        position = 0 if isinstance(arguments[0], ast.Subquery) else place_of_argument(expr, 0)
+        position = 0 if isinstance(arguments[0], ast.Subquery) else self._place(expr, 0)
         return Window(expr.function, *self.window(arguments[at]), scalars, position)
+
+    def _is_wrapped(self, expr: ast.Expr) -> bool:
+        return self.wraps and is_invariant(expr)
+
+    def _place(self, call: ast.Call, index: int) -> int:
+        """Where a note says that an argument begins: behind its brackets, unless it is wrapped, brackets and all."""
+        argument = call.arguments[index]
+        alone = self._is_wrapped(argument) and not is_invariant(call)
+        return argument.span[0] if alone else bare(argument).span[0]
 
     def _timestamp(self, inner: ast.Expr) -> Plan:
         if not isinstance(inner, ast.VectorSelector):
@@ -168,6 +180,14 @@ class _Lowering:
         # With both, Prometheus loads what the offset asks for, and looks there for the sample that `@` alone means
         # (engine.go, rangeEvalTimestampFunctionOverVectorSelector): the newest that either would find.
         return SampleTime(replace(read, offset_ms=max(inner.offset_ms, 0)), abs(inner.offset_ms))
+
+
+def _aging(plan: Plan) -> Plan:
+    """An aggregation's parameter, in which what is pinned grows older with the steps."""
+    plan = rebuilt(plan, _aging)
+    if isinstance(plan, Instant) and plan.read.at is not None:
+        return replace(plan, ages=True)
+    return plan
 
 
 def _texts(arguments: tuple[ast.Expr, ...]) -> tuple[str, ...]:

@@ -44,9 +44,14 @@ class Read:
 
 @dataclass(frozen=True)
 class Instant(Plan):
-    """The newest sample within the look-back."""
+    """The newest sample within the look-back.
+
+    ``ages``: what ``@`` pins grows older with the steps, and is gone when the look-back no longer reaches it. So Prometheus
+    evaluates it where it stands in an aggregation's parameter.
+    """
 
     read: Read
+    ages: bool = False
 
 
 @dataclass(frozen=True)

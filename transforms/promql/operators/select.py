@@ -11,9 +11,16 @@ from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import Samples, Series, bounds_of
 
 
-def instant(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> StepMatrix:
-    """The newest sample within the look-back, unless a staleness marker followed it."""
+def instant(
+    samples: Samples, ends_ms: np.ndarray, lookback_ms: int, age_ms: np.ndarray | None = None
+) -> StepMatrix:
+    """The newest sample within the look-back, unless a staleness marker followed it.
+
+    ``age_ms`` shortens the look-back of each step.
+    """
     index = _newest(samples, ends_ms, lookback_ms)
+    if age_ms is not None and len(samples.times_ms):
+        index = np.where(samples.times_ms[index] > ends_ms - lookback_ms + age_ms, index, -1)
     return _taken(samples.labels, samples.values, index)
 
 
