@@ -14,7 +14,7 @@ from throttlescope.transforms.promql.shards.work import PIECE_SAMPLES, Work
 def explained(work: Work, place: str) -> str:
     """The plan, the pruning, the shard labels and the stages."""
     first, last = work.spans[0], work.spans[-1]
-    steps = sum(len(span.times_ms) for span in work.spans)
+    steps = sum(span.count for span in work.spans)
     lines = [
         f"Query   {' '.join(work.text.split())}",
         f"Steps   {steps:,} from {format_time(first.start_ms)} to {format_time(last.end_ms)}, look-back {work.lookback_ms / 1000:g} s",

@@ -34,6 +34,10 @@ class Steps:
         return cls(time_ms, time_ms, 1)
 
     @property
+    def count(self) -> int:
+        return (self.end_ms - self.start_ms) // self.step_ms + 1
+
+    @property
     def times_ms(self) -> np.ndarray:
         return np.arange(self.start_ms, self.end_ms + 1, self.step_ms, dtype=np.int64)
 

@@ -61,7 +61,7 @@ def joined(values: Sequence[Value], spans: Sequence[Steps]) -> Value:
         return values[0]
     if isinstance(values[0], np.ndarray):
         return np.concatenate(values)
-    starts = np.concatenate([[0], np.cumsum([len(span.times_ms) for span in spans])])
+    starts = np.concatenate([[0], np.cumsum([span.count for span in spans])])
     row_of: dict[Labels, int] = {}
     for value in values:
         for labels in value.labels:

@@ -62,7 +62,7 @@ def value_of(cut: Cut, parts: Sequence[Part], evaluation: Evaluation) -> Value:
         return sorted(
             (series for part in parts for series in part.value), key=lambda one: sorted(one.labels.items())
         )
-    steps = len(cut.steps.times_ms)
+    steps = cut.steps.count
     if not parts:
         return empty(steps)
     if not cut.in_parts:

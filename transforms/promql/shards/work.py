@@ -18,6 +18,7 @@ from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import (
     Aggregation,
     Buckets,
+    Instant,
     Plan,
     ScalarFirst,
     ScalarNumber,
@@ -256,7 +257,7 @@ def needed(plan: Plan, steps: Steps, lookback_ms: int) -> dict:
 
 def _looks_at_all_steps(node: Plan) -> bool:
     """Whether a node takes something from the query's first step, or notes what is largest over all steps."""
-    if isinstance(node, ScalarFirst):
+    if isinstance(node, ScalarFirst) or (isinstance(node, Instant) and node.ages):
         return True
     quantiles = []
     if isinstance(node, Aggregation) and node.op in ("quantile", "limit_ratio"):
