@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from throttlescope.app.api.about import build_information, metadata
-from throttlescope.app.api.errors import BAD_DATA, ApiError, api_error_of, bad_parameter
+from throttlescope.app.api.errors import BAD_DATA, TIMEOUT, ApiError, api_error_of, bad_parameter
 from throttlescope.app.api.lake_queries import LakeQueries
 from throttlescope.app.api.parameters import MAX_NS, Parameters, parse_duration, parse_integer
 from throttlescope.app.api.turnstile import Turnstile
@@ -129,8 +129,8 @@ class Endpoints:
         if parameters.text("timeout"):
             timeout_ns = parameters.duration_ns("timeout")
             if timeout_ns <= 0:
-                # Prometheus says this of a deadline that has passed before it reads the query.
-                raise bad_parameter("query", "context deadline exceeded")
+                # Prometheus gives this answer, or 400 or 422 in other words, as it happens to notice.
+                raise ApiError(TIMEOUT, "query timed out in query execution")
             options = replace(options, timeout_s=min(options.timeout_s, timeout_ns / 1e9))
         if lookback := parameters.text("lookback_delta"):
             try:

@@ -76,12 +76,11 @@ def serve(
     """
     from throttlescope.app.cli.settings import settings_with
     from throttlescope.ingest.errors import InputError
-    from throttlescope.ingest.lake import Lake
 
     settings = settings_with(config, {"lake": lake})
     check_address(host, allow_remote=allow_remote)
-    in_lake = Lake(settings.lake)
-    if all(in_lake.version(table) is None for table in ("verdicts", "samples")):
+    # Looked at and not opened: Delta's threads do not survive the fork that makes the workers.
+    if not any((settings.lake / table / "_delta_log").is_dir() for table in ("verdicts", "samples")):
         raise InputError(
             "There are no verdicts and no samples in this folder",
             got=str(settings.lake),
@@ -95,7 +94,10 @@ def serve(
     from throttlescope.transforms.promql.query import Options
 
     compile_pattern(cors_origin)
-    options = Options(timeout_s=parse_duration(query_timeout) / 1000, max_samples=query_max_samples)
+    timeout_ms = parse_duration(query_timeout)
+    if timeout_ms == 0:
+        raise InputError("--query-timeout is nothing", got=query_timeout, expected="more than 0")
+    options = Options(timeout_s=timeout_ms / 1000, max_samples=query_max_samples)
     print(
         f"throttlescope: http://{_in_url(host)}:{port} shows {settings.lake} (Ctrl-C ends it)",
         file=sys.stderr,
