@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-import re
 import string
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -284,16 +282,3 @@ def test_generated_expressions_are_read_as_another_parser_reads_them(seed):
     text = random_vector(random.Random(seed), 4)  # noqa: S311
     plan_query(text)
     promql_parser.parse(text)
-
-
-def test_the_page_names_what_is_carried_and_nothing_else():
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "promql.md").read_text()
-    carried, refused = page.split("## Carried")[1].split("## Refused")[0], page.split("## Refused")[1]
-    named = set(
-        re.findall(r"`([a-z0-9_]+)`", "".join(re.findall(r"^\| (?:range )?functions \|.*$", carried, re.M)))
-    )
-    assert named == {function.name for function in FUNCTIONS.values() if function.carried}
-    for name in ast.AGGREGATIONS:
-        assert f"`{name}`" in carried
-    for function in FUNCTIONS.values():
-        assert function.carried or f"`{function.name}`" in refused
