@@ -147,7 +147,7 @@ def promtool_objections(
         timeout=120,
     )
     assert (done.returncode == 0) == ("SUCCESS" in done.stdout), done.stdout + done.stderr
-    return "" if done.returncode == 0 else (done.stdout + done.stderr)[:4000]
+    return "" if done.returncode == 0 else " ".join((done.stdout + done.stderr).split())[:4000]
 
 
 def text_of(labels: tuple) -> str:
@@ -164,11 +164,11 @@ def _samples(vector: dict[tuple, float]) -> list[dict]:
 def _firing(vector: dict[tuple, float], name: str) -> list[dict]:
     alerts = []
     for labels in map(dict, vector):
-        if (labels["__name__"], labels.get("alertname")) == ("ALERTS", name):
-            if labels.pop("alertstate") == "firing":
-                alerts.append(
-                    {"exp_labels": {k: v for k, v in labels.items() if k not in ("__name__", "alertname")}}
-                )
+        found = labels.pop("__name__"), labels.pop("alertname", None), labels.pop("alertstate", None)
+        if found == ("ALERTS", name, "firing"):
+            # A label that came out empty is not the alert's, though its series has the template's text.
+            own = {name: value for name, value in labels.items() if "{{" not in value}
+            alerts.append({"exp_labels": own})
     return alerts
 
 
