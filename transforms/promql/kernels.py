@@ -152,24 +152,26 @@ def _longest(bounds):
 
 
 @_compiled
-def newest(times_ms, bounds, stale_ms, stale_bounds, ends_ms, lookback_ms):
-    """Index of the newest sample in (end - lookback, end] of each series and step; -1 where there is none.
+def newest(times_ms, column, bounds, stale_ms, stale_bounds, ends_ms, lookbacks_ms):
+    """What ``column`` holds for the newest sample in (end - lookback, end] of each series and step.
 
     Left-open since Prometheus 3. A staleness marker newer than the newest sample ends the series.
     """
-    series = len(bounds) - 1
-    out = np.full((series, len(ends_ms)), -1, np.int64)
+    series, steps = len(bounds) - 1, len(ends_ms)
+    out = np.full((series, steps), np.nan)
+    present = np.zeros((series, steps), np.bool_)
     for i in range(series):
         at, marker = bounds[i], stale_bounds[i]
-        for j in range(len(ends_ms)):
+        for j in range(steps):
             at = _behind(times_ms, at, bounds[i + 1], ends_ms[j])
             marker = _behind(stale_ms, marker, stale_bounds[i + 1], ends_ms[j])
-            if at == bounds[i] or times_ms[at - 1] <= ends_ms[j] - lookback_ms:
+            if at == bounds[i] or times_ms[at - 1] <= ends_ms[j] - lookbacks_ms[j]:
                 continue
             if marker > stale_bounds[i] and stale_ms[marker - 1] > times_ms[at - 1]:
                 continue
-            out[i, j] = at - 1
-    return out
+            out[i, j] = column[at - 1]
+            present[i, j] = True
+    return out, present
 
 
 # -- range functions --------------------------------------------------------------------------
@@ -491,61 +493,70 @@ def smoothed(times_ms, values, bounds, ends_ms, range_ms, smoothing, trend):
 
 
 @_compiled
-def aggregate(function, values, present, group_of, groups):
-    """Series x steps to groups x steps, series taken in their order; ``function`` is ``SUM`` to ``GROUP``."""
-    steps = values.shape[1]
-    out = np.full((groups, steps), np.nan)
-    other = np.zeros((groups, steps))
-    count = np.zeros((groups, steps), np.int64)
-    incremental = np.zeros((groups, steps), np.bool_)
+def aggregate(function, values, present, rows, group_bounds):
+    """Series x steps to groups x steps; ``function`` is ``SUM`` to ``GROUP``.
+
+    ``rows[group_bounds[g]:group_bounds[g + 1]]`` are the series of group g, taken in this order. One group after the
+    other, so that what is kept beside a result is one row long and stays near the processor.
+    """
+    groups, steps = len(group_bounds) - 1, values.shape[1]
+    out = np.empty((groups, steps))
+    seen = np.empty((groups, steps), np.bool_)
+    # What a sum's additions lost, or the mean of a variance.
+    beside = np.empty(steps)
+    count = np.empty(steps, np.int64)
+    incremental = np.empty(steps, np.bool_)
     varies = function in (STDDEV, STDVAR)
-    for i in range(values.shape[0]):
-        g = group_of[i]
-        for j in range(steps):
-            if not present[i, j]:
-                continue
-            value = values[i, j]
-            count[g, j] += 1
-            if count[g, j] == 1:
-                if varies:
-                    # A group that begins with NaN or Inf stays NaN; `other` is its mean.
-                    out[g, j] = 0.0 if math.isfinite(value) else np.nan
-                    other[g, j] = value
-                else:
-                    out[g, j] = value
-            elif function == SUM:
-                out[g, j], other[g, j] = _add(out[g, j], other[g, j], value)
-            elif function == AVG:
-                out[g, j], other[g, j], incremental[g, j] = _mean_step(
-                    out[g, j], other[g, j], incremental[g, j], float(count[g, j]), value
-                )
-            elif function == MIN:
-                if _less_or_nan(out[g, j], value):
-                    out[g, j] = value
-            elif function == MAX:
-                if _more_or_nan(out[g, j], value):
-                    out[g, j] = value
-            elif varies:
-                delta = value - other[g, j]
-                other[g, j] += delta / count[g, j]
-                out[g, j] += delta * (value - other[g, j])
     for g in range(groups):
+        beside[:] = 0.0
+        count[:] = 0
+        incremental[:] = False
+        for k in range(group_bounds[g], group_bounds[g + 1]):
+            i = rows[k]
+            for j in range(steps):
+                if not present[i, j]:
+                    continue
+                value = values[i, j]
+                count[j] += 1
+                if count[j] == 1:
+                    out[g, j] = value
+                    if varies:
+                        # A group that begins with NaN or Inf stays NaN.
+                        out[g, j] = 0.0 if math.isfinite(value) else np.nan
+                        beside[j] = value
+                elif function == SUM:
+                    out[g, j], beside[j] = _add(out[g, j], beside[j], value)
+                elif function == AVG:
+                    out[g, j], beside[j], incremental[j] = _mean_step(
+                        out[g, j], beside[j], incremental[j], float(count[j]), value
+                    )
+                elif function == MIN:
+                    if _less_or_nan(out[g, j], value):
+                        out[g, j] = value
+                elif function == MAX:
+                    if _more_or_nan(out[g, j], value):
+                        out[g, j] = value
+                elif varies:
+                    delta = value - beside[j]
+                    beside[j] += delta / count[j]
+                    out[g, j] += delta * (value - beside[j])
         for j in range(steps):
-            if count[g, j] == 0:
-                continue
-            if function == SUM:
-                out[g, j] += other[g, j]
+            seen[g, j] = count[j] > 0
+            if count[j] == 0:
+                out[g, j] = np.nan
+            elif function == SUM:
+                out[g, j] += beside[j]
             elif function == AVG:
-                out[g, j] = _mean(out[g, j], other[g, j], incremental[g, j], float(count[g, j]))
+                out[g, j] = _mean(out[g, j], beside[j], incremental[j], float(count[j]))
             elif function == STDVAR:
-                out[g, j] /= count[g, j]
+                out[g, j] /= count[j]
             elif function == STDDEV:
-                out[g, j] = math.sqrt(out[g, j] / count[g, j])
+                out[g, j] = math.sqrt(out[g, j] / count[j])
             elif function == SERIES_COUNT:
-                out[g, j] = count[g, j]
+                out[g, j] = count[j]
             elif function == GROUP:
                 out[g, j] = 1.0
-    return out, count > 0
+    return out, seen
 
 
 @_compiled

@@ -34,7 +34,8 @@ def aggregate(op: str, vector: StepMatrix, labels: tuple[str, ...], without: boo
     if not vector.labels:
         return empty(vector.steps)
     groups, group_of = grouped(vector, labels, without)
-    values, present = kernels.aggregate(_FUNCTIONS[op], vector.values, vector.present, group_of, len(groups))
+    rows, bounds = rows_of_groups(group_of, len(groups))
+    values, present = kernels.aggregate(_FUNCTIONS[op], vector.values, vector.present, rows, bounds)
     return StepMatrix(groups, values, present)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from throttlescope.transforms.promql import kernels
-from throttlescope.transforms.promql.matrix import StepMatrix, empty, masked, merged
+from throttlescope.transforms.promql.matrix import StepMatrix, empty, merged
 from throttlescope.transforms.promql.operators.names import nameless
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import Samples, Series, bounds_of
@@ -18,17 +18,17 @@ def instant(
 
     ``age_ms`` shortens the look-back of each step.
     """
-    index = _newest(samples, ends_ms, lookback_ms)
-    if age_ms is not None and len(samples.times_ms):
-        index = np.where(samples.times_ms[index] > ends_ms - lookback_ms + age_ms, index, -1)
-    return _taken(samples.labels, samples.values, index)
+    lookbacks_ms = np.full(len(ends_ms), lookback_ms, np.int64)
+    if age_ms is not None:
+        lookbacks_ms -= age_ms
+    return _newest(samples, samples.labels, samples.values, ends_ms, lookbacks_ms)
 
 
 def sample_time(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> StepMatrix:
     """The time of that sample in seconds; the name goes."""
-    index = _newest(samples, ends_ms, lookback_ms)
     labels, distinct = nameless(samples.labels)
-    found = _taken(labels, samples.times_ms / 1000.0, index)
+    lookbacks_ms = np.full(len(ends_ms), lookback_ms, np.int64)
+    found = _newest(samples, labels, samples.times_ms / 1000.0, ends_ms, lookbacks_ms)
     return found if distinct else merged(found)
 
 
@@ -58,14 +58,29 @@ def as_samples(matrix: StepMatrix, steps_ms: np.ndarray) -> Samples:
     )
 
 
-def _newest(samples: Samples, ends_ms: np.ndarray, lookback_ms: int) -> np.ndarray:
-    return kernels.newest(
-        samples.times_ms, samples.bounds, samples.stale_ms, samples.stale_bounds, ends_ms, lookback_ms
+def _newest(
+    samples: Samples,
+    labels: tuple[Labels, ...],
+    column: np.ndarray,
+    ends_ms: np.ndarray,
+    lookbacks_ms: np.ndarray,
+) -> StepMatrix:
+    if not labels:
+        return empty(len(ends_ms))
+    values, present = kernels.newest(
+        samples.times_ms,
+        column,
+        samples.bounds,
+        samples.stale_ms,
+        samples.stale_bounds,
+        ends_ms,
+        lookbacks_ms,
     )
+    return seen_rows(labels, values, present)
 
 
-def _taken(labels: tuple[Labels, ...], column: np.ndarray, index: np.ndarray) -> StepMatrix:
-    present = index >= 0
-    if len(column) == 0:
-        return empty(index.shape[1])
-    return masked(labels, column[np.where(present, index, 0)], present)
+def seen_rows(labels: tuple[Labels, ...], values: np.ndarray, present: np.ndarray) -> StepMatrix:
+    """A matrix of a kernel's result, NaN already where nothing is present, without the rows that are never."""
+    seen = present.any(axis=1)
+    found = StepMatrix(labels, values, present)
+    return found if seen.all() else found.take(np.flatnonzero(seen))

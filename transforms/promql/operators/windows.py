@@ -10,9 +10,10 @@ from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.functions import FUNCTIONS
-from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, masked, merged
+from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, merged
 from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.operators.names import nameless
+from throttlescope.transforms.promql.operators.select import seen_rows
 from throttlescope.transforms.promql.operators.wording import note_quantiles, quoted
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import Samples
@@ -81,9 +82,9 @@ def window(
     elif function in ("rate", "increase"):
         _note_gauges(samples.labels, present, notes, position)
     if function == "any_over_time" or FUNCTIONS[function].keeps_name:
-        return masked(samples.labels, values, present)
+        return seen_rows(samples.labels, values, present)
     labels, distinct = nameless(samples.labels)
-    found = masked(labels, values, present)
+    found = seen_rows(labels, values, present)
     return found if distinct else merged(found, may_meet=False)
 
 
