@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from throttlescope.ingest.selector import EQUAL, NAME_LABEL
+from throttlescope.ingest.selector import EQUAL, NAME_LABEL, NOT_EQUAL, NOT_REGEX, Matcher
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.semantics import Labels, labels_of
 
@@ -71,21 +71,28 @@ def unpinned(expr: ast.Expr) -> ast.Expr:
 def absent_labels(expr: ast.Expr) -> Labels:
     """Labels of ``absent`` and ``absent_over_time`` of a selector: those that equality names.
 
-    As in ``createLabelsForAbsentFunction`` of functions.go the first equality of a label counts, and any matcher of the
-    label behind it takes it out again.
+    The first equality of a label counts, and any matcher of the label behind it takes it out again
+    (``createLabelsForAbsentFunction`` in functions.go of 3.5). By then the store has put matchers that only take series away
+    behind the others (``PostingsForMatchers`` in tsdb/querier.go).
     """
     if isinstance(expr, ast.MatrixSelector):
         expr = expr.vector
     if not isinstance(expr, ast.VectorSelector):
         return ()
+    matchers = [matcher for matcher in expr.selector.matchers if matcher.name != NAME_LABEL]
+    demanded = {matcher.name for matcher in matchers if not matcher.matches("")}
     found: dict[str, str] = {}
     named: set[str] = set()
-    for matcher in expr.selector.matchers:
-        if matcher.name == NAME_LABEL:
-            continue
+    for matcher in sorted(matchers, key=lambda one: _takes_away(one, demanded)):
         if matcher.op == EQUAL and matcher.name not in named:
             found[matcher.name] = matcher.value
             named.add(matcher.name)
         else:
             found.pop(matcher.name, None)
     return labels_of(found.items())
+
+
+def _takes_away(matcher: Matcher, demanded: set[str]) -> bool:
+    if matcher.name not in demanded:
+        return True
+    return matcher.op in (NOT_EQUAL, NOT_REGEX) and matcher.matches("")
