@@ -7,6 +7,7 @@ kept; the same results twice are the same files, and the second commit changes n
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +20,7 @@ import pyarrow.dataset as ds
 
 from throttlescope.ingest.blocks import BlockBuffer, BlockKey, join_rows, sample_rows
 from throttlescope.ingest.commit import commit_series
+from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake, NewFile, write_data_file
 from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.pull_item import block_key, series_rows
@@ -33,6 +35,7 @@ from throttlescope.transforms.rules.written import Written, first_wins
 
 _SERIES_AT_ONCE = 2_000
 _COLUMNS = ["series_id", "timestamps_ms", "values", "stale_ms"]
+_SCHEMA = pa.schema([TABLES["samples"].loose_schema.field(name) for name in _COLUMNS])
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ class ResultWriter:
         pieces = [rows for rows in pieces if rows.num_rows]
         if pieces:
             # Always joined anew: the same rows give the same bytes, whatever they were put together from.
-            rows = join_rows([rows.select(_COLUMNS) for rows in pieces], {})
+            rows = join_rows([rows.select(_COLUMNS) for rows in pieces], Counter())
             self._add.append(write_data_file(self.lake.root, "samples", sample_rows(metric, key, rows)))
 
     def _existing(self, metric: str, parts: Sequence[Part]) -> dict[BlockKey, list[DataFile]]:
@@ -129,7 +132,7 @@ class ResultWriter:
             )
         }
         for key, files in existing.items():
-            table = read_files("samples", files, columns=_COLUMNS)
+            table = read_files("samples", files, columns=_COLUMNS).cast(_SCHEMA)
             for part in parts:
                 mine = np.fromiter(
                     (may_write(part.rule, labels_of.get(one, {})) for one in table["series_id"].to_pylist()),
