@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from benchmarks.side_by_side.usage import cpu_s, memory_mb
 from tests.lab.processes import log_tail, running_process
 
 _ROOT = Path(__file__).parent.parent.parent
@@ -31,14 +32,17 @@ class Timed:
         From the text to the JSON.
     json_seconds : float
         What of it was the making of JSON.
+    cpu_seconds : float
+        Processor time of all processes meanwhile.
     bytes : int
         Length of the JSON.
     memory_mb : dict
-        Peak so far of this ``process``, and on Spark of the ``jvm`` and of all Python ``workers`` together.
+        As :func:`usage.memory_mb`.
     """
 
     seconds: float
     json_seconds: float
+    cpu_seconds: float
     bytes: int
     memory_mb: dict[str, float]
 
@@ -88,13 +92,14 @@ def main() -> None:
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         request = json.loads(line)
-        began_s = time.perf_counter()
+        used_s, began_s = cpu_s(os.getpid()), time.perf_counter()
         answer = engine.range(**request, options=options, place=place)
         answered_s = time.perf_counter()
         content = data_json(answer)
         done_s = time.perf_counter()
+        used_s = cpu_s(os.getpid()) - used_s
         Path(answer_file).write_bytes(content)
-        timed = Timed(done_s - began_s, done_s - answered_s, len(content), _memory_mb())
+        timed = Timed(done_s - began_s, done_s - answered_s, used_s, len(content), memory_mb(os.getpid()))
         print(json.dumps(asdict(timed)), file=answers, flush=True)
         del answer, content
     if session:
@@ -108,39 +113,6 @@ def _session():
     # Python workers start with the first task; they belong to a session that is warm.
     session.range(0, 2, 1, 2).mapInArrow(lambda batches: batches, "id long").collect()
     return session
-
-
-def _memory_mb() -> dict[str, float]:
-    found = {"process": _peak_mb(os.getpid())}
-    for pid in _descendants(os.getpid()):
-        try:
-            name, peak = Path(f"/proc/{pid}/comm").read_text().strip(), _peak_mb(pid)
-        except OSError:
-            continue
-        kind = "jvm" if name == "java" else "workers" if name.startswith("python") else None
-        if kind:
-            found[kind] = round(found.get(kind, 0.0) + peak, 1)
-    return found
-
-
-def _descendants(pid: int) -> list[int]:
-    found, todo = [], [pid]
-    while todo:
-        for task in Path(f"/proc/{todo.pop()}/task").glob("*/children"):
-            try:
-                children = [int(text) for text in task.read_text().split()]
-            except OSError:
-                continue
-            found += children
-            todo += children
-    return found
-
-
-def _peak_mb(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return round(int(line.split()[1]) / 1024, 1)
-    return 0.0
 
 
 if __name__ == "__main__":

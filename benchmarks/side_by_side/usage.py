@@ -1,0 +1,59 @@
+"""What processes have used. In: a process id. Out: its processor time and its peak memory, from ``/proc``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_s(pid: int) -> float:
+    """Processor seconds so far, of a process and of all that it started and that run."""
+    return sum(_cpu_s(one) for one in (pid, *descendants(pid)))
+
+
+def memory_mb(pid: int) -> dict[str, float]:
+    """Peak so far of a ``process``, and of Spark below it: the ``jvm``, and all Python ``workers`` together."""
+    found = {"process": peak_mb(pid)}
+    for one in descendants(pid):
+        try:
+            name, peak = Path(f"/proc/{one}/comm").read_text().strip(), peak_mb(one)
+        except OSError:
+            continue
+        kind = "jvm" if name == "java" else "workers" if name.startswith("python") else None
+        if kind:
+            found[kind] = round(found.get(kind, 0.0) + peak, 1)
+    return found
+
+
+def peak_mb(pid: int) -> float:
+    """Peak of the resident memory of one process."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return round(int(line.split()[1]) / 1024, 1)
+    return 0.0
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes below one."""
+    found, todo = [], [pid]
+    while todo:
+        for task in Path(f"/proc/{todo.pop()}/task").glob("*/children"):
+            try:
+                children = [int(text) for text in task.read_text().split()]
+            except OSError:
+                continue
+            found += children
+            todo += children
+    return found
+
+
+def _cpu_s(pid: int) -> float:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return 0.0
+    # The name, in brackets, may hold blanks; fields 14 and 15 are user and system time.
+    user, system = text[text.rindex(")") + 2 :].split()[11:13]
+    return (int(user) + int(system)) / _TICKS_PER_S
