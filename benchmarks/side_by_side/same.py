@@ -6,6 +6,7 @@ Large answers are read series by series, so that memory is bounded by the texts 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import orjson
@@ -19,7 +20,7 @@ def difference(theirs: bytes, ours: bytes) -> str | None:
 
     Series are compared in the order of their labels, times exactly and values to 1e-12 relative; NaN equals NaN.
     """
-    left, right = _starts(theirs), _starts(ours)
+    left, right = _places(theirs), _places(ours)
     if len(left) != len(right):
         return f"{len(left)} series and {len(right)}"
     for (labels, times, values), (our_labels, our_times, our_values) in zip(
@@ -38,32 +39,35 @@ def difference(theirs: bytes, ours: bytes) -> str | None:
 
 def points(answer: bytes) -> int:
     """Points of a matrix."""
-    return sum(len(one["values"]) for one in _series(answer, _starts(answer)))
+    return sum(len(_read(answer, place)["values"]) for place in _places(answer))
 
 
-def _starts(answer: bytes) -> list[int]:
-    found, at = [], answer.find(_SERIES)
+def _places(answer: bytes) -> list[tuple[int, int]]:
+    """Where each series stands in the text, with the comma or the ends that follow it."""
+    starts, at = [], answer.find(_SERIES)
     while at >= 0:
-        found.append(at)
+        starts.append(at)
         at = answer.find(_SERIES, at + 1)
-    return found
+    return list(pairwise([*starts, len(answer)])) if starts else []
 
 
-def _series(answer: bytes, starts: list[int]) -> Iterator[dict]:
-    for low, high in zip(starts, [*starts[1:], len(answer)], strict=True):
-        # Up to the next one is this one, and a comma or the ends of what holds it all.
-        text = answer[low:high]
-        yield orjson.loads(text[: text.rindex(b"]]}") + 3])
+def _read(answer: bytes, place: tuple[int, int]) -> dict:
+    text = answer[slice(*place)]
+    return orjson.loads(text[: text.rindex(b"]]}") + 3])
 
 
-def _in_order(answer: bytes, starts: list[int]) -> Iterator[tuple[tuple, np.ndarray, np.ndarray]]:
-    pieces = []
-    for one, low in zip(_series(answer, starts), starts, strict=True):
-        pieces.append((tuple(sorted(one["metric"].items())), low))
-        del one
-    pieces.sort()
-    ends = dict(zip(starts, [*starts[1:], len(answer)], strict=True))
-    for labels, low in pieces:
-        (one,) = _series(answer[low : ends[low]], [0])
-        times = np.array([point[0] for point in one["values"]], float)
-        yield labels, times, np.array([float(point[1]) for point in one["values"]])
+def _in_order(
+    answer: bytes, places: list[tuple[int, int]]
+) -> Iterator[tuple[tuple[tuple[str, str], ...], np.ndarray, np.ndarray]]:
+    labelled = []
+    for low, high in places:
+        # Labels first: the points of one series at a time are in memory.
+        metric = orjson.loads(answer[low + len(_SERIES) : answer.index(b',"values":', low)])
+        labelled.append((tuple(sorted(metric.items())), (low, high)))
+    for labels, place in sorted(labelled):
+        values = _read(answer, place)["values"]
+        yield (
+            labels,
+            np.array([point[0] for point in values], float),
+            np.array([float(point[1]) for point in values]),
+        )
