@@ -1,0 +1,282 @@
+"""The API without a socket: limits, faults of the lake, long answers, and that nothing is written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.app.api.samples import END_MS, START_MS
+from throttlescope.app.api.endpoints import Endpoints, QueryLimits
+from throttlescope.app.api.parameters import Parameters, parse_form
+from throttlescope.app.web.server import create_app
+from throttlescope.transforms.promql.matrix import Steps, empty
+from throttlescope.transforms.promql.query import Answer, Options
+
+AT = f"{START_MS / 1000 + 600:.3f}"
+RANGE = {"query": "up", "start": f"{START_MS / 1000}", "end": f"{END_MS / 1000}", "step": "15"}
+BACKLOG = "pulsar_subscription_back_log"
+
+
+def client_with(lake, **limits):
+    options = Options(**{name: limits.pop(name) for name in ("max_samples", "timeout_s") if name in limits})
+    return create_app(lake.root, limits=QueryLimits(options, **limits)).server.test_client()
+
+
+def failure(answer) -> tuple[int, str, str]:
+    document = answer.get_json()
+    assert document.keys() == {"status", "errorType", "error"}
+    assert document["status"] == "error"
+    assert answer.content_type == "application/json"
+    return answer.status_code, document["errorType"], document["error"]
+
+
+def lives_on(client) -> bool:
+    answer = client.get(f"/api/v1/query?query=count(up)&time={AT}")
+    return answer.get_json()["data"]["result"][0]["value"][1] == "2"
+
+
+def test_a_foreign_name_for_this_machine_is_refused(client, api_lake):
+    for path in ("/api/v1/query?query=1", "/-/ready"):
+        assert client.get(path, headers={"Host": "attacker.example"}).status_code == 400
+        assert client.get(path, headers={"Host": "localhost:8050"}).status_code == 200
+    opened = create_app(api_lake.root, host="0.0.0.0").server.test_client()  # noqa: S104
+    assert opened.get("/-/ready", headers={"Host": "pulsar.example"}).status_code == 200
+
+
+def test_the_web_app_is_beside_it(client):
+    assert "_dash-component-suites" in client.get("/").text
+    assert client.get("/healthz").status_code == 200
+
+
+def test_origins_can_be_narrowed(api_lake):
+    client = create_app(api_lake.root, cors_origin="https?://grafana[.]example").server.test_client()
+    for origin, allowed in (("http://grafana.example", True), ("http://grafana.example.org", False)):
+        answer = client.get("/api/v1/labels", headers={"Origin": origin})
+        assert answer.headers.get("Access-Control-Allow-Origin") == (origin if allowed else None)
+
+
+def test_the_sample_cap(api_lake):
+    client = client_with(api_lake, max_samples=100)
+    assert failure(client.get("/api/v1/query_range", query_string={**RANGE, "query": f"rate({BACKLOG}[5m])"})) == (
+        422, "execution", "query processing would load too many samples into memory in query execution",
+    )  # fmt: skip
+    assert lives_on(client)
+
+
+def test_the_time_out(api_lake):
+    client = client_with(api_lake, timeout_s=1e-9)
+    found = failure(client.get("/api/v1/query_range", query_string=RANGE))
+    assert found[:2] == (503, "timeout")
+    assert found[2].startswith("query timed out in ")
+    client = client_with(api_lake)
+    asked = failure(client.get("/api/v1/query_range", query_string={**RANGE, "timeout": "0.000001"}))
+    assert asked[:2] == (503, "timeout")
+    assert lives_on(client)
+
+
+def test_a_request_cannot_ask_for_more_time_than_there_is(api_lake):
+    client = client_with(api_lake, timeout_s=1e-9)
+    assert failure(client.get(f"/api/v1/query?query=up&time={AT}&timeout=1h"))[:2] == (503, "timeout")
+
+
+def test_a_pattern_that_grows_without_end_elsewhere(client):
+    bomb = "(a*)*(a|aa)+" * 20 + "b"
+    answer = client.get(
+        "/api/v1/query",
+        query_string={"query": f'up{{instance=~"{bomb}"}} or up{{job!~"({bomb}){{50}}"}}', "time": AT},
+    )
+    assert answer.status_code in (200, 400)
+    assert (
+        client.get("/api/v1/series", query_string={"match[]": f'{{job=~"{bomb}"}}'}).get_json()["data"] == []
+    )
+    assert lives_on(client)
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 500_000, "1+" * 300_000 + "1", "{" + "a" * 900_000, "\0" * 1000, "up" + " " * 10**6]
+)
+def test_a_hostile_text(client, text):
+    answer = client.post("/api/v1/query", data={"query": text, "time": AT})
+    assert answer.status_code in (200, 400)
+    assert answer.get_json()["status"] in ("success", "error")
+    assert lives_on(client)
+
+
+def test_a_name_beyond_what_is_carried_is_refused_with_the_part_concerned(client):
+    answer = client.get("/api/v1/query", query_string={"query": "info(up)", "time": AT})
+    code, kind, words = failure(answer)
+    assert (code, kind) == (400, "bad_data")
+    assert words.startswith('invalid parameter "query": ')
+    assert "info" in words
+
+
+def test_a_long_answer_is_sent_in_pieces_and_is_the_same(client, monkeypatch):
+    parameters = {**RANGE, "query": f"{BACKLOG} or up", "stats": "all"}
+    whole = client.get("/api/v1/query_range", query_string=parameters)
+    assert "Content-Length" in whole.headers
+    monkeypatch.setattr("throttlescope.app.api.endpoints._POINTS_OF_ONE_PIECE", 10)
+    monkeypatch.setattr("throttlescope.transforms.promql.answer._POINTS_AT_ONCE", 50)
+    pieces = client.get("/api/v1/query_range", query_string=parameters)
+    assert "Content-Length" not in pieces.headers
+    assert pieces.get_json()["data"]["result"] == whole.get_json()["data"]["result"]
+    assert pieces.get_json()["data"].keys() == {"resultType", "result", "stats"}
+    zipped = client.get("/api/v1/query_range", query_string=RANGE, headers={"Accept-Encoding": "gzip"})
+    assert json.loads(gzip.decompress(zipped.data))["status"] == "success"
+    assert len(zipped.data) < len(client.get("/api/v1/query_range", query_string=RANGE).data)
+
+
+def test_statistics_are_given_where_asked(client):
+    plain = client.get("/api/v1/query", query_string={"query": "up", "time": AT}).get_json()
+    assert "stats" not in plain["data"]
+    found = client.get("/api/v1/query", query_string={"query": "up", "time": AT, "stats": "all"}).get_json()
+    stats = found["data"].pop("stats")
+    assert found == plain
+    assert stats["timings"]["execTotalTime"] >= stats["timings"]["evalTotalTime"] > 0
+
+
+class _Noted:
+    """Queries that have something to say."""
+
+    def __init__(self, *notes):
+        self.notes = notes
+
+    def instant(self, text, time_ms, options):
+        return Answer("vector", Steps.at(time_ms), empty(1), *self.notes)
+
+
+def test_ten_notes_are_shown_and_the_rest_are_counted():
+    warnings, infos = (tuple(f"{kind} {n}" for n in range(count)) for kind, count in (("w", 13), ("i", 10)))
+    reply = Endpoints(_Noted(warnings, infos), QueryLimits()).query(Parameters(parse_form(b"query=1")))
+    assert reply.warnings == (*warnings[:10], "3 more warning annotations omitted")
+    assert reply.infos == infos
+
+
+def test_infos_and_warnings_stand_beside_the_data(client):
+    found = client.get(
+        "/api/v1/query", query_string={"query": "quantile(2, rate(up[5m]))", "time": AT}
+    ).get_json()
+    assert found["warnings"] == ["PromQL warning: quantile value should be between 0 and 1, got 2 (1:10)"]
+    assert "might not be a counter" in found["infos"][0]
+
+
+# -- a lake that is not whole -------------------------------------------------------------------
+
+
+@pytest.fixture
+def broken(api_lake, tmp_path):
+    """A copy of the lake to break, and its files of one metric."""
+    root = Path(shutil.copytree(api_lake.root, tmp_path / "lake"))
+    files = [
+        root / "samples" / file.relative_path
+        for file in api_lake.files("samples", partition={"metric_name": [BACKLOG]})
+    ]
+    assert files
+    return root, files
+
+
+def query_of(client, query):
+    return client.get("/api/v1/query_range", query_string={**RANGE, "query": query})
+
+
+def test_a_torn_file(broken):
+    root, files = broken
+    client = create_app(root).server.test_client()
+    for file in files:
+        file.write_bytes(file.read_bytes()[:100])
+    for _ in range(2):
+        code, kind, words = failure(query_of(client, BACKLOG))
+        assert (code, kind) == (500, "internal")
+        assert "cannot be read" in words
+        assert "\n" not in words
+        assert lives_on(client)
+
+
+def test_a_file_that_is_gone(broken):
+    root, files = broken
+    client = create_app(root).server.test_client()
+    for file in files:
+        file.unlink()
+    assert failure(query_of(client, BACKLOG))[:2] == (500, "internal")
+    assert lives_on(client)
+
+
+@pytest.mark.parametrize("column", ["values", "timestamps_ms", "series_id", "stale_ms"])
+def test_a_missing_column(broken, column):
+    root, files = broken
+    for file in files:
+        pq.write_table(pq.read_table(file).drop_columns([column]), file)
+    client = create_app(root).server.test_client()
+    code, kind, words = failure(query_of(client, BACKLOG))
+    assert (code, kind) == (500, "internal")
+    assert column in words
+    assert lives_on(client)
+
+
+def test_a_catalogue_without_labels(broken):
+    root, _ = broken
+    for file in (root / "series" / "data").rglob("*.parquet"):
+        pq.write_table(pq.read_table(file).drop_columns(["labels"]), file)
+    client = create_app(root).server.test_client()
+    assert failure(client.get("/api/v1/labels"))[:2] == (500, "internal")
+    assert failure(query_of(client, BACKLOG))[:2] == (500, "internal")
+    assert client.get("/-/ready").status_code == 503
+    assert client.get("/-/healthy").status_code == 200
+    assert client.get("/api/v1/query?query=1").status_code == 200
+
+
+def test_a_log_that_is_none(broken, caplog):
+    root, _ = broken
+    client = create_app(root).server.test_client()
+    for log in (root / "series" / "_delta_log").glob("*.json"):
+        log.write_text("not a log")
+    code, kind, words = failure(client.get("/api/v1/labels"))
+    assert (code, kind) == (500, "internal")
+    assert "Traceback" not in words
+    assert "Traceback" in caplog.text
+    assert client.get("/-/ready").get_data(as_text=True) == "Service Unavailable"
+
+
+def test_an_empty_folder_answers_nothing(tmp_path):
+    client = create_app(tmp_path).server.test_client()
+    assert query_of(client, "up").get_json()["data"]["result"] == []
+    for path in ("labels", "label/job/values", "series?match[]=up"):
+        assert client.get(f"/api/v1/{path}").get_json() == {"status": "success", "data": []}
+    assert client.get("/-/ready").status_code == 200
+    assert not list(tmp_path.iterdir())
+
+
+def test_new_samples_are_seen(api_lake, tmp_path):
+    from tests.transforms.lakes import lake_of
+
+    client = create_app(tmp_path / "lake").server.test_client()
+    assert client.get("/api/v1/labels").get_json()["data"] == []
+    from tests.app.api.samples import series
+
+    lake_of(tmp_path / "lake", series())
+    assert client.get("/api/v1/label/job/values").get_json()["data"] == ["pulsar"]
+
+
+def test_nothing_is_written(api_lake, client):
+    def files():
+        return {path: path.stat().st_mtime_ns for path in Path(api_lake.root).rglob("*")}
+
+    before = files()
+    query_of(client, f"sum(rate({BACKLOG}[5m]))")
+    for method in ("GET", "POST", "PUT", "DELETE"):
+        for path in (
+            "query",
+            "query_range",
+            "labels",
+            "label/job/values",
+            "series",
+            "metadata",
+            "write",
+            "admin/tsdb/x",
+        ):
+            client.open(f"/api/v1/{path}", method=method, query_string={"query": "up", "match[]": "up"})
+    assert files() == before

@@ -1,0 +1,90 @@
+"""``throttlescope serve`` as a process: a lake without verdicts, and pages that do not wait for queries."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import requests
+
+from tests.app.api.serving import serving
+
+#: A good part of a second of work on nothing but numbers: two hours of them at each of 11,000 steps.
+SLOW = {
+    "query": "sum_over_time(vector(1)[2h:1s])",
+    "start": "1700000000",
+    "end": "1700010999",
+    "step": "1",
+}
+
+
+def overview(url: str) -> str:
+    """What the first page shows, as a browser asks for it."""
+    parts = [
+        ("overview-cards", "children"),
+        ("overview-freshness", "children"),
+        ("overview-status", "children"),
+        ("overview-clusters", "data"),
+        ("overview-view", "children"),
+        ("overview-grid", "columnDefs"),
+        ("overview-shown", "data"),
+    ]
+    body = {
+        "output": "..{}..".format("...".join(f"{id_}.{name}" for id_, name in parts)),
+        "outputs": [{"id": id_, "property": name} for id_, name in parts],
+        "inputs": [{"id": "address", "property": "search", "value": ""}],
+        "state": [
+            {"id": "address", "property": "pathname", "value": "/"},
+            {"id": "overview-shown", "property": "data", "value": None},
+        ],
+        "changedPropIds": ["address.search"],
+    }
+    answer = requests.post(f"{url}/_dash-update-component", json=body, timeout=120)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def test_a_lake_of_samples_alone_is_served(served):
+    said = overview(served.url)
+    assert "No verdicts yet." in said
+    assert "throttlescope run" in said
+    answer = requests.get(f"{served.url}/api/v1/label/__name__/values", timeout=60).json()
+    assert "up" in answer["data"]
+
+
+def test_pages_do_not_wait_for_queries(api_lake, tmp_path):
+    with serving(api_lake.root, tmp_path / "log", "--query-concurrency", "1") as server:
+
+        def query() -> tuple[int, float]:
+            answer = requests.post(f"{server.url}/api/v1/query_range", data=SLOW, timeout=300)
+            return answer.status_code, time.monotonic()
+
+        # More than both processes have places for, and far more than they have at work.
+        with ThreadPoolExecutor(50) as threads:
+            queries = [threads.submit(query) for _ in range(50)]
+            while not any(one.done() for one in queries):
+                time.sleep(0.05)
+            for _ in range(3):
+                assert "No verdicts yet." in overview(server.url)
+                assert requests.get(f"{server.url}/-/healthy", timeout=60).status_code == 200
+            answered_s = time.monotonic()
+            done = [one.result() for one in queries]
+        codes = [code for code, _ in done]
+        # Those that found no place were told so; the others were still waiting when the pages came.
+        assert set(codes) == {200, 503}
+        assert sum(end_s > answered_s for code, end_s in done if code == 200) > 5
+        assert requests.get(f"{server.url}/api/v1/query?query=1", timeout=60).status_code == 200
+
+
+def test_a_query_may_take_longer_than_the_server_allows_and_is_told(api_lake, tmp_path):
+    with serving(api_lake.root, tmp_path / "log", "--query-timeout", "100ms") as server:
+        found = requests.post(f"{server.url}/api/v1/query_range", data=SLOW, timeout=300)
+        assert (found.status_code, found.json()["errorType"]) == (503, "timeout")
+        assert requests.get(f"{server.url}/api/v1/query?query=1", timeout=60).status_code == 200
+
+
+def test_a_cap_of_samples_is_that_of_the_flag(api_lake, tmp_path):
+    with serving(api_lake.root, tmp_path / "log", "--query-max-samples", "5") as server:
+        parameters = {"query": "up[1h]", "time": "1700001800"}
+        found = requests.get(f"{server.url}/api/v1/query", params=parameters, timeout=60)
+        assert (found.status_code, found.json()["errorType"]) == (422, "execution")
