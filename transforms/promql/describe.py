@@ -11,6 +11,7 @@ from pathlib import Path
 
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.functions import FAMILIES, FUNCTIONS, KIND_WORDS, Function
+from throttlescope.transforms.promql.operators.functions.labels import MAX_LABEL_LENGTH
 from throttlescope.transforms.promql.parse import MAX_DEPTH, MAX_LENGTH
 
 _FAMILY_WORDS = {
@@ -76,6 +77,10 @@ _DIFFERENCES = (
     (
         '`("text")` in brackets',
         "is the string; Prometheus 3.5 answers with an internal error",
+    ),
+    (
+        "labels that `label_replace` and `label_join` write",
+        f"may be {MAX_LABEL_LENGTH:,} characters long; Prometheus has no bound",
     ),
     (
         "the sample limit",

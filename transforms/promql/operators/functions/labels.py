@@ -13,6 +13,9 @@ from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.matrix import StepMatrix, merged
 from throttlescope.transforms.promql.semantics import Labels
 
+#: Characters that a written label may have. Nested functions can double it at every level; Prometheus has no bound.
+MAX_LABEL_LENGTH = 1_000_000
+
 _GROUP_NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
@@ -56,7 +59,7 @@ def _joining(labels: tuple[Labels, ...], target: str, separator: str, *sources: 
     if not target:
         raise QueryError(f"invalid destination label name in label_join(): {target}")
     return tuple(
-        _with(one, target, separator.join(_value(one, source) for source in sources)) for one in labels
+        _with(one, target, _text(separator, [_value(one, source) for source in sources])) for one in labels
     )
 
 
@@ -132,4 +135,16 @@ def expanded(parts: Sequence[str | int | tuple[str]], found) -> str:
             continue
         number = part if isinstance(part, int) else names.get(part[0], -1)
         out.append((found.group(number) or "") if 0 <= number <= found.re.groups else "")
-    return "".join(out)
+    return _text("", out)
+
+
+def _text(separator: str, pieces: Sequence[str]) -> str:
+    """Pieces as one text, refused before it is made where it would be too long."""
+    length = sum(map(len, pieces)) + len(separator) * max(0, len(pieces) - 1)
+    if length > MAX_LABEL_LENGTH:
+        raise QueryError(
+            "A label would be too long",
+            got=f"{length:,} characters",
+            expected=f"at most {MAX_LABEL_LENGTH:,}",
+        )
+    return separator.join(pieces)
