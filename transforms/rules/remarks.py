@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from throttlescope.transforms.promql import ast
-from throttlescope.transforms.promql.functions import FUNCTIONS
-from throttlescope.transforms.rules.rule_file import AlertingRule, Rule, RuleFile
+from throttlescope.transforms.rules.rule_file import AlertingRule, RuleFile, behind_flag
 from throttlescope.transforms.rules.template import TemplateError, check_template, fills_in
-
-#: Aggregations that Prometheus 3.5 carries behind a flag.
-_EXPERIMENTAL_AGGREGATIONS = ("limitk", "limit_ratio")
 
 
 def remarks(file: RuleFile) -> list[str]:
     """Where promtool thinks otherwise of a file, and what ``rules run`` could not write."""
     found = []
     for rule in file.rules:
-        behind_flag = sorted(_experimental(rule))
-        if behind_flag:
+        names = behind_flag(rule.tree)
+        if names:
             found.append(
-                f"{rule.place}: {', '.join(behind_flag)}: promtool and Prometheus want "
+                f"{rule.place}: {', '.join(names)}: promtool and Prometheus want "
                 "--enable-feature=promql-experimental-functions"
             )
         if isinstance(rule, AlertingRule):
             found += _labels(rule)
     return found
-
-
-def _experimental(rule: Rule) -> set[str]:
-    names = set()
-    for node in ast.walk(rule.tree):
-        if isinstance(node, ast.Call) and FUNCTIONS[node.function].experimental:
-            names.add(node.function)
-        elif isinstance(node, ast.Aggregate) and node.op in _EXPERIMENTAL_AGGREGATIONS:
-            names.add(node.op)
-    return names
 
 
 def _labels(rule: AlertingRule) -> list[str]:

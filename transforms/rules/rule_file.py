@@ -14,9 +14,8 @@ from pathlib import Path
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.selector import NAME_LABEL, Selector
 from throttlescope.transforms.promql import ast
-from throttlescope.transforms.promql.errors import UnsupportedPromQLError
 from throttlescope.transforms.promql.evaluate import plan_query
-from throttlescope.transforms.promql.functions import KIND_WORDS, SCALAR, VECTOR
+from throttlescope.transforms.promql.functions import FUNCTIONS, KIND_WORDS, SCALAR, VECTOR
 from throttlescope.transforms.promql.kinds import kind_of
 from throttlescope.transforms.promql.parse import parse
 from throttlescope.transforms.promql.plan import Plan
@@ -39,6 +38,7 @@ _UNITS_MS = {
     "y": 31_536_000_000, "w": 604_800_000, "d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1_000, "ms": 1,
 }  # fmt: skip
 _DURATION = re.compile("".join(rf"(?:([0-9]+){unit})?" for unit in _UNITS_MS))
+_EXPERIMENTAL_AGGREGATIONS = ("limitk", "limit_ratio")
 #: Prometheus keeps durations as nanoseconds in 63 bits.
 _LONGEST_MS = (2**63 - 1) // 1_000_000
 
@@ -289,17 +289,22 @@ class _Reading:
             )  # fmt: skip
 
     def _check_expr(self, node: Node, expr: str) -> None:
+        tree = None
         try:
-            kind = kind_of(parse(expr))
+            tree = parse(expr)
             plan_query(expr)
         except InputError as error:
             # Of the same class, so that a caller can tell a text from a query that is not carried.
-            raise type(error)(
+            refused = type(error)(
                 f"{self._place(node.line)}: {error.what}",
                 got=error.got,
                 expected=error.expected,
                 fix=error.fix,
-            ) from error
+            )
+            # What can be read and is no more than not carried is PromQL; some of it wants a flag.
+            refused.promtool_accepts = tree is not None and not behind_flag(tree)
+            raise refused from error
+        kind = kind_of(tree)
         if kind not in (SCALAR, VECTOR):
             error = self._error(
                 node, "the expression gives nothing that can be written", got=KIND_WORDS[kind],
@@ -350,4 +355,19 @@ class _Reading:
 
 def promtool_accepts(error: InputError) -> bool:
     """Whether Prometheus would load a file that has this fault alone."""
-    return isinstance(error, UnsupportedPromQLError) or getattr(error, "promtool_accepts", False)
+    return getattr(error, "promtool_accepts", False)
+
+
+def behind_flag(tree: ast.Expr) -> list[str]:
+    """Functions and aggregations of an expression that Prometheus 3.5 has behind a flag."""
+    names = {
+        node.function
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and FUNCTIONS[node.function].experimental
+    }
+    names |= {
+        node.op
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Aggregate) and node.op in _EXPERIMENTAL_AGGREGATIONS
+    }
+    return sorted(names)
