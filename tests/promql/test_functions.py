@@ -73,6 +73,11 @@ def _all_series() -> list[NaiveSeries]:
         for one in random_series(random.Random(number), f"s{number}_")  # noqa: S311
     ]
     series += [_steady({"__name__": "moment", "i": str(i)}, v) for i, v in enumerate(_MOMENTS)]
+    rng = random.Random(3)  # noqa: S311
+    wide = [rng.choice((-1, 1, 1)) * 2 ** rng.uniform(-70, 70) for _ in range(150)]
+    near = [rng.choice((-1, 1, 1)) * rng.uniform(0, rng.choice((1, 1, 3, 30, 800))) for _ in range(250)]
+    for name, values in (("wide", wide), ("near", near)):
+        series += [_steady({"__name__": name, "i": str(i)}, v) for i, v in enumerate(values)]
     series += [_steady({"__name__": "number", "i": str(i)}, v) for i, v in enumerate(_NUMBERS)]
     for job, buckets in _BUCKETS.items():
         for le, count in buckets.items():
@@ -201,12 +206,26 @@ def test_what_may_be_no_counter_is_told(reference):
 
 # -- numbers ------------------------------------------------------------------------------------------
 
-_EXACT = ("abs", "ceil", "floor", "sqrt", "sgn", "deg", "rad")
+_OF_NUMBERS = [
+    name
+    for name, one in FUNCTIONS.items()
+    if one.family in ("number", "trigonometry") and len(one.takes) == 1
+]
 
 
-@pytest.mark.parametrize("function", _EXACT)
+@pytest.mark.parametrize("function", _OF_NUMBERS)
 def test_functions_of_numbers(reference, function):
-    reference.check([f"{function}({metric})" for metric in ("number", "s0_gauge", "s1_ctr", "-s2_other")])
+    """Also exponentials, logarithms and angles: Go's formulas, not C's."""
+    metrics = ("number", "wide", "near", "s0_gauge", "s1_ctr", "-s2_other")
+    reference.check([f"{function}({metric})" for metric in metrics])
+
+
+@pytest.mark.parametrize(
+    "operation", ["{x} ^ 2.3", "{x} ^ -0.7", "2.5 ^ {x}", "0.3 ^ {x}", "{x} ^ 7", "{x} ^ -31", "{x} ^ 1e300", "-0.5 ^ {x}",
+                  "{x} atan2 0.3", "{x} atan2 -2", "-1e-9 atan2 {x}", "{x} atan2 on (i) near", "near ^ on (i) {x}"]
+)  # fmt: skip
+def test_powers_and_angles(reference, operation):
+    reference.check([operation.format(x=metric) for metric in ("number", "wide", "near")])
 
 
 @pytest.mark.parametrize(

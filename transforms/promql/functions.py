@@ -72,7 +72,6 @@ class Function:
         return f"{self.name}({', '.join(words)}{'...' if self.repeats else ''})"
 
 
-_LAST_DIGIT = "the last digits may differ: Go's mathematical library and C's round apart"
 _NO_NATIVE = "speaks of native histograms; samples that are numbers are ignored, so the result is empty"
 
 
@@ -97,12 +96,12 @@ def _register() -> dict[str, Function]:
         Function("predict_linear", (MATRIX, SCALAR), "range"),
         Function("double_exponential_smoothing", (MATRIX, SCALAR, SCALAR), "range", experimental=True),
         *(Function(name, (VECTOR,), "number") for name in numbers),
-        *(Function(name, (VECTOR,), "number", remark=_LAST_DIGIT) for name in logarithms),
+        *(Function(name, (VECTOR,), "number") for name in logarithms),
         Function("round", (VECTOR, SCALAR), "number", optional=1),
         Function("clamp", (VECTOR, SCALAR, SCALAR), "number"),
         Function("clamp_min", (VECTOR, SCALAR), "number"),
         Function("clamp_max", (VECTOR, SCALAR), "number"),
-        *(Function(name, (VECTOR,), "trigonometry", remark=_LAST_DIGIT) for name in angles),
+        *(Function(name, (VECTOR,), "trigonometry") for name in angles),
         *(Function(name, (VECTOR,), "trigonometry") for name in ("deg", "rad")),
         *(Function(name, (VECTOR,), "date", optional=1) for name in dates),
         Function("label_replace", (VECTOR, STRING, STRING, STRING, STRING), "label", keeps_name=True),

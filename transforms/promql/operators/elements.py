@@ -7,12 +7,19 @@ from collections.abc import Callable
 import numpy as np
 
 from throttlescope.transforms.promql import ast
-from throttlescope.transforms.promql.kernels import power
+from throttlescope.transforms.promql.elementary import angle, power
 
 
-def _power(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    left, right = np.broadcast_arrays(left, right)
-    return power(left.ravel(), right.ravel()).reshape(left.shape)
+def _pairwise(
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """A function of two flat arrays, for arrays of any shape."""
+
+    def apply(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        left, right = np.broadcast_arrays(left, right)
+        return function(left.ravel(), right.ravel()).reshape(left.shape)
+
+    return apply
 
 
 _ARITHMETIC: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
@@ -22,8 +29,8 @@ _ARITHMETIC: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "/": np.divide,
     # C's fmod: the sign of the dividend.
     "%": np.fmod,
-    "^": _power,
-    "atan2": np.arctan2,
+    "^": _pairwise(power),
+    "atan2": _pairwise(angle),
 }
 
 _COMPARISONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {

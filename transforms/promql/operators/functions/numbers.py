@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from throttlescope.transforms.promql import elementary
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, masked, merged
 from throttlescope.transforms.promql.operators.elements import larger, negate, smaller
 from throttlescope.transforms.promql.operators.functions.dates import DATES
 from throttlescope.transforms.promql.operators.names import nameless
-
-_BINARY_OF_E = 1.4426950408889634
-_DECIMAL_OF_E = 0.4342944819032518
 
 
 def _sign(values: np.ndarray) -> np.ndarray:
@@ -20,15 +18,9 @@ def _sign(values: np.ndarray) -> np.ndarray:
     return np.where(values > 0, 1.0, np.where(values < 0, -1.0, values))
 
 
-def _log2(values: np.ndarray) -> np.ndarray:
-    # As Go computes it, which makes powers of two exact.
-    fraction, exponent = np.frexp(values)
-    return np.where(fraction == 0.5, exponent - 1.0, np.log(fraction) * _BINARY_OF_E + exponent)
-
-
-def _log10(values: np.ndarray) -> np.ndarray:
-    # As Go computes it: log10 of 1000 is not quite 3.
-    return np.log(values) * _DECIMAL_OF_E
+def _elementary(name: str) -> Callable[[np.ndarray], np.ndarray]:
+    which = elementary.NAMES.index(name)
+    return lambda values: elementary.element(which, values.ravel()).reshape(values.shape)
 
 
 _ELEMENT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -37,22 +29,7 @@ _ELEMENT: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "floor": np.floor,
     "sqrt": np.sqrt,
     "sgn": _sign,
-    "exp": np.exp,
-    "ln": np.log,
-    "log2": _log2,
-    "log10": _log10,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
+    **{name: _elementary(name) for name in elementary.NAMES},
     "deg": lambda values: values * 180 / np.pi,
     "rad": lambda values: values * np.pi / 180,
     **DATES,
