@@ -30,6 +30,7 @@ def main() -> None:
     hostile.add_argument("--texts", type=int, default=100_000)
     hostile.add_argument("--seed", type=int, default=1)
     hostile.add_argument("--workers", type=int, default=2)
+    hostile.add_argument("--family", default="", help="texts of one family only")
     options = parser.parse_args()
     run = {"corpus": _corpus, "compliance": _compliance, "random": _random, "hostile": _hostile}
     run[options.command](options)
@@ -74,7 +75,7 @@ def _hostile(options: argparse.Namespace) -> None:
     from tests.promql.conformance import hostile
 
     result = hostile.run(
-        options.texts, options.seed, options.workers, say=lambda line: print(line, flush=True)
+        options.texts, options.seed, options.workers, options.family, say=lambda line: print(line, flush=True)
     )
     for line in hostile.report(result):
         print(line)

@@ -50,18 +50,22 @@ def tiny_source():
     return source_of(series)
 
 
-def text_of(seed: int, number: int) -> tuple[str, str]:
-    """A text and its family, by its number."""
-    return hostile_text(random.Random(f"{seed}:{number}"), valid_text)  # noqa: S311
+def text_of(seed: int, number: int, family: str = "") -> tuple[str, str]:
+    """A text and its family, by its number; of one family where it is named."""
+    return hostile_text(random.Random(f"{seed}:{number}"), valid_text, family)  # noqa: S311
 
 
-def run(texts: int, seed: int, workers: int = 2, say: Callable[[str], None] = print) -> dict:
+def run(
+    texts: int, seed: int, workers: int = 2, family: str = "", say: Callable[[str], None] = print
+) -> dict:
     """All texts, split among workers."""
     started = time.monotonic()
     bounds = [texts * part // workers for part in range(workers + 1)]
     with ThreadPoolExecutor(workers) as pool:
         parts = list(
-            pool.map(lambda part: list(_watched(seed, bounds[part], bounds[part + 1], say)), range(workers))
+            pool.map(
+                lambda part: list(_watched(seed, family, bounds[part], bounds[part + 1], say)), range(workers)
+            )
         )
     rows = [row for part in parts for row in part]
     slow = [row for row in rows if row["seconds"] >= LIMIT_S or row["class"] == "hang"]
@@ -83,12 +87,12 @@ def run(texts: int, seed: int, workers: int = 2, say: Callable[[str], None] = pr
     }
 
 
-def _watched(seed: int, first: int, after: int, say: Callable[[str], None]) -> Iterator[dict]:
+def _watched(seed: int, only: str, first: int, after: int, say: Callable[[str], None]) -> Iterator[dict]:
     context = multiprocessing.get_context("spawn")
     number = first
     while number < after:
         here, there = context.Pipe(duplex=False)
-        child = context.Process(target=_child, args=(there, seed, number, after), daemon=True)
+        child = context.Process(target=_child, args=(there, seed, only, number, after), daemon=True)
         child.start()
         there.close()
         try:
@@ -97,7 +101,7 @@ def _watched(seed: int, first: int, after: int, say: Callable[[str], None]) -> I
             while number < after:
                 row = _received(here, SILENCE_S)
                 if isinstance(row, str):
-                    family, text = text_of(seed, number)[1], text_of(seed, number)[0]
+                    text, family = text_of(seed, number, only)
                     say(f"{row}: text {number} ({family}): {text[:200]!r}")
                     yield _named(number, text, family, row, SILENCE_S if row == "hang" else 0.0, row)
                     number += 1
@@ -123,7 +127,7 @@ def _received(pipe, patience_s: float):
         return "died"
 
 
-def _child(pipe, seed: int, first: int, after: int) -> None:
+def _child(pipe, seed: int, only: str, first: int, after: int) -> None:
     # A text that asks for all memory is a crash of this child, not of the machine.
     status = Path("/proc/self/status").read_text()
     used = int(re.search(r"VmSize:\s+(\d+)", status).group(1)) * 1024
@@ -132,7 +136,7 @@ def _child(pipe, seed: int, first: int, after: int) -> None:
     _warm(source)
     pipe.send("ready")
     for number in range(first, after):
-        text, family = text_of(seed, number)
+        text, family = text_of(seed, number, only)
         seconds, outcome = _timed(text, source, number)
         if seconds >= LIMIT_S:
             # The machine is shared: only what is slow twice is slow.

@@ -105,8 +105,10 @@ _BOMBS = (
 )  # fmt: skip
 
 
-def hostile_text(rng: random.Random, valid: Callable[[random.Random], str]) -> tuple[str, str]:
-    """One text and its family; ``valid`` makes queries that can be read."""
+def hostile_text(
+    rng: random.Random, valid: Callable[[random.Random], str], only: str = ""
+) -> tuple[str, str]:
+    """One text and its family, or one of the family ``only``; ``valid`` makes queries that can be read."""
     families = (
         (_mutated, 40),
         (_soup, 15),
@@ -119,8 +121,9 @@ def hostile_text(rng: random.Random, valid: Callable[[random.Random], str]) -> t
         (_long, 0.4),
         (_bytes, 2),
     )
-    (family,) = rng.choices([family for family, _ in families], [weight for _, weight in families])
-    return family(rng, valid), family.__name__.lstrip("_")
+    weights = [weight if only in ("", family.__name__[1:]) else 0 for family, weight in families]
+    (family,) = rng.choices([family for family, _ in families], weights)
+    return family(rng, valid), family.__name__[1:]
 
 
 def valid_text(rng: random.Random) -> str:
