@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.selector import NAME_LABEL, Matcher, Selector
@@ -12,12 +13,11 @@ from throttlescope.transforms.promql.semantics import Labels
 
 
 class Entry(NamedTuple):
-    """One series: its id, its metric, its labels (``__name__`` among them) and its shard (-1: not asked for)."""
+    """One series: its id, its metric, its labels (``__name__`` among them)."""
 
     series_id: str
     metric_name: str
     labels: Labels
-    shard: int
 
 
 class SeriesIndex:
@@ -26,33 +26,45 @@ class SeriesIndex:
     Parameters
     ----------
     series : pyarrow.Table
-        ``series_id``, ``metric_name``, ``labels`` and, where shards matter, ``shard``.
+        ``series_id``, ``metric_name`` and ``labels``.
     """
 
     def __init__(self, series: pa.Table) -> None:
-        shards = (
-            series.column("shard").to_pylist() if "shard" in series.column_names else [-1] * series.num_rows
-        )
-        self._metrics: dict[str, list[Entry]] = {}
-        for series_id, name, labels, shard in zip(
-            *(series.column(column).to_pylist() for column in ("series_id", "metric_name", "labels")),
-            shards,
-            strict=True,
-        ):
-            # An upper-case label name stands before __name__.
-            pairs = tuple(sorted((*labels, (NAME_LABEL, name))))
-            self._metrics.setdefault(name, []).append(Entry(series_id, name, pairs, shard))
-        for entries in self._metrics.values():
-            entries.sort(key=lambda entry: entry.labels)
+        self._series = series.combine_chunks()
+        names = self._series.column("metric_name").combine_chunks().dictionary_encode()
+        if isinstance(names, pa.ChunkedArray):
+            names = pa.concat_arrays(names.chunks) if names.num_chunks else pa.array([], names.type)
+        codes = names.indices.to_numpy(zero_copy_only=False)
+        self._rows = {
+            name: np.flatnonzero(codes == code) for code, name in enumerate(names.dictionary.to_pylist())
+        }
+        self._entries: dict[str, list[Entry]] = {}
 
     @property
     def metrics(self) -> list[str]:
         """Names of all metrics, in order."""
-        return sorted(self._metrics)
+        return sorted(self._rows)
 
     def of_metric(self, metric: str) -> list[Entry]:
         """All series of a metric, in the order of their labels."""
-        return self._metrics.get(metric, [])
+        if metric not in self._rows:
+            return []
+        # Made when first asked for: a query names few of many metrics. Two threads that ask at once make the same.
+        if metric not in self._entries:
+            self._entries[metric] = self._made(metric)
+        return self._entries[metric]
+
+    def _made(self, metric: str) -> list[Entry]:
+        rows = self._series.take(self._rows[metric])
+        name = (NAME_LABEL, metric)
+        ids, labels = (rows.column(column).to_pylist() for column in ("series_id", "labels"))
+        entries = [
+            # An upper-case label name stands before __name__.
+            Entry(series_id, metric, tuple(sorted((*pairs, name))))
+            for series_id, pairs in zip(ids, labels, strict=True)
+        ]
+        entries.sort(key=lambda entry: entry.labels)
+        return entries
 
     def matching(self, selector: Selector) -> list[Entry]:
         """Series that fit, metric after metric, each metric's in the order of their labels."""
@@ -63,14 +75,14 @@ class SeriesIndex:
         ]
         for metric in self._candidates(selector):
             if all(matcher.matches(metric) for matcher in named):
-                found += _fitting(self._metrics[metric], tests)
+                found += _fitting(self.of_metric(metric), tests)
         return found
 
     def _candidates(self, selector: Selector) -> Iterable[str]:
         name = selector.metric_name
         if name is None:
             return self.metrics
-        return [name] if name in self._metrics else []
+        return [name] if name in self._rows else []
 
 
 def _fitting(entries: list[Entry], tests: list[tuple[str, Callable[[str], bool]]]) -> list[Entry]:
