@@ -196,6 +196,13 @@ def test_what_may_be_no_counter_is_told(reference):
         "rate(lat_bucket[5m])",
         "irate(s0_ctr[5m])",
         "rate({__name__=~'s0_.*'}[5m] offset 1m)",
+        # A message is given once, with the last of its places, which count bytes.
+        "rate(s0_ctr[5m]) + increase(s0_ctr[5m])",
+        "rate(s0_ctr[5m]) + rate(s0_ctr[5m])",
+        "sum(rate(s0_ctr[5m])) > 0 and rate(s0_ctr[1m]) or increase(s0_ctr[2m])",
+        "quantile_over_time(2, s0_ctr[5m]) + quantile_over_time(2, s0_ctr[5m])",
+        "quantile(-1, s0_ctr)\n + quantile(-1, s0_ctr)",
+        "label_replace(s0_ctr, 'a', 'é世', 'a', '.*') + rate(s0_ctr[1m])",
     ]
     for text in texts:
         assert reference.trouble(text) is None

@@ -203,7 +203,7 @@ class _At:
                     self._scalars(scalars),
                     self.steps_ms,
                     self.notes,
-                    plan.position,
+                    *plan.places,
                 )
             case Range(read=read, range_ms=range_ms):
                 return select.window_samples(self._seen(read, range_ms), int(self._ends(read)[0]), range_ms)
@@ -247,13 +247,13 @@ class _At:
                 return functions.relabelled(function, self.value(vector), texts)
             case Order(function=function, vector=vector, labels=labels):
                 return functions.ordered(function, self.value(vector), labels)
-            case Buckets(function=function, vector=vector, scalars=scalars, positions=positions):
+            case Buckets(function=function, vector=vector, scalars=scalars):
                 return functions.of_buckets(
                     function,
                     self.value(vector),
                     self._scalars(scalars),
                     self.notes,
-                    *positions,
+                    *plan.places,
                     once=plan.once,
                 )
             case StepTime(vector=vector):
@@ -270,7 +270,7 @@ class _At:
         if op == "count_values":
             return aggregate.count_values(parameter, vector, labels, without, self.evaluation.budget)
         operator = aggregate.quantile if op == "quantile" else partial(aggregate.chosen, op)
-        return operator(vector, parameter, labels, without, self.notes, plan.position)
+        return operator(vector, parameter, labels, without, self.notes, *plan.places)
 
     def _scalars(self, scalars: tuple[Plan, ...]) -> list[StepScalar]:
         return [self.value(scalar) for scalar in scalars]

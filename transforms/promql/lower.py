@@ -43,6 +43,7 @@ from throttlescope.transforms.promql.plan import (
     Window,
     WithScalar,
     rebuilt,
+    walk,
 )
 from throttlescope.transforms.promql.semantics import SUBQUERY_STEP_MS
 
@@ -55,7 +56,7 @@ def lower(text: str, expr: ast.Expr, subquery_step_ms: int = SUBQUERY_STEP_MS) -
     UnsupportedPromQLError
         A part of it is PromQL that is not carried; ``text`` serves to quote it.
     """
-    return _Lowering(text, subquery_step_ms).plan(expr)
+    return _with_last_places(_Lowering(text, subquery_step_ms).plan(expr))
 
 
 class _Lowering:
@@ -115,7 +116,7 @@ class _Lowering:
         if self._is_wrapped(expr.expr) and not isinstance(parameter, Text | ScalarNumber):
             # Prometheus computes such an aggregation at the first step only, its parameter too.
             parameter = ScalarFirst(parameter)
-        return Aggregation(expr.op, vector, labels, expr.without, parameter, bare(expr.parameter).span[0])
+        return Aggregation(expr.op, vector, labels, expr.without, parameter, (bare(expr.parameter).span[0],))
 
     def _call(self, expr: ast.Call) -> Plan:
         name, arguments = expr.function, tuple(map(bare, expr.arguments))
@@ -159,8 +160,8 @@ class _Lowering:
         at = FUNCTIONS[expr.function].takes.index(MATRIX)
         scalars = tuple(self.plan(one) for i, one in enumerate(arguments) if i != at)
         # Prometheus has lost the place of a subquery by the time it would tell of it.
-        position = 0 if isinstance(arguments[0], ast.Subquery) else self._place(expr, 0)
-        return Window(expr.function, *self.window(arguments[at]), scalars, position)
+        place = 0 if isinstance(arguments[0], ast.Subquery) else self._place(expr, 0)
+        return Window(expr.function, *self.window(arguments[at]), scalars, (place,))
 
     def _is_wrapped(self, expr: ast.Expr) -> bool:
         return self.wraps and is_invariant(expr)
@@ -180,6 +181,20 @@ class _Lowering:
         # With both, Prometheus loads what the offset asks for, and looks there for the sample that `@` alone means
         # (engine.go, rangeEvalTimestampFunctionOverVectorSelector): the newest that either would find.
         return SampleTime(replace(read, offset_ms=max(inner.offset_ms, 0)), abs(inner.offset_ms))
+
+
+def _with_last_places(plan: Plan) -> Plan:
+    """Equal parts, which are computed once, are given the last of their places: the one that a note names."""
+    last: dict[Plan, tuple[int, ...]] = {}
+    for node in walk(plan):
+        if places := getattr(node, "places", ()):
+            last[node] = max(last.get(node, ()), places)
+
+    def placed(node: Plan) -> Plan:
+        node = rebuilt(node, placed)
+        return replace(node, places=last[node]) if node in last else node
+
+    return placed(plan)
 
 
 def _aging(plan: Plan) -> Plan:

@@ -87,7 +87,7 @@ class Subquery:
 class Window(Plan):
     """A range function over the samples of a selector, or over the values of a subquery.
 
-    ``scalars`` are its other arguments; ``position`` is where the text names what a note is about. The function
+    ``scalars`` are its other arguments; ``places`` is where the text names what a note is about. The function
     ``any_over_time`` is 1 where there is a sample and keeps the name: what ``absent_over_time`` asks.
     """
 
@@ -95,7 +95,7 @@ class Window(Plan):
     read: Read | Subquery
     range_ms: int
     scalars: tuple[Plan, ...] = ()
-    position: int = field(default=0, compare=False)
+    places: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -200,14 +200,14 @@ class ScalarFirst(Plan):
 
 @dataclass(frozen=True)
 class Aggregation(Plan):
-    """``parameter`` is a scalar, or the :class:`Text` of ``count_values``; ``position`` is where it stands."""
+    """``parameter`` is a scalar, or the :class:`Text` of ``count_values``; ``places`` is where it stands."""
 
     op: str
     vector: Plan
     labels: tuple[str, ...]
     without: bool
     parameter: Plan | None = None
-    position: int = field(default=0, compare=False)
+    places: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class Order(Plan):
 
 @dataclass(frozen=True)
 class Buckets(Plan):
-    """``histogram_quantile`` and ``histogram_fraction`` of classic buckets; ``positions`` are the arguments' places.
+    """``histogram_quantile`` and ``histogram_fraction`` of classic buckets; ``places`` those of quantile and vector.
 
     ``once``: all that is read is pinned, and notes tell of the first step only.
     """
@@ -248,7 +248,7 @@ class Buckets(Plan):
     vector: Plan
     scalars: tuple[Plan, ...]
     once: bool = False
-    positions: tuple[int, int] = field(default=(0, 0), compare=False)
+    places: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
