@@ -77,9 +77,10 @@ class ResultWriter:
             existing = self._existing(metric, parts)
             kept = dict(self._kept(metric, existing, parts))
             for key, rows in buffer.blocks():
-                self._put(metric, key, [kept.pop(key), rows] if key in kept else [rows])
+                before = kept.pop(key, None)
+                self._put(metric, key, rows if before is None else _joined([before, rows]))
             for key, rows in kept.items():
-                self._put(metric, key, [rows])
+                self._put(metric, key, _joined([rows]))
         self._remove += [file for files in existing.values() for file in files]
 
     def commit(self) -> None:
@@ -94,11 +95,8 @@ class ResultWriter:
             commit_series(self.lake, ds.dataset(pa.concat_tables(self._series)), self.run_id)
         self.lake.commit("samples", self._add, self._remove, run_id=self.run_id, read_version=self._version)
 
-    def _put(self, metric: str, key: BlockKey, pieces: list[pa.Table]) -> None:
-        pieces = [rows for rows in pieces if rows.num_rows]
-        if pieces:
-            # Always joined anew: the same rows give the same bytes, whatever they were put together from.
-            rows = join_rows([rows.select(_COLUMNS) for rows in pieces], Counter())
+    def _put(self, metric: str, key: BlockKey, rows: pa.Table) -> None:
+        if rows.num_rows:
             self._add.append(write_data_file(self.lake.root, "samples", sample_rows(metric, key, rows)))
 
     def _existing(self, metric: str, parts: Sequence[Part]) -> dict[BlockKey, list[DataFile]]:
@@ -153,6 +151,12 @@ def _series_of(metric: str, parts: Sequence[Part]) -> Iterator[DecodedSeries]:
     for labels, found in writers.items():
         series = first_wins([_whole(one, labels) for one in found])
         yield DecodedSeries(labels, series.timestamps_ms, series.values, series.stale_ms)
+
+
+def _joined(pieces: list[pa.Table]) -> pa.Table:
+    """One block's rows from several tables, made as a buffer makes them: the same rows are the same bytes."""
+    pieces = [rows.select(_COLUMNS) for rows in pieces if rows.num_rows]
+    return join_rows(pieces, Counter()) if pieces else _SCHEMA.empty_table()
 
 
 def _whole(written: Written, labels: Labels) -> Series:
