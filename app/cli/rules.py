@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
 
 def check(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Rules files (YAML).", show_default=False)
+        list[Path], typer.Argument(metavar="FILE", help="Rules files (YAML).", show_default=False)
     ],
     format: FormatOption = Format.table,
     debug: Debug = False,
