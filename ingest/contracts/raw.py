@@ -38,7 +38,8 @@ SERIES = Table(
 
 SAMPLES = Table(
     "samples",
-    "One series in one block (a UTC hour). A file holds one metric, cluster, block and shard, sorted by series.",
+    "One series in one block (a UTC hour). A file holds one metric, cluster, block and shard, sorted by series. "
+    "Results of rules are series like any other; where they have no label cluster, the column is empty.",
     (
         _SERIES_ID,
         _METRIC,
