@@ -17,7 +17,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check format docs accuracy lab bench screenshots parts airflow-env lock clean
+.PHONY: help setup demo serve test check format docs accuracy conformance lab bench screenshots parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -55,6 +55,14 @@ docs: setup ## write the pages that are made from code
 accuracy: setup ## compare the simulator and what-if with every recording of a real broker, anew
 	@$(BIN)/python -m tests.lab.simulated
 	@$(BIN)/python -m tests.lab.simulated.whatif
+
+conformance: setup parts ## prove PromQL equal to a real Prometheus (CORPUS=DIR and COMPLIANCE=DIR: checkouts of its repositories)
+	@$(BIN)/python -m tests.promql.conformance random --pairs 10000 $(CONFORMANCE_ARGS)
+	@$(BIN)/python -m tests.promql.conformance hostile --texts 100000
+	@if test -n "$(CORPUS)"; then $(BIN)/python -m tests.promql.conformance corpus --checkout "$(CORPUS)"; \
+		else echo "left out: upstream's corpus; CORPUS=DIR names a checkout of prometheus/prometheus" >&2; fi
+	@if test -n "$(COMPLIANCE)"; then $(BIN)/python -m tests.promql.conformance compliance --checkout "$(COMPLIANCE)"; \
+		else echo "left out: the compliance list; COMPLIANCE=DIR names a checkout of prometheus/compliance" >&2; fi
 
 lab: setup parts ## record every scenario that has no recording yet, on a real broker (LAB_ARGS)
 	@$(BIN)/python -m tests.lab record $(LAB_ARGS)
