@@ -14,7 +14,7 @@ from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.evaluate import plan_query
 from throttlescope.transforms.promql.plan import Plan, ScalarFirst, walk
-from throttlescope.transforms.rules.outputs import may_read
+from throttlescope.transforms.rules.outputs import may_read, metric_names
 from throttlescope.transforms.rules.rule_file import Group, Rule, RuleFile, RuleFileError
 
 
@@ -59,20 +59,21 @@ def schedule(files: Iterable[RuleFile], evaluation_interval_ms: int) -> list[Sch
     RuleFileError
         Rules of a group read one another, or two groups do.
     """
+    groups = [group for file in files for group in file.groups]
+    rules = [rule for group in _ordered(groups) for rule in group.rules]
+    group_of = {id(rule): group for group in groups for rule in group.rules}
     placed = [
         Scheduled(
             rule,
             plan_query(rule.expr, evaluation_interval_ms),
             number,
-            group.interval_ms or evaluation_interval_ms,
-            group.query_offset_ms,
-            group.limit,
+            group_of[id(rule)].interval_ms or evaluation_interval_ms,
+            group_of[id(rule)].query_offset_ms,
+            group_of[id(rule)].limit,
         )
-        for number, (group, rule) in enumerate(
-            (group, rule) for group in _ordered_groups(files) for rule in group.rules
-        )
+        for number, rule in enumerate(rules)
     ]
-    known = [_with_reads(rule, placed) for rule in placed]
+    known = [_with_reads(rule, placed, read) for rule, read in zip(placed, _reads(rules), strict=True)]
     numbers = _topological(
         range(len(known)),
         lambda number: known[number].reads - {number},
@@ -86,30 +87,39 @@ def check_order(file: RuleFile) -> None:
     schedule([file], MINUTE_MS)
 
 
-def _ordered_groups(files: Iterable[RuleFile]) -> list[Group]:
-    groups = [group for file in files for group in file.groups]
-    reads = [
-        {
-            other
-            for other, read in enumerate(groups)
-            if other != number and any(_reads(rule, found) for rule in group.rules for found in read.rules)
-        }
-        for number, group in enumerate(groups)
-    ]
+def _ordered(groups: Sequence[Group]) -> list[Group]:
+    """Groups after those that they read."""
+    rules = [rule for group in groups for rule in group.rules]
+    group_of = [number for number, group in enumerate(groups) for _ in group.rules]
+    reads: list[set[int]] = [set() for _ in groups]
+    for number, read in zip(group_of, _reads(rules), strict=True):
+        reads[number] |= {group_of[other] for other in read} - {number}
     order = _topological(range(len(groups)), lambda n: reads[n], lambda cycle: _groups_error(groups, cycle))
     return [groups[number] for number in order]
 
 
-def _with_reads(rule: Scheduled, placed: Sequence[Scheduled]) -> Scheduled:
-    read = [other for other in placed if _reads(rule.rule, other.rule)]
+def _reads(rules: Sequence[Rule]) -> list[set[int]]:
+    """For each rule the rules that it may read, by their places."""
+    by_metric: dict[str, set[int]] = {}
+    for place, rule in enumerate(rules):
+        for metric in metric_names(rule):
+            by_metric.setdefault(metric, set()).add(place)
+    found = []
+    for rule in rules:
+        read: set[int] = set()
+        for selector in rule.selectors:
+            named = selector.metric_name
+            candidates = range(len(rules)) if named is None else by_metric.get(named, ())
+            read |= {place for place in candidates if may_read(selector, rules[place])}
+        found.append(read)
+    return found
+
+
+def _with_reads(rule: Scheduled, placed: Sequence[Scheduled], reads: set[int]) -> Scheduled:
     stepped = _moves(rule) or any(
-        other.number >= rule.number or other.offset_ms > rule.offset_ms for other in read
+        number >= rule.number or placed[number].offset_ms > rule.offset_ms for number in reads
     )
-    return replace(rule, reads=frozenset(other.number for other in read), stepped=stepped)
-
-
-def _reads(rule: Rule, other: Rule) -> bool:
-    return any(may_read(selector, other) for selector in rule.selectors)
+    return replace(rule, reads=frozenset(reads), stepped=stepped)
 
 
 def _moves(rule: Scheduled) -> bool:

@@ -6,41 +6,27 @@ from collections.abc import Mapping
 
 from throttlescope.ingest.selector import NAME_LABEL, Selector
 from throttlescope.transforms.promql.semantics import Labels, labels_of
-from throttlescope.transforms.rules.rule_file import AlertingRule, Rule
+from throttlescope.transforms.rules.rule_file import ALERT_NAME, ALERT_STATE, AlertingRule, Rule
 from throttlescope.transforms.rules.template import filled_in
-
-ALERTS, ALERTS_FOR_STATE = "ALERTS", "ALERTS_FOR_STATE"
-ALERT_NAME, ALERT_STATE = "alertname", "alertstate"
-PENDING, FIRING = "pending", "firing"
-
-
-def known_labels(rule: Rule) -> list[dict[str, str]]:
-    """Labels that all series of a rule have, one entry per kind of series; an empty value says that there is none."""
-    if not isinstance(rule, AlertingRule):
-        return [{**rule.labels, NAME_LABEL: rule.name}]
-    fixed = {name: text for name, text in rule.labels.items() if "{{" not in text}
-    alert = {**fixed, ALERT_NAME: rule.name}
-    states = [{**alert, NAME_LABEL: ALERTS, ALERT_STATE: state} for state in (PENDING, FIRING)]
-    return [*states, {**alert, NAME_LABEL: ALERTS_FOR_STATE}]
 
 
 def metric_names(rule: Rule) -> list[str]:
     """Names of the metrics that a rule writes."""
-    return list(dict.fromkeys(known[NAME_LABEL] for known in known_labels(rule)))
+    return list(dict.fromkeys(known[NAME_LABEL] for known in rule.known_labels))
 
 
 def may_read(selector: Selector, rule: Rule) -> bool:
     """Whether a selector could find a series of a rule."""
     return any(
         all(matcher.matches(known[matcher.name]) for matcher in selector.matchers if matcher.name in known)
-        for known in known_labels(rule)
+        for known in rule.known_labels
     )
 
 
 def may_write(rule: Rule, labels: Mapping[str, str]) -> bool:
     """Whether a series could be one of a rule's."""
     return any(
-        all(labels.get(name, "") == value for name, value in known.items()) for known in known_labels(rule)
+        all(labels.get(name, "") == value for name, value in known.items()) for known in rule.known_labels
     )
 
 

@@ -18,17 +18,14 @@ from throttlescope.transforms.rules.alerts import Alert
 from throttlescope.transforms.rules.evaluation import State, moments
 from throttlescope.transforms.rules.instants import answers_at
 from throttlescope.transforms.rules.order import Scheduled
-from throttlescope.transforms.rules.outputs import (
+from throttlescope.transforms.rules.outputs import alert_labels, alert_of, may_write, metric_names
+from throttlescope.transforms.rules.rule_file import (
     ALERT_STATE,
     ALERTS,
     ALERTS_FOR_STATE,
     FIRING,
-    alert_labels,
-    alert_of,
-    may_write,
-    metric_names,
+    AlertingRule,
 )
-from throttlescope.transforms.rules.rule_file import AlertingRule
 from throttlescope.transforms.rules.visible import Visible
 from throttlescope.transforms.rules.written import by_labels
 

@@ -31,6 +31,10 @@ from throttlescope.transforms.rules.document import (
 )
 from throttlescope.transforms.rules.template import TemplateError, check_template
 
+ALERTS, ALERTS_FOR_STATE = "ALERTS", "ALERTS_FOR_STATE"
+ALERT_NAME, ALERT_STATE = "alertname", "alertstate"
+PENDING, FIRING = "pending", "firing"
+
 _FILE_FIELDS = ("groups",)
 _GROUP_FIELDS = ("name", "interval", "query_offset", "limit", "labels", "rules")
 _RULE_FIELDS = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "annotations")
@@ -84,10 +88,17 @@ class Rule:
         """The expression, ready to evaluate."""
         return plan_query(self.expr)
 
-    @property
-    def selectors(self) -> set[Selector]:
+    @cached_property
+    def selectors(self) -> frozenset[Selector]:
         """What it reads."""
-        return {node.selector for node in ast.walk(self.tree) if isinstance(node, ast.VectorSelector)}
+        return frozenset(
+            node.selector for node in ast.walk(self.tree) if isinstance(node, ast.VectorSelector)
+        )
+
+    @cached_property
+    def known_labels(self) -> tuple[Mapping[str, str], ...]:
+        """Labels that all series it writes have, one entry per kind of series; an empty value says that there is none."""
+        return ({**self.labels, NAME_LABEL: self.name},)
 
 
 @dataclass(frozen=True)
@@ -112,6 +123,14 @@ class AlertingRule(Rule):
     for_ms: int = 0
     keep_firing_for_ms: int = 0
     annotations: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def known_labels(self) -> tuple[Mapping[str, str], ...]:
+        """As of any rule; what a template will give is not known."""
+        fixed = {name: text for name, text in self.labels.items() if "{{" not in text}
+        alert = {**fixed, ALERT_NAME: self.name}
+        states = ({**alert, NAME_LABEL: ALERTS, ALERT_STATE: state} for state in (PENDING, FIRING))
+        return (*states, {**alert, NAME_LABEL: ALERTS_FOR_STATE})
 
 
 @dataclass(frozen=True)

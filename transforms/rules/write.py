@@ -26,7 +26,7 @@ from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.pull_item import block_key, series_rows
 from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.ingest.series import DecodedSeries, batch_of
-from throttlescope.ingest.times import block_start, dates_of
+from throttlescope.ingest.times import BLOCK_MS, block_start, dates_of
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.rules.outputs import may_write
@@ -129,14 +129,20 @@ class ResultWriter:
                 rows["series_id"].to_pylist(), rows["labels"].to_pylist(), strict=True
             )
         }
+        owned = [
+            (part, {one for one, labels in labels_of.items() if may_write(part.rule, labels)})
+            for part in parts
+        ]
         for key, files in existing.items():
+            whole = [
+                ids for part, ids in owned if part.start_ms <= key[1] and key[1] + BLOCK_MS <= part.end_ms
+            ]
+            if len(set().union(*whole)) == len(labels_of):
+                # Nothing of it stays, and nothing has to be read.
+                continue
             table = read_files("samples", files, columns=_COLUMNS).cast(_SCHEMA)
-            for part in parts:
-                mine = np.fromiter(
-                    (may_write(part.rule, labels_of.get(one, {})) for one in table["series_id"].to_pylist()),
-                    bool,
-                    table.num_rows,
-                )
+            for part, ids in owned:
+                mine = np.array([one in ids for one in table["series_id"].to_pylist()], bool)
                 table = _without(table, mine, part.start_ms, part.end_ms)
             yield key, table
 
