@@ -108,6 +108,8 @@ class Endpoints:
             with self._turnstile.place(options.timeout_s) as left_s:
                 placed_s = time.monotonic()
                 answer = evaluate(replace(options, timeout_s=left_s))
+        except ApiError:
+            raise
         except Exception as error:
             raise api_error_of(error, text) from error
         done_s = time.monotonic()
@@ -119,7 +121,7 @@ class Endpoints:
                 "execQueueTime": placed_s - begun_s,
                 "execTotalTime": done_s - begun_s,
             }
-            pieces = _with_stats(pieces, {"timings": timings, **answer.stats})
+            pieces = _with_stats(pieces, {"timings": timings, "throttlescope": answer.stats})
         if points_of(answer) <= _POINTS_OF_ONE_PIECE:
             pieces = (b"".join(pieces),)
         return Reply(pieces, *_notes(answer, truncated))

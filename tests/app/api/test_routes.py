@@ -137,6 +137,7 @@ def test_statistics_are_given_where_asked(client):
     stats = found["data"].pop("stats")
     assert found == plain
     assert stats["timings"]["execTotalTime"] >= stats["timings"]["evalTotalTime"] > 0
+    assert stats["throttlescope"]["samples"] > 0
 
 
 class _Noted:
