@@ -1,0 +1,148 @@
+"""Functions of labels and of order. In: label sets, words, vectors. Out: other label sets, vectors in order."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+from tests.naive.promql.data import (
+    NAME,
+    Labels,
+    NaiveError,
+    Vector,
+    in_order,
+    inserted,
+    value_of,
+    with_label,
+)
+from throttlescope.transforms.promql import ast
+
+_PLACE = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
+
+
+def selected(selector: ast.VectorSelector, labels: dict[str, str]) -> bool:
+    """Whether a series has what a selector asks for. A missing label is the empty string."""
+    for matcher in selector.selector.matchers:
+        value = labels.get(matcher.name, "")
+        if matcher.op in ("=", "!="):
+            fits = value == matcher.value
+        else:
+            fits = re.fullmatch(f"(?s:{matcher.value})", value) is not None
+        if fits == matcher.op.startswith("!"):
+            return False
+    return True
+
+
+def absent_labels(expr: ast.Expr) -> Labels:
+    """The labels of what is absent: those that its selector wants by one ``=`` and nothing after it."""
+    while isinstance(expr, ast.Paren):
+        expr = expr.expr
+    if isinstance(expr, ast.MatrixSelector):
+        expr = expr.vector
+    if not isinstance(expr, ast.VectorSelector):
+        return frozenset()
+    kept: dict[str, str] = {}
+    wanted = set()
+    for matcher in expr.selector.matchers:
+        if matcher.name == NAME:
+            continue
+        if matcher.op == "=" and matcher.name not in wanted:
+            wanted.add(matcher.name)
+            kept[matcher.name] = matcher.value
+        else:
+            kept.pop(matcher.name, None)
+    return frozenset((name, value) for name, value in kept.items() if value)
+
+
+def replacing(to: str, template: str, source: str, pattern: str) -> Callable[[Labels], Labels]:
+    """``label_replace``; patterns are of the part of the syntax that RE2 and Python have in common."""
+    _refuse_empty(to)
+    try:
+        wanted = re.compile(f"(?s:{pattern})")
+    except re.error as error:
+        raise NaiveError("invalid regular expression") from error
+
+    def change(labels: Labels) -> Labels:
+        found = wanted.fullmatch(value_of(labels, source))
+        if found is None:
+            return labels
+        return with_label(labels, to, _PLACE.sub(lambda place: _filled(place, found), template))
+
+    return change
+
+
+def _filled(place: re.Match, found: re.Match) -> str:
+    """What stands for ``$1``, ``${name}`` or ``$$``; a group that is not there is empty."""
+    if place[0] == "$$":
+        return "$"
+    name = place[1] or place[2]
+    if name.isdigit() and (name == "0" or not name.startswith("0")):
+        return (found[int(name)] or "") if int(name) <= found.re.groups else ""
+    return found.groupdict().get(name) or ""
+
+
+def joining(to: str, separator: str, *sources: str) -> Callable[[Labels], Labels]:
+    """``label_join``."""
+    for name in (to, *sources):
+        _refuse_empty(name)
+    return lambda labels: with_label(labels, to, separator.join(value_of(labels, name) for name in sources))
+
+
+def _refuse_empty(name: str) -> None:
+    if not name:
+        raise NaiveError("invalid label name")
+
+
+def by_value(vector: Vector, *, descending: bool) -> Vector:
+    """In the order of values, NaN last; equal ones stay as they came."""
+    numbers = [row for row in vector.items() if not math.isnan(row[1])]
+    numbers.sort(key=lambda row: -row[1] if descending else row[1])
+    return dict(numbers + [row for row in vector.items() if math.isnan(row[1])])
+
+
+def by_labels(vector: Vector, names: tuple[str, ...], *, descending: bool) -> Vector:
+    """In the natural order of some labels, then of all labels."""
+
+    def goes_before(a: Labels, b: Labels) -> bool:
+        for name in names:
+            one, other = value_of(a, name), value_of(b, name)
+            if one != other:
+                return naturally_before(one, other) != descending
+        return (in_order(a) < in_order(b)) != descending
+
+    return {labels: vector[labels] for labels in inserted(vector, goes_before)}
+
+
+def naturally_before(a: str, b: str) -> bool:
+    """Natural order: where both have digits, the number decides, by its length first.
+
+    Zeros in front are skipped, and what follows them belongs to the number whatever it is.
+    """
+    one, other = a.encode(), b.encode()
+    i = j = 0
+    while i < len(one) and j < len(other):
+        if _is_digit(one[i]) and _is_digit(other[j]):
+            left, right = _number_at(one, i), _number_at(other, j)
+            if left != right:
+                return (right[1] - right[0], other[slice(*right)]) > (left[1] - left[0], one[slice(*left)])
+            i, j = left[1], right[1]
+        elif one[i] == other[j]:
+            i, j = i + 1, j + 1
+        else:
+            return one[i] < other[j]
+    return i >= len(one) and j < len(other)
+
+
+def _is_digit(byte: int) -> bool:
+    return ord("0") <= byte <= ord("9")
+
+
+def _number_at(text: bytes, start: int) -> tuple[int, int]:
+    """First and last-but-one place of a number without its zeros in front."""
+    while text[start] == ord("0") and start + 1 < len(text):
+        start += 1
+    end = start + 1
+    while end < len(text) and _is_digit(text[end]):
+        end += 1
+    return start, end
