@@ -216,7 +216,8 @@ class _At:
             case ScalarNegate(scalar=scalar):
                 return elements.negate(self.value(scalar))
             case ScalarFirst(scalar=scalar):
-                return np.full(len(self.steps_ms), self.value(scalar)[0])
+                first = self.evaluation.value(scalar, Steps.at(self.steps.start_ms))
+                return np.full(len(self.steps_ms), first[0])
             case ScalarBinary(op=op, left=left, right=right):
                 return elements.calculate(op, self.value(left), self.value(right))
             case ScalarOf(vector=vector):

@@ -15,6 +15,7 @@ from throttlescope.transforms.promql.arguments import (
 from throttlescope.transforms.promql.errors import unsupported
 from throttlescope.transforms.promql.functions import FUNCTIONS, MATRIX, SCALAR
 from throttlescope.transforms.promql.kinds import kind_of
+from throttlescope.transforms.promql.notes import Place
 from throttlescope.transforms.promql.plan import (
     Absent,
     Aggregation,
@@ -60,10 +61,11 @@ def lower(text: str, expr: ast.Expr, subquery_step_ms: int = SUBQUERY_STEP_MS) -
 
 
 class _Lowering:
-    def __init__(self, text: str, subquery_step_ms: int, *, wraps: bool = True) -> None:
+    def __init__(self, text: str, subquery_step_ms: int) -> None:
         self.text, self.subquery_step_ms = text, subquery_step_ms
         # Whether Prometheus looks here for what is the same at every step: in an aggregation's parameter it does not.
-        self.wraps = wraps
+        self.wraps = True
+        self._noted = 0
 
     def plan(self, expr: ast.Expr) -> Plan:
         match expr:
@@ -108,15 +110,20 @@ class _Lowering:
         return Match(expr.op, left, right, matching, expr.return_bool)
 
     def _aggregate(self, expr: ast.Aggregate) -> Plan:
-        vector, labels = self.plan(expr.expr), tuple(sorted(expr.labels))
+        labels = tuple(sorted(expr.labels))
         if expr.parameter is None:
-            return Aggregation(expr.op, vector, labels, expr.without)
-        parameter = _Lowering(self.text, self.subquery_step_ms, wraps=False).plan(unpinned(expr.parameter))
-        parameter = _aging(parameter)
+            return Aggregation(expr.op, self.plan(expr.expr), labels, expr.without)
+        # The parameter comes first, as in Prometheus: so notes keep their order.
+        wraps, self.wraps = self.wraps, False
+        parameter = _aging(self.plan(unpinned(expr.parameter)))
+        self.wraps = wraps
+        vector = self.plan(expr.expr)
         if self._is_wrapped(expr.expr) and not isinstance(parameter, Text | ScalarNumber):
             # Prometheus computes such an aggregation at the first step only, its parameter too.
             parameter = ScalarFirst(parameter)
-        return Aggregation(expr.op, vector, labels, expr.without, parameter, (bare(expr.parameter).span[0],))
+        return Aggregation(
+            expr.op, vector, labels, expr.without, parameter, self._places(bare(expr.parameter).span[0])
+        )
 
     def _call(self, expr: ast.Call) -> Plan:
         name, arguments = expr.function, tuple(map(bare, expr.arguments))
@@ -143,7 +150,7 @@ class _Lowering:
                 return self._timestamp(arguments[0])
             case "histogram_quantile" | "histogram_fraction":
                 *scalars, vector = map(self.plan, arguments)
-                places = tuple(self._place(expr, i) for i in (0, len(arguments) - 1))
+                places = self._places(self._position(expr, 0), self._position(expr, len(arguments) - 1))
                 return Buckets(name, vector, tuple(scalars), self._is_wrapped(expr), places)
         match function.family:
             case "label":
@@ -158,15 +165,21 @@ class _Lowering:
 
     def _window(self, expr: ast.Call, arguments: tuple[ast.Expr, ...]) -> Plan:
         at = FUNCTIONS[expr.function].takes.index(MATRIX)
+        read, range_ms = self.window(arguments[at])
         scalars = tuple(self.plan(one) for i, one in enumerate(arguments) if i != at)
         # Prometheus has lost the place of a subquery by the time it would tell of it.
-        place = 0 if isinstance(arguments[0], ast.Subquery) else self._place(expr, 0)
-        return Window(expr.function, *self.window(arguments[at]), scalars, (place,))
+        position = 0 if isinstance(arguments[0], ast.Subquery) else self._position(expr, 0)
+        return Window(expr.function, read, range_ms, scalars, self._places(position))
 
     def _is_wrapped(self, expr: ast.Expr) -> bool:
         return self.wraps and is_invariant(expr)
 
-    def _place(self, call: ast.Call, index: int) -> int:
+    def _places(self, *positions: int) -> tuple[Place, ...]:
+        """Positions of a node whose parts have been planned, and so would be evaluated before it."""
+        self._noted += 1
+        return tuple(Place(self._noted, position) for position in positions)
+
+    def _position(self, call: ast.Call, index: int) -> int:
         """Where a note says that an argument begins: behind its brackets, unless it is wrapped, brackets and all."""
         argument = call.arguments[index]
         alone = self._is_wrapped(argument) and not is_invariant(call)
@@ -185,7 +198,7 @@ class _Lowering:
 
 def _with_last_places(plan: Plan) -> Plan:
     """Equal parts, which are computed once, are given the last of their places: the one that a note names."""
-    last: dict[Plan, tuple[int, ...]] = {}
+    last: dict[Plan, tuple[Place, ...]] = {}
     for node in walk(plan):
         if places := getattr(node, "places", ()):
             last[node] = max(last.get(node, ()), places)

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 _WARNING, _INFO = "PromQL warning: ", "PromQL info: "
 _PLACE = re.compile(r"(.*) \((\d+):(\d+)\)", re.DOTALL)
 
-#: Line and column, both from 1; none where a note is about no place.
-_Place = tuple[int, ...]
+
+class Place(NamedTuple):
+    """Where a note is about something.
+
+    Attributes
+    ----------
+    order : int
+        When Prometheus would evaluate the part concerned: parts inside before the parts around them.
+    position : int
+        Offset in the text.
+    """
+
+    order: int
+    position: int
+
+
+#: Order, line and column; none where a note is about no place.
+_Known = tuple[int, ...]
 
 
 class Notes:
     """Collects annotations: each message once, in the order in which they first came up.
 
-    Prometheus keeps one place per message, that of the part it evaluated last. It goes through a text from left to right, so
-    that is the last place in the text, in whatever order parts are computed here.
+    Prometheus keeps one place per message, that of the part it evaluated last; so does this, in whatever order parts are
+    computed. What tasks found has no order among itself but the text's, and comes before what is noted here.
 
     Parameters
     ----------
@@ -26,22 +43,22 @@ class Notes:
 
     def __init__(self, text: str = "") -> None:
         self._text = text
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _Known] = {}
 
-    def warn(self, message: str, position: int | None = None) -> None:
+    def warn(self, message: str, place: Place | None = None) -> None:
         """Note that an answer may not be what was meant."""
-        self._note(_WARNING + message, self._place(position))
+        self._note(_WARNING + message, self._known(place))
 
-    def info(self, message: str, position: int | None = None) -> None:
+    def info(self, message: str, place: Place | None = None) -> None:
         """Note something that is worth a look."""
-        self._note(_INFO + message, self._place(position))
+        self._note(_INFO + message, self._known(place))
 
     def add(self, warnings: Iterable[str], infos: Iterable[str]) -> None:
         """Take over the texts of another collection, such as a task's."""
         for text in (*warnings, *infos):
             placed = _PLACE.fullmatch(text)
             if placed:
-                self._note(placed[1], (int(placed[2]), int(placed[3])))
+                self._note(placed[1], (-1, int(placed[2]), int(placed[3])))
             else:
                 self._note(text, ())
 
@@ -53,20 +70,21 @@ class Notes:
     def infos(self) -> tuple[str, ...]:
         return self._texts(_INFO)
 
-    def _note(self, message: str, place: _Place) -> None:
+    def _note(self, message: str, place: _Known) -> None:
         self._places[message] = max(self._places.get(message, place), place)
 
     def _texts(self, kind: str) -> tuple[str, ...]:
         return tuple(
-            f"{message} ({place[0]}:{place[1]})" if place else message
+            f"{message} ({place[1]}:{place[2]})" if place else message
             for message, place in self._places.items()
             if message.startswith(kind)
         )
 
-    def _place(self, position: int | None) -> _Place:
-        if position is None:
+    def _known(self, place: Place | None) -> _Known:
+        if place is None:
             return ()
+        order, position = place
         line = self._text.count("\n", 0, position) + 1
         before = self._text[self._text.rfind("\n", 0, position) + 1 : position]
         # Prometheus counts bytes.
-        return line, len(before.encode()) + 1
+        return order, line, len(before.encode()) + 1

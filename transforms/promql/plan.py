@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from throttlescope.ingest.selector import Selector
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.matrix import Steps
+from throttlescope.transforms.promql.notes import Place
 from throttlescope.transforms.promql.semantics import Labels, window_range
 
 
@@ -95,7 +96,7 @@ class Window(Plan):
     read: Read | Subquery
     range_ms: int
     scalars: tuple[Plan, ...] = ()
-    places: tuple[int, ...] = field(default=(), compare=False)
+    places: tuple[Place, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ class SetOperation(Plan):
 
 @dataclass(frozen=True)
 class ScalarFirst(Plan):
-    """The value that a scalar has at the first step, at every step."""
+    """The value that a scalar has at the first step, at every step; at the others it is not even computed."""
 
     scalar: Plan
 
@@ -207,7 +208,7 @@ class Aggregation(Plan):
     labels: tuple[str, ...]
     without: bool
     parameter: Plan | None = None
-    places: tuple[int, ...] = field(default=(), compare=False)
+    places: tuple[Place, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,7 @@ class Buckets(Plan):
     vector: Plan
     scalars: tuple[Plan, ...]
     once: bool = False
-    places: tuple[int, ...] = field(default=(), compare=False)
+    places: tuple[Place, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, grouped, masked
-from throttlescope.transforms.promql.notes import Notes
+from throttlescope.transforms.promql.notes import Notes, Place
 from throttlescope.transforms.promql.operators.elements import larger, smaller
 from throttlescope.transforms.promql.operators.wording import plain, short
 from throttlescope.transforms.promql.semantics import Labels, group_key
@@ -45,7 +45,7 @@ def quantile(
     labels: tuple[str, ...],
     without: bool,
     notes: Notes,
-    position: int = 0,
+    place: Place | None = None,
 ) -> StepMatrix:
     """A quantile of each group; ``quantiles`` may change from step to step.
 
@@ -54,7 +54,7 @@ def quantile(
     low, high = least(quantiles), most(quantiles)
     for wrong, value in ((np.isnan(quantiles).any(), np.nan), (high > 1, high), (low < 0, low)):
         if wrong:
-            notes.warn(f"quantile value should be between 0 and 1, got {short(value)}", position)
+            notes.warn(f"quantile value should be between 0 and 1, got {short(value)}", place)
     if not vector.labels:
         return empty(vector.steps)
     groups, group_of = grouped(vector, labels, without)
@@ -112,7 +112,7 @@ def chosen(
     labels: tuple[str, ...],
     without: bool,
     notes: Notes,
-    position: int = 0,
+    place: Place | None = None,
 ) -> StepMatrix:
     """``topk``, ``bottomk``, ``limitk`` and ``limit_ratio``: some elements of each group, with all their labels.
 
@@ -125,7 +125,7 @@ def chosen(
         At a step at which there is anything to choose from the parameter is NaN, or no int64 holds it.
     """
     if op == "limit_ratio":
-        return _share(vector, parameter, notes, position)
+        return _share(vector, parameter, notes, place)
     # Prometheus looks at no element where no step asks for any, and so finds no fault with the parameter.
     if not vector.labels or most(parameter) < 1:
         return empty(vector.steps)
@@ -151,14 +151,14 @@ def _whole(parameter: StepScalar, needed: np.ndarray, series: int) -> np.ndarray
     return np.trunc(np.clip(np.nan_to_num(parameter), 0, series)).astype(np.int64)
 
 
-def _share(vector: StepMatrix, ratios: StepScalar, notes: Notes, position: int) -> StepMatrix:
+def _share(vector: StepMatrix, ratios: StepScalar, notes: Notes, place: Place | None) -> StepMatrix:
     low, high = least(ratios), most(ratios)
     if low == high == 0:
         return empty(vector.steps)
     for wrong, value, bound in ((high > 1, high, "1"), (low < -1, low, "-1")):
         if wrong:
             notes.warn(
-                f"ratio value should be between -1 and 1, got {short(value)}, capping to {bound}", position
+                f"ratio value should be between -1 and 1, got {short(value)}, capping to {bound}", place
             )
     if (vector.present.any(axis=0) & np.isnan(ratios)).any():
         raise QueryError("Ratio value NaN is NaN")

@@ -11,7 +11,7 @@ from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.functions import FUNCTIONS
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, merged
-from throttlescope.transforms.promql.notes import Notes
+from throttlescope.transforms.promql.notes import Notes, Place
 from throttlescope.transforms.promql.operators.names import nameless
 from throttlescope.transforms.promql.operators.select import seen_rows
 from throttlescope.transforms.promql.operators.wording import note_quantiles, quoted
@@ -56,7 +56,7 @@ def window(
     scalars: Sequence[StepScalar],
     steps_ms: np.ndarray,
     notes: Notes,
-    position: int = 0,
+    place: Place | None = None,
 ) -> StepMatrix:
     """A range function of each series over (end - range, end]; staleness markers are not seen.
 
@@ -66,7 +66,7 @@ def window(
         The function's other arguments.
     steps_ms : ndarray
         The steps themselves, which ``predict_linear`` counts from whatever offset and ``@`` say.
-    position : int
+    place : Place, optional
         Where in the text the argument stands that a note may be about.
 
     Raises
@@ -78,9 +78,9 @@ def window(
         return empty(len(ends_ms))
     values, present = _computed(function, samples, ends_ms, range_ms, scalars, steps_ms)
     if function == "quantile_over_time":
-        note_quantiles(notes, scalars[0][present.any(axis=0)], position)
+        note_quantiles(notes, scalars[0][present.any(axis=0)], place)
     elif function in ("rate", "increase"):
-        _note_gauges(samples.labels, present, notes, position)
+        _note_gauges(samples.labels, present, notes, place)
     if function == "any_over_time" or FUNCTIONS[function].keeps_name:
         return seen_rows(samples.labels, values, present)
     labels, distinct = nameless(samples.labels)
@@ -124,12 +124,12 @@ def _computed(
     return values, present
 
 
-def _note_gauges(labels: tuple[Labels, ...], present: np.ndarray, notes: Notes, position: int) -> None:
+def _note_gauges(labels: tuple[Labels, ...], present: np.ndarray, notes: Notes, place: Place | None) -> None:
     names = {dict(one).get(NAME_LABEL, "") for one, row in zip(labels, present, strict=True) if row.any()}
     for name in sorted(names):
         if name and not name.endswith(_COUNTER_NAMES):
             notes.info(
                 "metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "
                 + quoted(name),
-                position,
+                place,
             )

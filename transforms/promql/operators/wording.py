@@ -7,17 +7,17 @@ from decimal import Decimal
 
 import numpy as np
 
-from throttlescope.transforms.promql.notes import Notes
+from throttlescope.transforms.promql.notes import Notes, Place
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r"}
 _ESCAPES |= {"\t": "\\t", "\v": "\\v"}
 
 
-def note_quantiles(notes: Notes, quantiles: np.ndarray, position: int) -> None:
+def note_quantiles(notes: Notes, quantiles: np.ndarray, place: Place | None) -> None:
     """Warn of each quantile outside 0 to 1."""
     wrong = ~((quantiles >= 0) & (quantiles <= 1))
     for value in dict.fromkeys(map(short, quantiles[wrong].tolist())):
-        notes.warn(f"quantile value should be between 0 and 1, got {value}", position)
+        notes.warn(f"quantile value should be between 0 and 1, got {value}", place)
 
 
 def short(value: float) -> str:

@@ -11,7 +11,7 @@ from numba import njit
 
 from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty
-from throttlescope.transforms.promql.notes import Notes
+from throttlescope.transforms.promql.notes import Notes, Place
 from throttlescope.transforms.promql.operators.functions.numbers import without_names
 from throttlescope.transforms.promql.operators.wording import note_quantiles, quoted
 from throttlescope.transforms.promql.semantics import Labels
@@ -33,8 +33,8 @@ def of_buckets(
     vector: StepMatrix,
     scalars: Sequence[StepScalar],
     notes: Notes,
-    position: int = 0,
-    vector_position: int = 0,
+    place: Place | None = None,
+    vector_place: Place | None = None,
     *,
     once: bool = False,
 ) -> StepMatrix:
@@ -47,13 +47,13 @@ def of_buckets(
     ----------
     scalars : sequence of StepScalar
         The quantile; or the bounds between which observations count.
-    position, vector_position : int
+    place, vector_place : Place, optional
         Where in the text the quantile and the buckets stand.
     once : bool
         All that is read is pinned: Prometheus computes the first step only.
     """
     if function == "histogram_quantile":
-        note_quantiles(notes, scalars[0], position)
+        note_quantiles(notes, scalars[0], place)
     histograms: dict[Labels, list[tuple[float, int]]] = {}
     for row, labels in enumerate(vector.labels):
         upper = parse_float(_value(labels, BUCKET_LABEL))
@@ -64,7 +64,7 @@ def of_buckets(
             notes.warn(
                 f"bucket label {quoted(BUCKET_LABEL)} is missing or has a malformed value of "
                 f"{quoted(_value(labels, BUCKET_LABEL))} for metric name {quoted(_value(labels, NAME_LABEL))}",
-                vector_position,
+                vector_place,
             )
     if not histograms:
         return empty(vector.steps)
@@ -77,7 +77,7 @@ def of_buckets(
     arrays = (vector.values, vector.present, uppers, rows, bounds)
     if function == "histogram_quantile":
         values, present, forced = bucket_quantiles(*arrays, scalars[0])
-        _note_forced(tuple(histograms), present, forced[:, :1] if once else forced, notes, vector_position)
+        _note_forced(tuple(histograms), present, forced[:, :1] if once else forced, notes, vector_place)
     else:
         values, present = bucket_fractions(*arrays, *scalars)
     return without_names(StepMatrix(tuple(histograms), values, present))
@@ -100,7 +100,7 @@ def _value(labels: Labels, name: str) -> str:
 
 
 def _note_forced(
-    labels: tuple[Labels, ...], present: np.ndarray, forced: np.ndarray, notes: Notes, position: int
+    labels: tuple[Labels, ...], present: np.ndarray, forced: np.ndarray, notes: Notes, place: Place | None
 ) -> None:
     """Tell of histograms that had to be made to rise.
 
@@ -115,7 +115,7 @@ def _note_forced(
                 "input to histogram_quantile needed to be fixed for monotonicity (see "
                 "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile) for metric name "
                 + quoted(name),
-                position,
+                place,
             )
 
 
