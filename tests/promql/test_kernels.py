@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.naive.windows import of_window, quantile
+from tests.naive.promql.sums import quantile
+from tests.naive.promql.windows import Window, of_window
 from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.functions import FUNCTIONS, MATRIX
 from throttlescope.transforms.promql.notes import Notes
@@ -61,9 +62,8 @@ def test_windows_that_move_on_are_the_windows_themselves(seed, range_ms, step_ms
         rows = {dict(labels)["i"]: row for row, labels in enumerate(found.labels)}
         for i, samples in enumerate(series):
             for j, (step, end) in enumerate(zip(steps_ms.tolist(), ends_ms.tolist(), strict=True)):
-                told = of_window(
-                    function, samples, end - range_ms, end, step, tuple(float(one[j]) for one in numbers)
-                )
+                inside = Window.of(samples, end - range_ms, end, step)
+                told = of_window(function, inside, [float(one[j]) for one in numbers])
                 row = rows.get(str(i))
                 if row is None or not found.present[row, j]:
                     assert told is None, (function, i, j)

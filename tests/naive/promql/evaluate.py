@@ -141,11 +141,12 @@ def ranges(
         pinned = pin_ms(expr, grid, query) is not None
     found = {}
     for one, points in samples.items():
-        found[one] = []
-        for now, end in zip(grid.moments, ends, strict=True):
-            last = ends[0] if pinned else end
-            inside = [(t, v) for t, v in points if last - expr.range_ms < t <= last]
-            found[one].append(windows.Window(inside, end - expr.range_ms, end, now))
+        found[one] = [
+            windows.Window.of(points, end - expr.range_ms, end, now)
+            for now, end in zip(grid.moments, ends, strict=True)
+        ]
+        if pinned:
+            found[one] = [replace(window, samples=found[one][0].samples) for window in found[one]]
     return found
 
 

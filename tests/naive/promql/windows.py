@@ -22,6 +22,11 @@ class Window:
     end_ms: int
     now_ms: int
 
+    @classmethod
+    def of(cls, samples: list[Sample], start_ms: int, end_ms: int, now_ms: int) -> Window:
+        """The part of some samples that is inside."""
+        return cls([(t, v) for t, v in samples if start_ms < t <= end_ms], start_ms, end_ms, now_ms)
+
     @property
     def values(self) -> list[float]:
         return [value for _, value in self.samples]
