@@ -13,7 +13,7 @@ import pyarrow as pa
 from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.promql.catalogue import Catalogue
-from throttlescope.transforms.promql.engine import Engine, Place
+from throttlescope.transforms.promql.engine import CACHE_BYTES, Engine, Place
 from throttlescope.transforms.promql.query import DEFAULTS, Answer, Options
 
 if TYPE_CHECKING:
@@ -33,11 +33,19 @@ class LakeQueries:
         The lake's folder.
     session : callable, optional
         Makes the Spark session where a query runs there; without it all queries run in this process.
+    cache_bytes : int
+        What may be kept of the files that were read.
     """
 
-    def __init__(self, lake: str | Path, session: Callable[[], SparkSession] | None = None) -> None:
+    def __init__(
+        self,
+        lake: str | Path,
+        session: Callable[[], SparkSession] | None = None,
+        *,
+        cache_bytes: int = CACHE_BYTES,
+    ) -> None:
         self.lake = Lake(lake)
-        self._engine = Engine(self.lake, session)
+        self._engine = Engine(self.lake, session, cache_bytes=cache_bytes)
         self._lock = threading.Lock()
         self._catalogue: tuple[int | None, Catalogue] | None = None
 

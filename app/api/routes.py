@@ -19,8 +19,9 @@ from throttlescope.app.api.parameters import Parameters, parse_form
 from throttlescope.app.api.replies import compressed, failed, for_origin, plain, succeeded
 from throttlescope.ingest.regex import compile_pattern
 
-#: Origins whose pages may read the API in a browser: all, as Prometheus' ``web.cors.origin``.
-ANY_ORIGIN = ".*"
+#: Origins whose pages may read the API in a browser. None, where Prometheus allows all: whatever page the operator has
+#: open could read the lake.
+NO_ORIGIN = ""
 DEFAULT_LIMITS = QueryLimits()
 
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -31,7 +32,7 @@ _ESCAPED_CHARACTER = re.compile(r"_([0-9a-fA-F]{1,5})_|__")
 
 
 def api_blueprint(
-    queries: LakeQueries, limits: QueryLimits = DEFAULT_LIMITS, *, cors_origin: str = ANY_ORIGIN
+    queries: LakeQueries, limits: QueryLimits = DEFAULT_LIMITS, *, cors_origin: str = NO_ORIGIN
 ) -> Blueprint:
     """The API of one lake.
 

@@ -48,7 +48,8 @@ CorsOrigin = Annotated[
     typer.Option(
         "--cors-origin",
         metavar="REGEX",
-        help="Origins whose pages may read the HTTP API in a browser, as Prometheus' --web.cors.origin.",
+        help="Origins whose pages may read the HTTP API in a browser, as Prometheus' --web.cors.origin. Default: none.",
+        show_default=False,
     ),
 ]
 
@@ -65,7 +66,7 @@ def serve(
     query_timeout: QueryTimeout = "2m",
     query_max_samples: QueryMaxSamples = 50_000_000,
     query_concurrency: QueryConcurrency = 4,
-    cors_origin: CorsOrigin = ".*",
+    cors_origin: CorsOrigin = "",
     config: Config = None,
     debug: Debug = False,
 ) -> None:

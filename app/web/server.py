@@ -14,7 +14,7 @@ from flask import Flask
 
 from throttlescope.app.api.endpoints import QueryLimits
 from throttlescope.app.api.lake_queries import LakeQueries
-from throttlescope.app.api.routes import ANY_ORIGIN, DEFAULT_LIMITS, api_blueprint
+from throttlescope.app.api.routes import DEFAULT_LIMITS, NO_ORIGIN, api_blueprint
 from throttlescope.app.web.data import LakeReader
 from throttlescope.app.web.pages import PAGES
 from throttlescope.app.web.shell import explained, not_found, shell
@@ -23,6 +23,8 @@ from throttlescope.ingest.errors import InputError
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = (LOOPBACK, "localhost", "[::1]", "::1")
 PORT = 8050
+#: What each worker keeps of the files that queries read.
+_CACHE_BYTES = 500_000_000
 # Of each worker, beside those that queries work or wait in: pages are answered whatever the queries do.
 _THREADS_OF_PAGES = 8
 
@@ -32,7 +34,7 @@ def create_app(
     *,
     host: str = LOOPBACK,
     limits: QueryLimits = DEFAULT_LIMITS,
-    cors_origin: str = ANY_ORIGIN,
+    cors_origin: str = NO_ORIGIN,
 ) -> Dash:
     """The Dash application on one lake; ``.server`` is its WSGI callable.
 
@@ -63,7 +65,8 @@ def create_app(
     )
     if host in LOOPBACK_NAMES:
         app.server.config["TRUSTED_HOSTS"] = list(LOOPBACK_NAMES)
-    app.server.register_blueprint(api_blueprint(LakeQueries(lake_path), limits, cors_origin=cors_origin))
+    queries = LakeQueries(lake_path, cache_bytes=_CACHE_BYTES)
+    app.server.register_blueprint(api_blueprint(queries, limits, cors_origin=cors_origin))
     reader = LakeReader(lake_path)
     app.layout = shell()
 
@@ -102,7 +105,7 @@ def serve(
     port: int = PORT,
     workers: int = 2,
     limits: QueryLimits = DEFAULT_LIMITS,
-    cors_origin: str = ANY_ORIGIN,
+    cors_origin: str = NO_ORIGIN,
 ) -> None:
     """Serve until interrupted.
 

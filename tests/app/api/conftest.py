@@ -19,8 +19,9 @@ def api_lake(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def served(api_lake, tmp_path_factory):
-    """``throttlescope serve`` on that lake, as users start it."""
-    with serving(api_lake.root, tmp_path_factory.mktemp("served") / "log") as server:
+    """``throttlescope serve`` on that lake, as users start it; open to all origins, as Prometheus is."""
+    log_file = tmp_path_factory.mktemp("served") / "log"
+    with serving(api_lake.root, log_file, "--cors-origin", ".*") as server:
         yield server
 
 

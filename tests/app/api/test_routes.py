@@ -53,6 +53,11 @@ def test_the_web_app_is_beside_it(client):
     assert client.get("/healthz").status_code == 200
 
 
+def test_no_other_origin_may_read_unless_told(client):
+    answer = client.get("/api/v1/labels", headers={"Origin": "http://grafana.example"})
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
 def test_origins_can_be_narrowed(api_lake):
     client = create_app(api_lake.root, cors_origin="https?://grafana[.]example").server.test_client()
     for origin, allowed in (("http://grafana.example", True), ("http://grafana.example.org", False)):
