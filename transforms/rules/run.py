@@ -35,7 +35,7 @@ from throttlescope.transforms.rules.write import Part, ResultWriter
 from throttlescope.transforms.rules.written import Written
 
 #: Samples that a span reads at most, unless an hour has more: 16 bytes each, and as much again while they are cut.
-SPAN_SAMPLES = 20_000_000
+SPAN_SAMPLES = 10_000_000
 #: Evaluations of a rule in a span at most, unless an hour has more.
 SPAN_MOMENTS = 5_000
 _SPAN_HOURS = (24, 12, 8, 6, 4, 3, 2, 1)
