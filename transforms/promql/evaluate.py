@@ -203,6 +203,7 @@ class _At:
                     self._scalars(scalars),
                     self.steps_ms,
                     self.notes,
+                    self.evaluation.budget,
                     *plan.places,
                 )
             case Range(read=read, range_ms=range_ms):

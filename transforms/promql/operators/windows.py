@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.transforms.promql import kernels
+from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.functions import FUNCTIONS
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, merged
@@ -45,6 +47,9 @@ _EXTREME = {
 #: Whether it is a counter, and whether a rate.
 _EXTRAPOLATED = {"rate": (True, True), "increase": (True, False), "delta": (False, False)}
 
+#: Samples that windows look at, each as often as a window holds it, before the time is looked at again.
+_LOOKS_AT_ONCE = 500_000_000
+
 _COUNTER_NAMES = ("_total", "_sum", "_count", "_bucket")
 
 
@@ -56,6 +61,7 @@ def window(
     scalars: Sequence[StepScalar],
     steps_ms: np.ndarray,
     notes: Notes,
+    budget: Budget,
     place: Place | None = None,
 ) -> StepMatrix:
     """A range function of each series over (end - range, end]; staleness markers are not seen.
@@ -76,7 +82,12 @@ def window(
     """
     if not samples.labels:
         return empty(len(ends_ms))
-    values, present = _computed(function, samples, ends_ms, range_ms, scalars, steps_ms)
+    parts = []
+    for some in _slices(samples, len(ends_ms), range_ms):
+        budget.check_time()
+        scalars_there = [scalar[some] for scalar in scalars]
+        parts.append(_computed(function, samples, ends_ms[some], range_ms, scalars_there, steps_ms[some]))
+    values, present = parts[0] if len(parts) == 1 else map(np.hstack, zip(*parts, strict=True))
     if function == "quantile_over_time":
         note_quantiles(notes, scalars[0][present.any(axis=0)], place)
     elif function in ("rate", "increase"):
@@ -86,6 +97,17 @@ def window(
     labels, distinct = nameless(samples.labels)
     found = seen_rows(labels, values, present)
     return found if distinct else merged(found, may_meet=False)
+
+
+def _slices(samples: Samples, steps: int, range_ms: int) -> list[slice]:
+    """Steps in shares of a second or less: a kernel cannot be interrupted, but between two of them time may be up."""
+    times_ms = samples.times_ms
+    if not len(times_ms) or not steps:
+        return [slice(0, steps)]
+    covered = min(1.0, range_ms / max(1, int(times_ms.max()) - int(times_ms.min())))
+    shares = min(steps, 1 + int(len(times_ms) * covered * steps / _LOOKS_AT_ONCE))
+    edges = [steps * share // shares for share in range(shares + 1)]
+    return [slice(*pair) for pair in pairwise(edges)]
 
 
 def _computed(
