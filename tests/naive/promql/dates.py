@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 
 _DAY_S = 86_400
-_WRAP = 2**63
 _LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+#: What is before this year is out of the reach of Go's clock, which then counts from the other end.
+_FIRST_YEAR = -292_277_022_399
 #: Days from 1 January of the year 0 to 1 January 1970.
 _EPOCH_DAY = 719_528
 _DAYS_IN_400_YEARS = 146_097
@@ -15,8 +16,14 @@ _DAYS_IN_400_YEARS = 146_097
 
 def part_of_date(name: str, value: float) -> float:
     """What ``hour``, ``day_of_month`` and the others say of a number of seconds."""
-    days, second = divmod(_whole_seconds(value), _DAY_S)
+    return float(_part_of(name, _whole_seconds(value)))
+
+
+def _part_of(name: str, seconds: int) -> int:
+    days, second = divmod(seconds, _DAY_S)
     year, day_of_year = _year_and_day(days + _EPOCH_DAY)
+    if year < _FIRST_YEAR:
+        return _part_of(name, seconds + 2**64)
     month, day = _month_and_day(year, day_of_year)
     parts: dict[str, Callable[[], int]] = {
         "year": lambda: year,
@@ -28,13 +35,13 @@ def part_of_date(name: str, value: float) -> float:
         "hour": lambda: second // 3600,
         "minute": lambda: second % 3600 // 60,
     }
-    return float(parts[name]())
+    return parts[name]()
 
 
 def _whole_seconds(value: float) -> int:
-    """Without the fraction. What 64 bits do not hold is the smallest number on amd64, which Go's clock takes for 2^63."""
-    if not math.isfinite(value) or not -_WRAP <= value < _WRAP:
-        return _WRAP
+    """Without the fraction; what 64 bits do not hold is the smallest number that they do, on amd64."""
+    if not -(2.0**63) <= value < 2.0**63:
+        return -(2**63)
     return math.trunc(value)
 
 

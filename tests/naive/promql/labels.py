@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from collections.abc import Callable
 
 from tests.naive.promql.data import (
@@ -18,6 +19,7 @@ from tests.naive.promql.data import (
 )
 from throttlescope.transforms.promql import ast
 
+_RUN = re.compile(r"[0-9]+|[^0-9]+")
 _PLACE = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
 
 
@@ -35,24 +37,19 @@ def selected(selector: ast.VectorSelector, labels: dict[str, str]) -> bool:
 
 
 def absent_labels(expr: ast.Expr) -> Labels:
-    """The labels of what is absent: those that its selector wants by one ``=`` and nothing after it."""
+    """The labels of what is absent: those that its selector wants by ``=`` and speaks of once."""
     while isinstance(expr, ast.Paren):
         expr = expr.expr
     if isinstance(expr, ast.MatrixSelector):
         expr = expr.vector
     if not isinstance(expr, ast.VectorSelector):
         return frozenset()
-    kept: dict[str, str] = {}
-    wanted = set()
-    for matcher in expr.selector.matchers:
-        if matcher.name == NAME:
-            continue
-        if matcher.op == "=" and matcher.name not in wanted:
-            wanted.add(matcher.name)
-            kept[matcher.name] = matcher.value
-        else:
-            kept.pop(matcher.name, None)
-    return frozenset((name, value) for name, value in kept.items() if value)
+    names = [matcher.name for matcher in expr.selector.matchers]
+    return frozenset(
+        (matcher.name, matcher.value)
+        for matcher in expr.selector.matchers
+        if matcher.op == "=" and matcher.name != NAME and names.count(matcher.name) == 1 and matcher.value
+    )
 
 
 def replacing(to: str, template: str, source: str, pattern: str) -> Callable[[Labels], Labels]:
@@ -115,34 +112,22 @@ def by_labels(vector: Vector, names: tuple[str, ...], *, descending: bool) -> Ve
 
 
 def naturally_before(a: str, b: str) -> bool:
-    """Natural order: where both have digits, the number decides, by its length first.
+    """Natural order: the first run of digits or of other characters that differs decides, digits as a number.
 
-    Zeros in front are skipped, and what follows them belongs to the number whatever it is.
+    Where none differs, what has no more runs goes first, also if both have none left; nothing goes before or behind
+    an empty text.
     """
-    one, other = a.encode(), b.encode()
-    i = j = 0
-    while i < len(one) and j < len(other):
-        if _is_digit(one[i]) and _is_digit(other[j]):
-            left, right = _number_at(one, i), _number_at(other, j)
-            if left != right:
-                return (right[1] - right[0], other[slice(*right)]) > (left[1] - left[0], one[slice(*left)])
-            i, j = left[1], right[1]
-        elif one[i] == other[j]:
-            i, j = i + 1, j + 1
-        else:
-            return one[i] < other[j]
-    return i >= len(one) and j < len(other)
+    left, right = _RUN.findall(a), _RUN.findall(b)
+    for one, other in zip(left, right, strict=False):
+        numbers = [_number(one), _number(other)]
+        if None not in numbers:
+            if numbers[0] != numbers[1]:
+                return numbers[0] < numbers[1]
+        elif one != other:
+            return one < other
+    return 0 < len(left) <= len(right)
 
 
-def _is_digit(byte: int) -> bool:
-    return ord("0") <= byte <= ord("9")
-
-
-def _number_at(text: bytes, start: int) -> tuple[int, int]:
-    """First and last-but-one place of a number without its zeros in front."""
-    while text[start] == ord("0") and start + 1 < len(text):
-        start += 1
-    end = start + 1
-    while end < len(text) and _is_digit(text[end]):
-        end += 1
-    return start, end
+def _number(run: str) -> int | None:
+    """A run of digits as a number, if 64 bits hold it."""
+    return int(run) if run[0] in string.digits and int(run) < 2**63 else None
