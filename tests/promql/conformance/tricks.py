@@ -46,8 +46,8 @@ class Variant:
 
 
 def variants(one: Eval) -> Iterator[Variant]:
-    """All other ways to ask an instant eval; none of a range eval."""
-    if one.step_ms:
+    """All other ways to ask an instant eval; none of a range eval, nor of one that asks for the query's bounds."""
+    if one.step_ms or _names_bounds(one.text):
         return
     times = [(one.text, one.start_ms, "")]
     text = pinned(one.text, one.start_ms)
@@ -61,6 +61,17 @@ def variants(one: Eval) -> Iterator[Variant]:
             yield Variant(law, text, time_ms)
         if not one.ordered and not one.must_fail and one.string is None and one.vector_ms is None:
             yield Variant(f"{law} middle".strip(), text, time_ms)
+
+
+def _names_bounds(text: str) -> bool:
+    try:
+        nodes = list(ast.walk(parse(text)))
+    except InputError:
+        return False
+    return any(
+        isinstance(node, ast.VectorSelector | ast.Subquery) and node.at and isinstance(node.at.time, str)
+        for node in nodes
+    )
 
 
 def pinned(text: str, time_ms: int) -> str | None:
