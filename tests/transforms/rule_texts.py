@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 
 
 def _rule(text: str) -> str:
@@ -76,6 +77,16 @@ BAD = [
     ("groups: [{name: g, rules: [[]]}]", ["rule 1: the rule is no mapping"]),
     ("groups: *nowhere", ["alias"]),
     ("groups: &a [*a]", ["alias"]),
+    # A billion nodes from a few lines; nesting that a parser could fall into.
+    (
+        "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+        + "".join(f"{b}: &{b} [{','.join(['*' + a] * 10)}]\n" for a, b in pairwise("abcdefghi"))
+        + "groups: *i\n",
+        ["too many aliases"],
+    ),
+    ("groups: " + "[" * 100_000, ["nested deeper than 50 levels"]),
+    ("groups:\n" + "".join(" " * n + "-\n" for n in range(1, 200)), ["nested deeper than 50 levels"]),
+    (_rule("alert: A, expr: up, annotations: {a: '" + "{{if 1}}" * 500 + "'}"), ["nested deeper than 100"]),
     (_rule("expr: up"), ["neither record nor alert"]),
     (_rule("record: a, alert: b, expr: up"), ["both record and alert"]),
     (_rule("record: a"), ["rule 1 'a': the rule has no expr"]),

@@ -71,7 +71,7 @@ groups:
     assert alert.place == "some.yml, line 12, group 'both', rule 2 'Down'"
 
 
-@pytest.mark.parametrize(("text", "words"), BAD)
+@pytest.mark.parametrize(("text", "words"), BAD, ids=range(len(BAD)))
 def test_a_faulty_file_is_refused_in_one_line(tmp_path, text, words):
     error = refusal(tmp_path, text)
     assert error is not None
@@ -81,7 +81,7 @@ def test_a_faulty_file_is_refused_in_one_line(tmp_path, text, words):
     assert not promtool_accepts(error)
 
 
-@pytest.mark.parametrize(("text", "words"), STRICTER)
+@pytest.mark.parametrize(("text", "words"), STRICTER, ids=range(len(STRICTER)))
 def test_what_prometheus_would_load_and_we_refuse(tmp_path, text, words):
     error = refusal(tmp_path, text)
     assert error is not None

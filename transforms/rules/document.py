@@ -16,6 +16,8 @@ import yaml
 
 #: Values that aliases may stand for in one file; beyond it the file is a bomb.
 _MOST_ALIASED = 100_000
+#: The format itself has six levels.
+_DEEPEST = 50
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _STRING_TAG = "tag:yaml.org,2002:str"
 _WHOLE = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9][0-9]*)")
@@ -109,8 +111,6 @@ def parse_document(text: str) -> Node | None:
         raise DocumentError("cannot be read as YAML", line, got=error.problem or error.context) from error
     except yaml.YAMLError as error:
         raise DocumentError("cannot be read as YAML", None, got=str(error)) from error
-    except RecursionError as error:
-        raise DocumentError("is nested too deeply", None) from error
 
 
 def _compose(events: Iterator[yaml.Event]) -> Node | None:
@@ -149,6 +149,8 @@ def _compose(events: Iterator[yaml.Event]) -> Node | None:
             anchors[event.anchor] = node
         if isinstance(event, yaml.CollectionStartEvent):
             open_nodes.append(node)
+            if len(open_nodes) > _DEEPEST:
+                raise DocumentError(f"is nested deeper than {_DEEPEST} levels", line)
     return root
 
 
