@@ -83,6 +83,10 @@ _DIFFERENCES = (
         f"may be {MAX_LABEL_LENGTH:,} characters long; Prometheus has no bound",
     ),
     (
+        "`offset -NaN`",
+        "is refused; Prometheus 3.5 reads it, by mistake",
+    ),
+    (
         "the sample limit",
         "counts samples read and cells of one step matrix; Prometheus counts what it holds at one moment",
     ),

@@ -6,14 +6,14 @@ The same function serves a small query here and a task of a large one on Spark.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
 from throttlescope.ingest.selector import Selector
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.lower import lower
-from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar
+from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar, empty
 from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.operators import aggregate, binary, elements, functions, select, windows
 from throttlescope.transforms.promql.parse import parse
@@ -180,14 +180,23 @@ class _At:
     """An evaluation at one grid of steps."""
 
     def __init__(self, evaluation: Evaluation, steps: Steps) -> None:
-        self.evaluation, self.steps, self.steps_ms = evaluation, steps, steps.times_ms
+        self.evaluation, self.steps = evaluation, steps
         self.lookback_ms, self.notes = evaluation.lookback_ms, evaluation.notes
+
+    @cached_property
+    def steps_ms(self) -> np.ndarray:
+        return self.steps.times_ms
 
     def value(self, plan: Plan) -> Value:
         return self.evaluation.value(plan, self.steps)
 
     def compute(self, plan: Plan) -> Value:
         match plan:
+            case Instant(read=Read() as read) | SampleTime(read=read) | Window(read=Read() as read) if not (
+                self._read(read).labels
+            ):
+                # A subquery can have many millions of steps; nothing at all of them is looked at for nothing.
+                return empty(self.steps.count)
             case Instant(read=read, ages=ages):
                 age_ms = self.steps_ms - self.steps_ms[0] if ages else None
                 return select.instant(self._read(read), self._ends(read), self.lookback_ms, age_ms)
@@ -290,6 +299,8 @@ class _At:
         value = self.evaluation.value(read.plan, inner)
         if isinstance(value, np.ndarray):
             value = functions.vector_of(value)
+        if not value.labels:
+            return join([])
         return select.as_samples(value, inner.times_ms)
 
     def _ends(self, read: Read | Subquery) -> np.ndarray:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import math
 import re
 
-from throttlescope.transforms.promql.errors import syntax_error
+from throttlescope.transforms.promql.errors import PromQLSyntaxError, syntax_error
 
 WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-_DURATION = re.compile(r"(?:\d+(?:ms|[smhdwy]))+(?![a-zA-Z0-9_.])")
-_DURATION_PART = re.compile(r"(\d+)(ms|[smhdwy])")
+_DURATION = re.compile(r"(?:\d+(?:ms|[smhdwy]))+(?![a-zA-Z0-9_.])", re.ASCII)
+_DURATION_PART = re.compile(r"(\d+)(ms|[smhdwy])", re.ASCII)
 _NUMBER = re.compile(
     r"0[xX](?:_?[0-9a-fA-F])+"
-    r"|(?:\d(?:_?\d)*\.?(?:\d(?:_?\d)*)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?"
+    r"|(?:\d(?:_?\d)*\.?(?:\d(?:_?\d)*)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?",
+    # Digits of other scripts are none.
+    re.ASCII,
 )
 _NAMED_NUMBER = re.compile(r"(?:inf|nan)(?![a-zA-Z0-9_:])", re.IGNORECASE)
 _UNITS_MS = {
@@ -25,6 +27,7 @@ _UNIT_ORDER = {unit: rank for rank, unit in enumerate(_UNITS_MS)}
 
 #: Prometheus keeps durations in nanoseconds of 63 bits.
 MAX_DURATION_MS = (2**63 - 1) // 1_000_000
+_MOST_DIGITS = len(str(MAX_DURATION_MS))
 
 
 def number_at(text: str, position: int) -> tuple[float, int] | None:
@@ -69,7 +72,7 @@ def duration_at(text: str, position: int) -> tuple[int, int]:
             raise syntax_error(text, position, "a duration such as 5m")
         seconds, end = number
         if not abs(seconds) * 1000 <= MAX_DURATION_MS:
-            raise syntax_error(text, position, "a duration below 292 years")
+            raise _too_long(text, position)
         # Prometheus keeps whole nanoseconds here and cuts to milliseconds when it reads.
         nanoseconds = int(abs(seconds) * 1e9 + 0.5)
         return int(math.copysign(nanoseconds // 1_000_000, seconds)), end
@@ -78,7 +81,13 @@ def duration_at(text: str, position: int) -> tuple[int, int]:
         if _UNIT_ORDER[unit] <= rank:
             raise syntax_error(text, position, "a duration whose units fall, each once, such as 1h30m")
         rank = _UNIT_ORDER[unit]
-        total += int(count) * _UNITS_MS[unit]
+        if len(count.lstrip("0")) > _MOST_DIGITS:
+            raise _too_long(text, position)
+        total += int(count.lstrip("0") or "0") * _UNITS_MS[unit]
     if total > MAX_DURATION_MS:
-        raise syntax_error(text, position, "a duration below 292 years")
+        raise _too_long(text, position)
     return total, found.end()
+
+
+def _too_long(text: str, position: int) -> PromQLSyntaxError:
+    return syntax_error(text, position, "a duration below 292 years")

@@ -47,8 +47,8 @@ _EXTREME = {
 #: Whether it is a counter, and whether a rate.
 _EXTRAPOLATED = {"rate": (True, True), "increase": (True, False), "delta": (False, False)}
 
-#: Samples that windows look at, each as often as a window holds it, before the time is looked at again.
-_LOOKS_AT_ONCE = 500_000_000
+#: Samples that windows look at, each as often as a window holds it, before the time is looked at again; a window counts as ten.
+_LOOKS_AT_ONCE = 300_000_000
 
 _COUNTER_NAMES = ("_total", "_sum", "_count", "_bucket")
 
@@ -105,7 +105,8 @@ def _slices(samples: Samples, steps: int, range_ms: int) -> list[slice]:
     if not len(times_ms) or not steps:
         return [slice(0, steps)]
     covered = min(1.0, range_ms / max(1, int(times_ms.max()) - int(times_ms.min())))
-    shares = min(steps, 1 + int(len(times_ms) * covered * steps / _LOOKS_AT_ONCE))
+    looks = len(times_ms) * covered * steps + 10 * len(samples.labels) * steps
+    shares = min(steps, 1 + int(looks / _LOOKS_AT_ONCE))
     edges = [steps * share // shares for share in range(shares + 1)]
     return [slice(*pair) for pair in pairwise(edges)]
 
