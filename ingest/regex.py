@@ -12,6 +12,7 @@ import re2
 
 from throttlescope.ingest.errors import InputError
 
+_GROUP_NAME = re.compile(r"[A-Za-z0-9_]+")
 # Go's regexp refuses \C (one byte), the C++ library accepts it: an even run of backslashes is no escape.
 _SINGLE_BYTE = re.compile(r"(?<!\\)(?:\\\\)*\\C")
 
@@ -26,9 +27,18 @@ class Pattern:
         self.text = text
         self._compiled = re2.compile(text, options)
 
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of its groups."""
+        return tuple(self._compiled.groupindex)
+
     def matches(self, value: str) -> bool:
         """Whether the whole of ``value`` matches."""
-        return self._compiled.fullmatch(value) is not None
+        return self.match_of(value) is not None
+
+    def match_of(self, value: str):
+        """The match of the whole of ``value``, with its groups; None where it does not match."""
+        return self._compiled.fullmatch(value)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -45,7 +55,7 @@ def compile_pattern(text: str) -> Pattern:
             "A regular expression cannot be read", got=repr(text), expected="RE2 syntax without \\C"
         )
     try:
-        return Pattern(text)
+        pattern = Pattern(text)
     except re2.error as error:
         reason = error.args[0] if error.args else "unknown fault"
         reason = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
@@ -54,3 +64,11 @@ def compile_pattern(text: str) -> Pattern:
             got=f"{text!r} ({reason})",
             expected="RE2 syntax (no look-around, no back-references)",
         ) from None
+    # Go allows no other names of groups, the C++ library does.
+    if not all(_GROUP_NAME.fullmatch(name) for name in pattern.groups):
+        raise InputError(
+            "A regular expression cannot be read",
+            got=repr(text),
+            expected="names of groups of the letters A to Z, digits and _",
+        )
+    return pattern

@@ -62,10 +62,6 @@ _DIFFERENCES = (
         "the order of addition differs, so the last digits may: within 1e-12 relative. `min` and `max` of 0 and -0 likewise",
     ),
     (
-        "`exp`, `ln`, trigonometry, `^` with a broken exponent, `atan2`",
-        "C's library and Go's round the last digit apart: within 1e-12 relative. What counts or compares such values shows it",
-    ),
-    (
         "order of an instant vector",
         "by labels; Prometheus has no order of its own. `sort*`, `topk` and `bottomk` order as there",
     ),

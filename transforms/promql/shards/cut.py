@@ -97,8 +97,8 @@ def within(plan: Plan) -> bool:
             return True
         case Range(read=read):
             return isinstance(read, Read) or within(read.plan)
-        case Window(function=function, read=read):
-            if function == "absent_over_time" or not _pure(plan, getattr(read, "plan", None)):
+        case Window(read=read):
+            if not _pure(plan, getattr(read, "plan", None)):
                 return False
             return isinstance(read, Read) or within(read.plan)
         case Negate(vector=vector) | StepTime(vector=vector) | WithScalar(vector=vector):

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-import re2
-
 from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.regex import compile_pattern
+from throttlescope.ingest.regex import Pattern, compile_pattern
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.matrix import StepMatrix, merged
 from throttlescope.transforms.promql.semantics import Labels
 
 #: Characters that a written label may have. Nested functions can double it at every level; Prometheus has no bound.
 MAX_LABEL_LENGTH = 1_000_000
-
-_GROUP_NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
 def relabelled(function: str, vector: StepMatrix, texts: Sequence[str]) -> StepMatrix:
@@ -45,7 +40,7 @@ def _replacing(
     for one in labels:
         value = _value(one, source)
         if value not in written:
-            found = matcher.fullmatch(value)
+            found = matcher.match_of(value)
             written[value] = None if found is None else expanded(parts, found)
         new = written[value]
         out.append(one if new is None else _with(one, target, new))
@@ -63,19 +58,11 @@ def _joining(labels: tuple[Labels, ...], target: str, separator: str, *sources: 
     )
 
 
-def _compiled(pattern: str):
-    options = re2.Options()
-    options.dot_nl = True
-    options.log_errors = False
+def _compiled(pattern: str) -> Pattern:
     try:
-        compile_pattern(pattern)
-        matcher = re2.compile(pattern, options)
+        return compile_pattern(pattern)
     except InputError:
-        matcher = None
-    # Go allows no other names of groups.
-    if matcher is None or not all(_GROUP_NAME.fullmatch(name) for name in matcher.groupindex):
-        raise QueryError(f"invalid regular expression in label_replace(): {pattern}")
-    return matcher
+        raise QueryError(f"invalid regular expression in label_replace(): {pattern}") from None
 
 
 def _value(labels: Labels, name: str) -> str:
