@@ -118,8 +118,8 @@ class Evaluation:
         self, rule: Scheduled, source: SampleSource, times_ms: np.ndarray, results: Written
     ) -> None:
         outcome, state = self.outcomes[rule.number], self.states[rule.number]
-        step_ms = rule.interval_ms
-        steps = Steps(int(times_ms[0]) - rule.offset_ms, int(times_ms[-1]) - rule.offset_ms, step_ms)
+        first_ms, last_ms = int(times_ms[0]) - rule.offset_ms, int(times_ms[-1]) - rule.offset_ms
+        steps = Steps(first_ms, last_ms, rule.interval_ms)
         answers = answers_at(rule.plan, source, steps, self.lookback_ms)
         errors = answers.errors
         outcome.evaluations += len(times_ms)

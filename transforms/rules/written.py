@@ -114,10 +114,6 @@ class Written:
             labels for labels, here in zip(vectors.labels, present[:, -1].tolist(), strict=True) if here
         }
 
-    def next_span(self) -> Written:
-        """Nothing yet, with what was there the last time."""
-        return Written(self.current)
-
     def select(self, selector: Selector, start_ms: int, end_ms: int) -> Iterator[tuple[Labels, Series]]:
         """Series that fit, with what they have in [start, end)."""
         for labels, series in self.series.items():
