@@ -78,7 +78,9 @@ def check(
         )
     for row in rows:
         if row["fault"] is not None:
-            _say(row["fault"].rstrip(".") + ("; Prometheus would load this" if row["promtool_accepts"] else ""))
+            _say(
+                row["fault"].rstrip(".") + ("; Prometheus would load this" if row["promtool_accepts"] else "")
+            )
     if any(row["fault"] is not None for row in rows):
         raise typer.Exit(EXIT_INPUT)
 
