@@ -3,8 +3,8 @@
 In: a tree, series as lists, the moments. Out: a number, a text, a vector as a dict of label sets to values, or the
 samples of a range. The package shares the tree with the evaluator under test and nothing else; it was written from the
 rules in prose, so that a rule that was misread has to be misread twice. It carries the whole language but ``info`` and
-what speaks of native histograms, gives no warnings, and takes stored series in the order of their labels, where
-Prometheus takes that of its storage.
+what speaks of native histograms, gives no warnings, and takes series in the order of their labels where Prometheus
+takes that of its storage.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def evaluate_range(
 ) -> list[float] | dict[Labels, dict[int, float]]:
     """Each step on its own: a list of floats for a scalar, else a dict of label sets to dicts of step to value.
 
-    ``flags`` are ``lookback_ms`` and ``subquery_step_ms``.
+    ``flags`` are those of :class:`Query`: ``lookback_ms``, ``subquery_step_ms``, ``backwards``.
     """
     query = _query(series, start_ms, end_ms, flags)
     grid = grid_of_query(query, step_ms)

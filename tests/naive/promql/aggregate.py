@@ -1,6 +1,6 @@
 """Aggregations at one moment. In: a vector and what it is aggregated by. Out: a vector.
 
-Series are taken in the order in which they come, which decides among equal ones.
+Series are taken in the order of their labels, which decides among equal ones.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ _FUNCTIONS: dict[str, Callable[[list[float]], float]] = {
 }
 
 
-def aggregated(expr: ast.Aggregate, vector: Vector, parameter: float | str | None) -> Vector:
+def aggregated(
+    expr: ast.Aggregate, vector: Vector, parameter: float | str | None, *, backwards: bool
+) -> Vector:
     """The vector of an aggregation; ``parameter`` is its value at this moment."""
     if expr.op == "count_values":
         return _counted(expr, vector, parameter)
     out: Vector = {}
-    for key, members in _groups(expr, vector).items():
+    for key, members in _groups(expr, vector, backwards=backwards).items():
         if expr.op in CHOOSING:
             out |= _chosen(expr.op, members, parameter)
         elif expr.op == "quantile":
@@ -44,10 +46,10 @@ def aggregated(expr: ast.Aggregate, vector: Vector, parameter: float | str | Non
     return out
 
 
-def _groups(expr: ast.Aggregate, vector: Vector) -> dict[Labels, Vector]:
+def _groups(expr: ast.Aggregate, vector: Vector, *, backwards: bool) -> dict[Labels, Vector]:
     groups: dict[Labels, Vector] = {}
-    for labels, value in vector.items():
-        groups.setdefault(_group(labels, expr.labels, without=expr.without), {})[labels] = value
+    for labels in sorted(vector, key=in_order, reverse=backwards):
+        groups.setdefault(_group(labels, expr.labels, without=expr.without), {})[labels] = vector[labels]
     return groups
 
 

@@ -33,13 +33,18 @@ class NaiveSeries:
 
 @dataclass(frozen=True)
 class Query:
-    """The data, the query's first and last moment, and what a server's flags set."""
+    """The data, the query's first and last moment, and what a server's flags set.
+
+    ``backwards`` turns the order around in which aggregations take series: an answer that stays the same does not hang
+    on that order, which no rule gives.
+    """
 
     series: list[NaiveSeries]
     start_ms: int
     end_ms: int
     lookback_ms: int = LOOKBACK_MS
     subquery_step_ms: int = SUBQUERY_STEP_MS
+    backwards: bool = False
 
 
 def in_order(labels: Labels) -> list[tuple[str, str]]:

@@ -88,7 +88,7 @@ def _aggregated(expr: ast.Aggregate, grid: Grid, query: Query) -> list[Vector]:
     if expr.op in ("topk", "bottomk", "limitk") and all(k < 1 for k in parameters):
         return [{} for _ in vectors]
     return [
-        aggregate.aggregated(expr, vector, parameter)
+        aggregate.aggregated(expr, vector, parameter, backwards=query.backwards)
         for vector, parameter in zip(vectors, parameters, strict=True)
     ]
 
