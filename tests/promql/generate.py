@@ -124,8 +124,23 @@ def random_buckets(rng: random.Random, prefix: str = "") -> list[NaiveSeries]:
     return series
 
 
+def _one_after_the_other(rng: random.Random, prefix: str) -> list[NaiveSeries]:
+    """Two metrics with the same labels of which one begins where the other ends, or a little before."""
+    times = list(range(BASE_MS - 6 * 60_000, BASE_MS + SPAN_MS, rng.choice((INTERVAL_MS, 5_000, 1_500))))
+    cut = rng.randrange(len(times) // 4, len(times))
+    labels = {"a": "1", "instance": "i1"}
+    values = (5e-324, 1.7976931348623157e308, 2.0**53 + 1, 0.1 + 0.2, -0.0, 7.0, 1e-7, 1e21, -3.0)
+    early = [(at, rng.choice(values)) for at in times[:cut]]
+    late = [(at, rng.choice(values)) for at in times[cut - rng.choice((0, 0, 3)) :]]
+    stale = [times[cut]] if rng.random() < 0.7 and cut < len(times) else []
+    return [
+        NaiveSeries(labels | {"__name__": f"{prefix}early"}, early, stale),
+        NaiveSeries(labels | {"__name__": f"{prefix}late"}, late),
+    ]
+
+
 def random_data(rng: random.Random, prefix: str = "") -> list[NaiveSeries]:
-    """What :func:`random_series` gives, a counter with a counter's name, a histogram, and odd labels; sorted by labels."""
+    """What :func:`random_series` gives, a counter with a counter's name, a histogram, odd labels and odd times; sorted by labels."""
     series = random_series(rng, prefix)
     for one in random_series(rng, prefix):
         name = one.labels["__name__"].removeprefix(prefix)
@@ -146,6 +161,7 @@ def random_data(rng: random.Random, prefix: str = "") -> list[NaiveSeries]:
             labels = one.labels | odd | {"__name__": f"{prefix}odd"}
             series.append(NaiveSeries(labels, one.samples, one.stale_ms))
     series += random_buckets(rng, prefix)
+    series += _one_after_the_other(rng, prefix)
     by_labels = {tuple(sorted(one.labels.items())): one for one in series if one.samples or one.stale_ms}
     return [by_labels[key] for key in sorted(by_labels)]
 

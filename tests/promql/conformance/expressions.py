@@ -20,12 +20,24 @@ _SET_OPERATORS = ("and", "or", "unless")
 _NUMBERS = ("0", "1", "-1", "2.5", "1e3", "0.1", "100", "Inf", "-Inf", "NaN", "5m", "0x1F", ".5", "1_000")
 _RANGES = ("15s", "20s", "1m", "90s", "5m", "7m30s", "1500ms", "10m")
 _STEPS = ("15s", "30s", "1m", "7s", "2m30s", "")
-_OFFSETS = (" offset 1m", " offset -30s", " offset 7s", " offset 15s", " offset -1m", " offset 2500ms")
+_OFFSETS = (
+    " offset 1m",
+    " offset -30s",
+    " offset 7s",
+    " offset 15s",
+    " offset -1m",
+    " offset 2500ms",
+    " offset 1h",
+    " offset -15",
+    " offset 0s",
+)
 _DROPPABLE = (
     re.compile(r" offset \S+?(?=[ )]|$)"),
     re.compile(r" @ (?:\w+\(\)|[\d.]+)"),
     re.compile(r"(?<=\w)\{[^{}]*\}"),
 )
+_RARE_RANGES = ("1ms", "1001ms", "3h", "90")
+_RARE_OFFSETS = (" offset 1h", " offset 0s", " offset -1d")
 #: Functions of native histograms give nothing of numbers: once in a while is enough.
 _RARE = ("histogram_avg", "histogram_count", "histogram_stddev", "histogram_stdvar", "histogram_sum")
 #: Which one of several equal values is taken depends on an order that no rule gives.
@@ -97,6 +109,8 @@ def whole_language(base_ms: int) -> Language:
             *("ctr", "other") * 2,
             *("gauge",) * 4,
             "odd",
+            "early",
+            "late",
             "lat_bucket",
             "lat_sum",
             "nothing",
@@ -224,7 +238,13 @@ class Writer:
         op = self._pick(self.language.arithmetic if self._chance(0.6) else _COMPARISONS)
         word = f"{op} bool" if op in _COMPARISONS and self._chance(0.4) else op
         left, right, matching = self._partners(depth)
-        return Piece(VECTOR, ("(", left, f" {word} {matching}", right, ")"))
+        return self._operation(VECTOR, left, f" {word} {matching}", right)
+
+    def _operation(self, kind: str, left: Piece, between: str, right: Piece) -> Piece:
+        # Without brackets the order in which operators bind decides what it means, or that it means nothing.
+        if self.language.odd_forms and self._chance(0.35):
+            return Piece(kind, (left, between, right))
+        return Piece(kind, ("(", left, between, right, ")"))
 
     def _partners(self, depth: int) -> tuple[Piece, Piece, str]:
         form = self.rng.random()
@@ -273,6 +293,8 @@ class Writer:
             return ""
         labels = self.rng.sample(LABELS, self._pick((0, 1, 2, 3, 3, 3)))
         if self._chance(0.7):
+            if self.language.odd_forms and self._chance(0.06):
+                labels.append(self._pick(("__name__", "le", '"utf 8"', "absent_label", "a")))
             return f"{self._spelled('on')} ({', '.join(labels)}) "
         return f"ignoring ({', '.join(label for label in LABELS if label not in labels)}) "
 
@@ -286,7 +308,7 @@ class Writer:
         sides = [self.vector(depth - 1), self.scalar(depth - 1)]
         self.rng.shuffle(sides)
         op = self._pick((*self.language.arithmetic, *_COMPARISONS, *(f"{c} bool" for c in _COMPARISONS)))
-        return Piece(VECTOR, ("(", sides[0], f" {op} ", sides[1], ")"))
+        return self._operation(VECTOR, sides[0], f" {op} ", sides[1])
 
     def _signed(self, depth: int) -> Piece:
         return Piece(
@@ -311,13 +333,14 @@ class Writer:
         if depth > 0 and self.language.subqueries and self._chance(0.4):
             window, step = self._pick(("1m", "5m", "3m20s", "10m")), self._pick(_STEPS)
             return Piece(MATRIX, (self._subject(depth - 1), f"[{window}:{step}]{self._shift()}"))
-        return Piece(MATRIX, (f"{self._plain_selector()}[{self._pick(_RANGES)}]{self._shift()}",))
+        return Piece(MATRIX, (f"{self._plain_selector()}[{self._range()}]{self._shift()}",))
 
     def _subject(self, depth: int) -> Piece:
         inner = self.vector(depth)
-        text = str(inner)
-        # A bracket or a call ends by itself; a sign or an offset would bind otherwise than meant.
-        return inner if text.endswith(")") and text[:1].isalpha() else Piece(VECTOR, ("(", inner, ")"))
+        head, tail = inner.parts[0], inner.parts[-1]
+        # A bracket or a call ends by itself; behind anything else the range would bind otherwise than meant.
+        closed = isinstance(head, str) and head.endswith("(") and tail == ")"
+        return inner if closed else Piece(VECTOR, ("(", inner, ")"))
 
     def _plain_selector(self) -> str:
         rng, matchers = self.rng, []
@@ -328,19 +351,22 @@ class Writer:
             op = self._pick(("=~", "!~") if set(pattern) & set("|.*+[]()?") else ("=", "!=", "=~", "!~"))
             matchers.append(f'b{op}"{pattern}"')
         if self._chance(0.08):
-            regex = self._pick(("ctr|gauge", ".*r", "reqs.*|other"))
+            regex = self._pick(("ctr|gauge", ".*r", "reqs.*|other", "early|late"))
             return "{" + ",".join([f'__name__=~"{self.prefix}(?:{regex})"', *matchers]) + "}"
         name = self.prefix + rng.choice(self.language.metrics)
         if self.language.odd_forms and self._chance(0.03):
             return "{" + ", ".join([f'"{name}"', *matchers]) + "}"
         return name + ("{" + ",".join(matchers) + "}" if matchers else "")
 
+    def _range(self) -> str:
+        return self._pick(_RARE_RANGES if self.language.odd_forms and self._chance(0.03) else _RANGES)
+
     def _shift(self) -> str:
         if self._chance(0.75):
             return ""
         pinned = f" @ {self.language.base_ms / 1000 + self._pick((137.5, 0, 300, 700.123)):.3f}"
         at = self._pick((" @ start()", " @ end()", pinned, "", ""))
-        offset = self._pick((*_OFFSETS, ""))
+        offset = self._pick(_RARE_OFFSETS if self._chance(0.05) else (*_OFFSETS, ""))
         return at + offset if self._chance(0.5) else offset + at
 
     # -- functions that take words -----------------------------------------------------------------
@@ -419,7 +445,7 @@ class Writer:
         if form < 0.5:
             return Piece(SCALAR, ("-", self.scalar(depth - 1)))
         op = self._pick((*self.language.arithmetic, "> bool", "== bool", "!= bool", "<= bool"))
-        return Piece(SCALAR, ("(", self.scalar(depth - 1), f" {op} ", self.scalar(depth - 1), ")"))
+        return self._operation(SCALAR, self.scalar(depth - 1), f" {op} ", self.scalar(depth - 1))
 
     def string(self, depth: int) -> Piece:
         """A string literal in one of its three quotes."""

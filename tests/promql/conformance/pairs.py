@@ -23,6 +23,7 @@ from throttlescope.ingest.errors import InputError
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.functions import MATRIX, SCALAR, STRING, VECTOR
 from throttlescope.transforms.promql.parse import parse
+from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 
 #: Allowed between sums over series, and between mathematical libraries.
 RELATIVE = 1e-12
@@ -52,6 +53,12 @@ MATHEMATICAL = frozenset(
 PAIRS_PER_DATA = 50
 PAIRS_PER_SERVER = 500
 _LENGTH_MS = 12 * 60_000
+#: The first sample lies six minutes before it.
+_EARLY_BASE_MS = 6 * 60_000
+
+
+#: First and last time, step and look-back.
+Asked = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,11 @@ class Pair:
     start_ms: int
     end_ms: int
     step_ms: int
+    lookback_ms: int
+
+    @property
+    def asked(self) -> Asked:
+        return self.start_ms, self.end_ms, self.step_ms, self.lookback_ms
 
     @property
     def data(self) -> int:
@@ -72,21 +84,37 @@ class Pair:
 def pair(seed: int, number: int, depth: int = 5) -> Pair:
     """A pair by its number."""
     rng = random.Random(f"{seed}:{number}")  # noqa: S311
-    writer = Writer(rng, whole_language(BASE_MS), prefix(number // PAIRS_PER_DATA))
+    data = number // PAIRS_PER_DATA
+    base_ms = base_of(data)
+    writer = Writer(rng, whole_language(base_ms), prefix(data))
     kind = rng.choices((VECTOR, SCALAR, MATRIX, STRING), (90, 5, 4, 1))[0]
     make = {VECTOR: writer.vector, SCALAR: writer.scalar, MATRIX: writer.matrix, STRING: writer.string}[kind]
     piece = make(rng.randint(0, depth))
-    start_ms = BASE_MS + rng.choice((0, 0, 0, rng.randint(0, 300_000)))
-    if kind in (MATRIX, STRING) or rng.random() < 0.25:
-        return Pair(number, piece, start_ms, start_ms, 0)
+    lookback_ms = rng.choice((15_000, 60_000, 600_000, 1_000)) if rng.random() < 0.1 else LOOKBACK_MS
+    # Before the data too; around 1970 that is below zero.
+    start_ms = base_ms + rng.choice(
+        (0, 0, 0, 0, rng.randint(0, 300_000), rng.randint(0, 300_000), rng.randint(-400_000, 0))
+    )
+    if rng.random() < (0.9 if kind in (MATRIX, STRING) else 0.25):
+        return Pair(number, piece, start_ms, start_ms, 0, lookback_ms)
     step_ms = rng.choice((15_000, 15_000, 60_000, 47_000, 7_000, 1_500, 240_000))
     length_ms = min(rng.choice((_LENGTH_MS, _LENGTH_MS, 0, rng.randint(0, _LENGTH_MS))), 200 * step_ms)
-    return Pair(number, piece, start_ms, start_ms + length_ms, step_ms)
+    return Pair(number, piece, start_ms, start_ms + length_ms, step_ms, lookback_ms)
+
+
+def base_of(data: int) -> int:
+    """Most data are of 2023; every fourth server's begin in 1970."""
+    server_number = data * PAIRS_PER_DATA // PAIRS_PER_SERVER
+    return BASE_MS if server_number % 4 != 3 else _EARLY_BASE_MS
 
 
 def data_of(seed: int, data: int) -> list[NaiveSeries]:
     """A data set by its number."""
-    return random_data(random.Random(f"{seed}:data:{data}"), prefix(data))  # noqa: S311
+    by_ms = base_of(data) - BASE_MS
+    return [
+        NaiveSeries(one.labels, [(t + by_ms, v) for t, v in one.samples], [t + by_ms for t in one.stale_ms])
+        for one in random_data(random.Random(f"{seed}:data:{data}"), prefix(data))  # noqa: S311
+    ]
 
 
 def prefix(data: int) -> str:
@@ -125,11 +153,13 @@ def run_part(seed: int, first: int, after: int, depth: int, shrink: bool = True)
 
 
 def _row(one: Pair, ours: Ours, theirs: Server, *, shrink: bool) -> dict:
-    asked = (one.start_ms, one.end_ms, one.step_ms)
+    asked = one.asked
     real, mine = theirs.query(str(one.piece), *asked), ours.query(str(one.piece), *asked)
     verdict, trouble = judged(one.piece, mine, real)
     if verdict == "differs" and _among_its_answers(one.piece, asked, mine, theirs):
         verdict, trouble = "varies", ""
+    if verdict == "differs" and _as_its_instants(one, mine, theirs):
+        verdict, trouble = "order", ""
     row = {
         "number": one.number,
         "times": asked,
@@ -152,7 +182,7 @@ def _row(one: Pair, ours: Ours, theirs: Server, *, shrink: bool) -> dict:
     return row
 
 
-def _among_its_answers(piece: Piece, asked: tuple[int, int, int], mine: Outcome, theirs: Server) -> bool:
+def _among_its_answers(piece: Piece, asked: Asked, mine: Outcome, theirs: Server) -> bool:
     """Whether the server gives our answer too when it is asked again.
 
     Inside a range query Prometheus hands some series on in the random order of a Go map: which elements limitk and the
@@ -161,7 +191,24 @@ def _among_its_answers(piece: Piece, asked: tuple[int, int, int], mine: Outcome,
     return any(judged(piece, mine, theirs.query(str(piece), *asked))[0] != "differs" for _ in range(20))
 
 
-def _cause(small: Piece, asked: tuple[int, int, int], ours: Ours, theirs: Server) -> str:
+def _as_its_instants(one: Pair, mine: Outcome, theirs: Server) -> bool:
+    """Whether our range answer is, step by step and to the bit, what the server's own instant queries give.
+
+    An instant query hands series on in storage order, a range query in another: sums then differ in their last digits,
+    and deviations of large numbers in more.
+    """
+    if mine.kind != "matrix" or "start()" in str(one.piece) or "end()" in str(one.piece):
+        return False
+    for time_ms in range(one.start_ms, one.end_ms + 1, one.step_ms):
+        rows = ((labels, tuple(p for p in points if p[0] == time_ms)) for labels, points in mine.rows)
+        here = Outcome("vector", tuple(row for row in rows if row[1]))
+        real = theirs.query(str(one.piece), time_ms, time_ms, 0, one.lookback_ms)
+        if difference(here, real, notes=False) is not None:
+            return False
+    return True
+
+
+def _cause(small: Piece, asked: Asked, ours: Ours, theirs: Server) -> str:
     """The innermost piece that is equal but for its last digits or its choice among ties: it explains what is around it.
 
     Empty where every piece is equal to the bit, or one differs for good.
@@ -179,7 +226,7 @@ def _cause(small: Piece, asked: tuple[int, int, int], ours: Ours, theirs: Server
 
 def _shrunk(one: Pair, ours: Ours, theirs: Server, tries: int = 150) -> Piece:
     """A smaller query of the same times that still differs."""
-    asked = (one.start_ms, one.end_ms, one.step_ms)
+    asked = one.asked
     piece, shrinking = one.piece, True
     while shrinking:
         shrinking = False
@@ -215,7 +262,7 @@ def run(pairs: int, seed: int, workers: int, depth: int, say: Callable[[str], No
         "counts": counts(rows),
         "used": used(rows),
         "differences": [row for row in rows if row["verdict"] == "differs"],
-        "tolerated": [row for row in rows if row["verdict"] in ("1e-12", "ties", "varies")],
+        "tolerated": [row for row in rows if row["verdict"] in ("1e-12", "ties", "varies", "order")],
     }
 
 
@@ -224,7 +271,7 @@ def counts(rows: list[dict]) -> dict[str, int]:
     return {
         **{
             verdict: sum(row["verdict"] == verdict for row in rows)
-            for verdict in ("bits", "1e-12", "ties", "varies", "differs")
+            for verdict in ("bits", "1e-12", "ties", "varies", "order", "differs")
         },
         "explained": sum(bool(row.get("cause")) for row in rows),
         "mathematical": sum(

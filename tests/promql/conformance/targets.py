@@ -13,7 +13,8 @@ from tests.lab.prometheus import STALE, running_prometheus, write_series
 from tests.naive.promql import NaiveSeries
 from tests.promql.compare import source_of
 from tests.promql.conformance.outcome import CRASH, Outcome, our_outcome, server_outcome
-from throttlescope.transforms.promql.query import instant_query, range_query
+from throttlescope.transforms.promql.query import Options, instant_query, range_query
+from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 from throttlescope.transforms.promql.source import SampleSource
 
 EXPERIMENTAL = "--enable-feature=promql-experimental-functions"
@@ -22,7 +23,9 @@ EXPERIMENTAL = "--enable-feature=promql-experimental-functions"
 class Target(Protocol):
     """Something that answers queries; ``step_ms`` 0 is an instant query at ``start_ms``."""
 
-    def query(self, text: str, start_ms: int, end_ms: int, step_ms: int) -> Outcome: ...
+    def query(
+        self, text: str, start_ms: int, end_ms: int, step_ms: int, lookback_ms: int = LOOKBACK_MS
+    ) -> Outcome: ...
 
 
 class Ours:
@@ -42,11 +45,15 @@ class Ours:
     def over(cls, series: Iterable[NaiveSeries], timeout_s: float = 60) -> Ours:
         return cls(source_of(series), timeout_s)
 
-    def query(self, text: str, start_ms: int, end_ms: int, step_ms: int) -> Outcome:
+    def query(
+        self, text: str, start_ms: int, end_ms: int, step_ms: int, lookback_ms: int = LOOKBACK_MS
+    ) -> Outcome:
+        options = Options(lookback_ms=lookback_ms)
+
         def run():
             if step_ms:
-                return range_query(text, self._source, start_ms, end_ms, step_ms)
-            return instant_query(text, self._source, start_ms)
+                return range_query(text, self._source, start_ms, end_ms, step_ms, options)
+            return instant_query(text, self._source, start_ms, options)
 
         try:
             with _alarm(self._timeout_s):
@@ -80,7 +87,9 @@ class Server:
         self.url = url
         self._session = requests.Session()
 
-    def query(self, text: str, start_ms: int, end_ms: int, step_ms: int) -> Outcome:
+    def query(
+        self, text: str, start_ms: int, end_ms: int, step_ms: int, lookback_ms: int = LOOKBACK_MS
+    ) -> Outcome:
         if step_ms:
             path, times = (
                 "query_range",
@@ -88,7 +97,10 @@ class Server:
             )
         else:
             path, times = "query", {"time": _seconds(start_ms)}
-        answer = self._session.post(f"{self.url}/api/v1/{path}", data={"query": text, **times}, timeout=120)
+        asked = {"query": text, **times}
+        if lookback_ms != LOOKBACK_MS:
+            asked["lookback_delta"] = f"{lookback_ms}ms"
+        answer = self._session.post(f"{self.url}/api/v1/{path}", data=asked, timeout=120)
         return server_outcome(answer.json())
 
     def write(self, series: Iterable[NaiveSeries]) -> None:
