@@ -17,6 +17,7 @@ from tests.naive.promql.data import (
     value_of,
     with_label,
 )
+from throttlescope.ingest.selector import Matcher
 from throttlescope.transforms.promql import ast
 
 _RUN = re.compile(r"[0-9]+|[^0-9]+")
@@ -25,31 +26,35 @@ _PLACE = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
 
 def selected(selector: ast.VectorSelector, labels: dict[str, str]) -> bool:
     """Whether a series has what a selector asks for. A missing label is the empty string."""
-    for matcher in selector.selector.matchers:
-        value = labels.get(matcher.name, "")
-        if matcher.op in ("=", "!="):
-            fits = value == matcher.value
-        else:
-            fits = re.fullmatch(f"(?s:{matcher.value})", value) is not None
-        if fits == matcher.op.startswith("!"):
-            return False
-    return True
+    return all(_fits(matcher, labels.get(matcher.name, "")) for matcher in selector.selector.matchers)
+
+
+def _fits(matcher: Matcher, value: str) -> bool:
+    if matcher.op in ("=", "!="):
+        return (value == matcher.value) == (matcher.op == "=")
+    return (re.fullmatch(f"(?s:{matcher.value})", value) is not None) == (matcher.op == "=~")
 
 
 def absent_labels(expr: ast.Expr) -> Labels:
-    """The labels of what is absent: those that its selector wants by ``=`` and speaks of once."""
+    """The labels of what is absent: those that its selector wants by ``=`` and does not speak of once more after that.
+
+    Prometheus' storage has by then put those matchers to the end that only take series away.
+    """
     while isinstance(expr, ast.Paren):
         expr = expr.expr
     if isinstance(expr, ast.MatrixSelector):
         expr = expr.vector
     if not isinstance(expr, ast.VectorSelector):
         return frozenset()
-    names = [matcher.name for matcher in expr.selector.matchers]
-    return frozenset(
-        (matcher.name, matcher.value)
-        for matcher in expr.selector.matchers
-        if matcher.op == "=" and matcher.name != NAME and names.count(matcher.name) == 1 and matcher.value
-    )
+    matchers = sorted(expr.selector.matchers, key=lambda one: one.op.startswith("!") and _fits(one, ""))
+    kept: dict[str, str] = {}
+    wanted = {NAME}
+    for matcher in matchers:
+        kept.pop(matcher.name, None)
+        if matcher.op == "=" and matcher.name not in wanted:
+            wanted.add(matcher.name)
+            kept[matcher.name] = matcher.value
+    return frozenset((name, value) for name, value in kept.items() if value)
 
 
 def replacing(to: str, template: str, source: str, pattern: str) -> Callable[[Labels], Labels]:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from tests.naive.promql.data import NaiveError
 from tests.naive.promql.sums import divide, root
 
+_SMALLEST_NORMAL = 2.0**-1022
+
 
 def operate(op: str, a: float, b: float) -> float | bool:
     """An operator between two numbers."""
@@ -43,6 +45,8 @@ def operate(op: str, a: float, b: float) -> float | bool:
 
 def power(a: float, b: float) -> float:
     """``a ^ b``; what Python raises an error for is infinite or NaN."""
+    if 0 < a < _SMALLEST_NORMAL and math.isfinite(b) and b != math.floor(b) and abs(b) != 0.5:
+        return _power_of_subnormal(a, b)
     odd = math.isfinite(b) and b == math.floor(b) and math.fmod(b, 2) != 0
     try:
         return math.pow(a, b)
@@ -52,6 +56,22 @@ def power(a: float, b: float) -> float:
         if a == 0:
             return math.copysign(math.inf, a) if odd else math.inf
         return math.nan
+
+
+def _power_of_subnormal(a: float, b: float) -> float:
+    """By the logarithm for the fraction of ``b``, and so with what :func:`_log` makes of ``a``."""
+    fraction, whole_part = math.modf(abs(b))
+    if fraction > 0.5:
+        fraction, whole_part = fraction - 1, whole_part + 1
+    value = math.exp(fraction * _log(a)) * math.pow(a, whole_part)
+    return value if b > 0 else divide(1.0, value)
+
+
+def _log(value: float) -> float:
+    """The logarithm. Go's on amd64 takes a subnormal number for a normal one with the same bits behind the point."""
+    if 0 < value < _SMALLEST_NORMAL:
+        return math.log(0.5 + value / _SMALLEST_NORMAL / 2) - 1022 * math.log(2)
+    return math.log(value)
 
 
 def higher(a: float, b: float) -> float:
@@ -113,9 +133,11 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "deg": lambda v: v * 180 / math.pi,
     "rad": lambda v: v * math.pi / 180,
     "exp": _of_library(math.exp, lambda _: math.inf),
-    "ln": _of_library(math.log, _log_outside),
+    "ln": _of_library(_log, _log_outside),
     "log2": _of_library(math.log2, _log_outside),
-    "log10": _of_library(math.log10, _log_outside),
+    "log10": _of_library(
+        lambda v: math.log10(v) if abs(v) >= _SMALLEST_NORMAL else _log(v) / math.log(10), _log_outside
+    ),
     "sinh": _of_library(math.sinh, lambda v: math.copysign(math.inf, v)),
     "cosh": _of_library(math.cosh, lambda _: math.inf),
     "atanh": _of_library(math.atanh, lambda v: math.copysign(math.inf, v) if abs(v) == 1 else math.nan),
