@@ -24,7 +24,8 @@ def evaluate_range(
 ) -> list[float] | dict[Labels, dict[int, float]]:
     """Each step on its own: a list of floats for a scalar, else a dict of label sets to dicts of step to value.
 
-    ``flags`` are those of :class:`Query`: ``lookback_ms``, ``subquery_step_ms``, ``backwards``.
+    ``flags`` are those of :class:`Query`: ``lookback_ms``, ``subquery_step_ms``, ``backwards``,
+    ``faults``.
     """
     query = _query(series, start_ms, end_ms, flags)
     grid = grid_of_query(query, step_ms)

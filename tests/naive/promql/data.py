@@ -36,7 +36,8 @@ class Query:
     """The data, the query's first and last moment, and what a server's flags set.
 
     ``backwards`` turns the order around in which aggregations take series: an answer that stays the same does not hang
-    on that order, which no rule gives.
+    on that order, which no rule gives. ``faults`` are four of Prometheus with subqueries and pins, see
+    :func:`~tests.naive.promql.moments.subquery_grid` and :func:`~tests.naive.promql.evaluate.ranges`.
     """
 
     series: list[NaiveSeries]
@@ -45,6 +46,7 @@ class Query:
     lookback_ms: int = LOOKBACK_MS
     subquery_step_ms: int = SUBQUERY_STEP_MS
     backwards: bool = False
+    faults: bool = True
 
 
 def in_order(labels: Labels) -> list[tuple[str, str]]:

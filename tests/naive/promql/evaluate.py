@@ -125,7 +125,11 @@ def _newest(
 def ranges(
     expr: ast.MatrixSelector | ast.Subquery, grid: Grid, query: Query
 ) -> dict[Labels, list[windows.Window]]:
-    """The window of each series at each moment. A pinned range has the samples of the first one always."""
+    """The window of each series at each moment. A pinned range has the samples of the first one always.
+
+    Inside a parameter Prometheus lets the edges of the window, from which a rate is extrapolated, go on with the moments
+    all the same: the fourth of its faults.
+    """
     if isinstance(expr, ast.MatrixSelector):
         after, until = visible(expr.vector, expr.range_ms, grid, query)
         samples = {
@@ -141,12 +145,16 @@ def ranges(
         pinned = pin_ms(expr, grid, query) is not None
     found = {}
     for one, points in samples.items():
-        found[one] = [
+        row = [
             windows.Window.of(points, end - expr.range_ms, end, now)
             for now, end in zip(grid.moments, ends, strict=True)
         ]
         if pinned:
-            found[one] = [replace(window, samples=found[one][0].samples) for window in found[one]]
+            row = [
+                replace(window if query.faults else row[0], samples=row[0].samples, now_ms=window.now_ms)
+                for window in row
+            ]
+        found[one] = row
     return found
 
 
