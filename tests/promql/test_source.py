@@ -11,8 +11,8 @@ from tests.transforms.lakes import lake_of
 from throttlescope.ingest.selector import parse_selector
 from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
-from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.source import MemorySource, Series
 
 START_MS = 1_700_000_000_000 // BLOCK_MS * BLOCK_MS
@@ -87,3 +87,19 @@ def test_an_empty_lake_has_no_series(tmp_path):
 def test_a_plan_travels():
     plan = plan_query('sum by (a) (rate(x{b=~"c.*"}[5m])) > bool on (a) group_left (b) (y @ end() + 0 * -1)')
     assert pickle.loads(pickle.dumps(plan)) == plan  # noqa: S301
+
+
+def test_series_end_where_they_were_asked_to(tmp_path):
+    times = np.arange(START_MS, START_MS + 3_600_000, 30_000)
+    one = Series(
+        {"__name__": "pulsar_broker_rate_out", "cluster": "c", "instance": "b"},
+        times,
+        np.arange(len(times)) * 1.0,
+    )
+    lake = lake_of(tmp_path / "lake", [one])
+    source = LakeSource(lake.files("samples"), lake.read("series"))
+    selector = parse_selector("pulsar_broker_rate_out")
+    # More than half of what the file has: too little to be worth a copy where nobody looks at the rest.
+    bounds = (START_MS + 60_000, START_MS + 3_000_000)
+    (found,) = source.select(selector, *bounds)
+    assert (found.timestamps_ms[0], found.timestamps_ms[-1]) == (bounds[0], bounds[1] - 30_000)

@@ -52,10 +52,12 @@ class Block:
         """Bytes of its arrays."""
         return sum(array.nbytes for array in (self.times_ms, self.values, self.bounds, self.stale_ms))
 
-    def cut(self, ids: Sequence[str], start_ms: int, end_ms: int) -> tuple[Arrays, np.ndarray]:
-        """Some series, and which of ``ids`` have a sample or a marker in [start, end).
+    def cut(
+        self, ids: Sequence[str], start_ms: int, end_ms: int, *, loosely: bool = False
+    ) -> tuple[Arrays, np.ndarray]:
+        """Some series within [start, end), and which of ``ids`` have a sample or a marker there.
 
-        All series together may come with what they have before and behind: nobody looks there, and a copy would cost more.
+        ``loosely``: all series together may come with what they have before and behind, which saves a copy.
         """
         rows = np.fromiter((self.row_of.get(one, -1) for one in ids), np.int64, len(ids))
         first, after = _range(self.times_ms, self.bounds, rows, start_ms, end_ms)
@@ -63,7 +65,7 @@ class Block:
         here = (after > first) | (stale_after > stale_first)
         # Kernels pass over what lies before; that is cheap as long as it is less than what is looked at.
         everyone = here.all() and np.array_equal(rows, np.arange(len(self.bounds) - 1))
-        if everyone and 2 * int((after - first).sum()) >= len(self.times_ms):
+        if loosely and everyone and 2 * int((after - first).sum()) >= len(self.times_ms):
             return (self.times_ms, self.values, self.bounds, self.stale_ms, self.stale_bounds), here
         first, after = first[here], after[here]
         stale_first, stale_after = stale_first[here], stale_after[here]

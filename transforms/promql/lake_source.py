@@ -42,7 +42,7 @@ class LakeSource(SampleSource):
         self._blocks: dict[str, Block] = {}
 
     def select(self, selector: Selector, start_ms: int, end_ms: int) -> list[Series]:
-        samples = self.samples(selector, start_ms, end_ms)
+        samples = self._found(selector, start_ms, end_ms, loosely=False)
         found = []
         for row, labels in enumerate(samples.labels):
             here = slice(samples.bounds[row], samples.bounds[row + 1])
@@ -53,16 +53,24 @@ class LakeSource(SampleSource):
         return found
 
     def samples(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
+        """As in :class:`SampleSource`, but series may have more samples than were asked for: operators look at none of them."""
+        return self._found(selector, start_ms, end_ms, loosely=True)
+
+    def _found(self, selector: Selector, start_ms: int, end_ms: int, *, loosely: bool) -> Samples:
         by_metric: dict[str, list[Entry]] = {}
         for entry in self._index.matching(selector):
             if entry.metric_name in self._files:
                 by_metric.setdefault(entry.metric_name, []).append(entry)
-        found = [self._metric(metric, entries, start_ms, end_ms) for metric, entries in by_metric.items()]
+        found = [
+            self._metric(metric, entries, start_ms, end_ms, loosely) for metric, entries in by_metric.items()
+        ]
         return _together(found)
 
-    def _metric(self, metric: str, entries: list[Entry], start_ms: int, end_ms: int) -> Samples:
+    def _metric(
+        self, metric: str, entries: list[Entry], start_ms: int, end_ms: int, loosely: bool
+    ) -> Samples:
         block = self._block(metric)
-        arrays, here = block.cut([entry.series_id for entry in entries], start_ms, end_ms)
+        arrays, here = block.cut([entry.series_id for entry in entries], start_ms, end_ms, loosely=loosely)
         return Samples(
             tuple(entry.labels for entry, there in zip(entries, here, strict=True) if there), *arrays
         )
