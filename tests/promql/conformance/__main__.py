@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 RESULTS = Path(".bench/conformance")
@@ -16,6 +17,7 @@ def main() -> None:
     corpus = commands.add_parser("corpus", help="upstream's corpus, on a Prometheus 3.5 and on ours")
     corpus.add_argument("--checkout", type=Path, required=True, help="of prometheus/prometheus")
     corpus.add_argument("--name", default="corpus", help="names the JSON file")
+    corpus.add_argument("--what", default="", help="which version the checkout is of, as the page says it")
     corpus.add_argument("--file", default="", help="only files with this in their name")
     corpus.add_argument("--no-laws", action="store_true", help="leave out the variants of every eval")
     compliance = commands.add_parser("compliance", help="the compliance list on jittered and aligned data")
@@ -31,8 +33,17 @@ def main() -> None:
     hostile.add_argument("--seed", type=int, default=1)
     hostile.add_argument("--workers", type=int, default=2)
     hostile.add_argument("--family", default="", help="texts of one family only")
+    page = commands.add_parser("page", help="write the figures of the results into the page")
+    page.add_argument("folder", type=Path, nargs="?", default=RESULTS)
+    page.add_argument("--page", type=Path, default=Path("docs/accuracy/promql.md"))
     options = parser.parse_args()
-    run = {"corpus": _corpus, "compliance": _compliance, "random": _random, "hostile": _hostile}
+    run = {
+        "corpus": _corpus,
+        "compliance": _compliance,
+        "random": _random,
+        "hostile": _hostile,
+        "page": _page,
+    }
     run[options.command](options)
 
 
@@ -48,7 +59,7 @@ def _corpus(options: argparse.Namespace) -> None:
     )
     for line in corpus.report(result):
         print(line)
-    _keep(options, options.name, result)
+    _keep(options, options.name, {"what": options.what or str(options.checkout), **result})
 
 
 def _compliance(options: argparse.Namespace) -> None:
@@ -68,7 +79,7 @@ def _random(options: argparse.Namespace) -> None:
     )
     for line in pairs.report(result):
         print(line)
-    _keep(options, "random", result)
+    _keep(options, f"random-{options.seed}", result)
 
 
 def _hostile(options: argparse.Namespace) -> None:
@@ -82,10 +93,16 @@ def _hostile(options: argparse.Namespace) -> None:
     _keep(options, "hostile", result)
 
 
+def _page(options: argparse.Namespace) -> None:
+    from tests.promql.conformance import page
+
+    page.write(options.folder, options.page)
+
+
 def _keep(options: argparse.Namespace, name: str, result: dict) -> None:
     options.results.mkdir(parents=True, exist_ok=True)
     path = options.results / f"{name}.json"
-    path.write_text(json.dumps(result, indent=1))
+    path.write_text(json.dumps({"date": str(datetime.now(UTC).date()), **result}, indent=1))
     print(f"\nkept in {path}")
 
 

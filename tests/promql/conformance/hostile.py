@@ -22,9 +22,11 @@ from tests.promql.conformance.expressions import Writer, whole_language
 from tests.promql.conformance.hostile_texts import hostile_text, valid_text
 from tests.promql.conformance.outcome import CRASH, our_outcome
 from throttlescope.transforms.promql.functions import FUNCTIONS
-from throttlescope.transforms.promql.query import instant_query, range_query
+from throttlescope.transforms.promql.query import Options, instant_query, range_query
 
 LIMIT_S = 1.0
+#: Whoever lets strangers ask sets a time-out; a text that meets it has its error.
+OPTIONS = Options(timeout_s=0.7)
 #: A child that is silent for so long hangs.
 SILENCE_S = 8.0
 _MEMORY_BYTES = 3 << 30
@@ -81,6 +83,8 @@ def run(
         "slowest_s": max(row["seconds"] for row in rows),
         "longest": max(row["length"] for row in rows),
         "slow": len(slow),
+        "timed_out": sum("timed out" in row["message"] for row in rows),
+        "timeout_s": OPTIONS.timeout_s,
         "trouble": [
             row for row in rows if row["class"] in (CRASH, "died", "hang") or row["seconds"] >= LIMIT_S
         ],
@@ -147,9 +151,9 @@ def _child(pipe, seed: int, only: str, first: int, after: int) -> None:
 def _timed(text: str, source, number: int):
     started = time.perf_counter()
     if number % 2:
-        outcome = our_outcome(lambda: instant_query(text, source, _NOW_MS))
+        outcome = our_outcome(lambda: instant_query(text, source, _NOW_MS, OPTIONS))
     else:
-        outcome = our_outcome(lambda: range_query(text, source, 0, _NOW_MS, 60_000))
+        outcome = our_outcome(lambda: range_query(text, source, 0, _NOW_MS, 60_000, OPTIONS))
     return time.perf_counter() - started, outcome
 
 
@@ -182,7 +186,7 @@ def _warm(source) -> None:
 def report(result: dict) -> Iterator[str]:
     """Figures, and every text that gave trouble."""
     yield f"\n{result['texts']} texts of seed {result['seed']} in {result['seconds']} s: {result['classes']}"
-    yield f"slowest {result['slowest_s']} s, longest {result['longest']} characters, {result['slow']} of 1 s or more"
+    yield f"slowest {result['slowest_s']} s, longest {result['longest']} characters, {result['slow']} of 1 s or more, {result['timed_out']} timed out"
     for family, classes in result["families"].items():
         yield f"  {family}: {classes}"
     for row in result["trouble"]:
