@@ -163,6 +163,7 @@ class Evaluation:
         """The value of a plan at every step."""
         key = (plan, steps)
         if key not in self._values:
+            self.budget.check_time()
             # Before any array is made: a subquery of a century would not fit.
             self.budget.hold(steps.count)
             read = getattr(plan, "read", None)

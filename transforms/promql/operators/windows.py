@@ -48,7 +48,7 @@ _EXTREME = {
 _EXTRAPOLATED = {"rate": (True, True), "increase": (True, False), "delta": (False, False)}
 
 #: Samples that windows look at, each as often as a window holds it, before the time is looked at again; a window counts as ten.
-_LOOKS_AT_ONCE = 300_000_000
+_LOOKS_AT_ONCE = 100_000_000
 
 _COUNTER_NAMES = ("_total", "_sum", "_count", "_bucket")
 
