@@ -8,6 +8,9 @@ import time
 
 from throttlescope.transforms.promql.errors import QueryTimeoutError, TooManySamplesError
 
+#: A slow machine's: what an array costs whose memory has to be fetched from the system first.
+_CELLS_PER_S = 20_000_000
+
 
 class Budget:
     """Samples and time of one query; tasks of several threads may share it.
@@ -52,9 +55,9 @@ class Budget:
                 fix="ask for fewer series or a shorter range, or raise the limit (--max-samples)",
             )
 
-    def check_time(self) -> None:
-        """Refuse to go on when the time is up."""
-        if self.left_s < 0:
+    def check_time(self, cells: int = 0) -> None:
+        """Refuse to go on when the time is up, or would be before so many cells of a step matrix are made."""
+        if self.left_s < cells / _CELLS_PER_S:
             raise QueryTimeoutError(
                 "query timed out in expression evaluation",
                 expected=f"at most {self.timeout_s:g} s",

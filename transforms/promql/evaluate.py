@@ -163,12 +163,12 @@ class Evaluation:
         """The value of a plan at every step."""
         key = (plan, steps)
         if key not in self._values:
-            self.budget.check_time()
             # Before any array is made: a subquery of a century would not fit.
-            self.budget.hold(steps.count)
             read = getattr(plan, "read", None)
-            if isinstance(read, Read):
-                self.budget.hold(len(self.samples[read.selector].labels) * steps.count)
+            rows = len(self.samples[read.selector].labels) if isinstance(read, Read) else 1
+            cells = max(rows, 1) * steps.count
+            self.budget.hold(cells)
+            self.budget.check_time(cells)
             value = _At(self, steps).compute(plan)
             if isinstance(value, StepMatrix):
                 self.budget.hold(value.values.size)

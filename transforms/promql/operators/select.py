@@ -46,13 +46,16 @@ def window_samples(samples: Samples, end_ms: int, range_ms: int) -> list[Series]
 
 def as_samples(matrix: StepMatrix, steps_ms: np.ndarray) -> Samples:
     """A step matrix as samples at its steps: what a subquery shows to the window around it."""
-    counts = matrix.present.sum(axis=1)
-    rows, columns = np.nonzero(matrix.present)
+    if matrix.present.all():
+        times_ms, values = np.tile(steps_ms, len(matrix.labels)), matrix.values.ravel()
+    else:
+        rows, columns = np.nonzero(matrix.present)
+        times_ms, values = steps_ms[columns], matrix.values[rows, columns]
     return Samples(
         matrix.labels,
-        steps_ms[columns],
-        matrix.values[rows, columns],
-        bounds_of(counts),
+        times_ms,
+        values,
+        bounds_of(matrix.present.sum(axis=1)),
         np.empty(0, np.int64),
         np.zeros(len(matrix.labels) + 1, np.int64),
     )
