@@ -49,6 +49,8 @@ _EXTRAPOLATED = {"rate": (True, True), "increase": (True, False), "delta": (Fals
 
 #: Samples that windows look at, each as often as a window holds it, before the time is looked at again; a window counts as ten.
 _LOOKS_AT_ONCE = 100_000_000
+#: What sorts costs more.
+_WEIGHTS = {"quantile_over_time": 30, "mad_over_time": 60}
 
 _COUNTER_NAMES = ("_total", "_sum", "_count", "_bucket")
 
@@ -83,7 +85,7 @@ def window(
     if not samples.labels:
         return empty(len(ends_ms))
     parts = []
-    for some in _slices(samples, len(ends_ms), range_ms):
+    for some in _slices(samples, len(ends_ms), range_ms, _WEIGHTS.get(function, 1)):
         budget.check_time()
         scalars_there = [scalar[some] for scalar in scalars]
         parts.append(_computed(function, samples, ends_ms[some], range_ms, scalars_there, steps_ms[some]))
@@ -99,13 +101,13 @@ def window(
     return found if distinct else merged(found, may_meet=False)
 
 
-def _slices(samples: Samples, steps: int, range_ms: int) -> list[slice]:
+def _slices(samples: Samples, steps: int, range_ms: int, weight: int) -> list[slice]:
     """Steps in shares of a second or less: a kernel cannot be interrupted, but between two of them time may be up."""
     times_ms = samples.times_ms
     if not len(times_ms) or not steps:
         return [slice(0, steps)]
     covered = min(1.0, range_ms / max(1, int(times_ms.max()) - int(times_ms.min())))
-    looks = len(times_ms) * covered * steps + 10 * len(samples.labels) * steps
+    looks = weight * len(times_ms) * covered * steps + 10 * len(samples.labels) * steps
     shares = min(steps, 1 + int(looks / _LOOKS_AT_ONCE))
     edges = [steps * share // shares for share in range(shares + 1)]
     return [slice(*pair) for pair in pairwise(edges)]
