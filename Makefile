@@ -11,7 +11,7 @@ UV := UV_HTTP_TIMEOUT=600 $(BIN)/uv
 
 # What can be installed may not be skipped by `make test`.
 THROTTLESCOPE_REQUIRE ?= broker,prometheus,browser,airflow,cluster
-NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow
+NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow and not long
 # Names no host and no path of the machine that it was made on.
 COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"

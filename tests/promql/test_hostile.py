@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import time
 
+import pytest
+
 from tests.promql.conformance import hostile
 from tests.promql.conformance.hostile_texts import MEGABYTE
 
 _TEXTS = int(os.environ.get("THROTTLESCOPE_HOSTILE_TEXTS", "3000"))
 
 
+@pytest.mark.long
 def test_hostile_texts_get_an_error_or_a_result_in_under_a_second():
     result = hostile.run(_TEXTS, seed=0, workers=2, say=lambda _: None)
     assert result["trouble"] == []

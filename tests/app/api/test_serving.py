@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import requests
 
 from tests.app.api.serving import serving
+
+pytestmark = pytest.mark.long
 
 #: A good part of a second of work on nothing but numbers: two hours of them at each of 11,000 steps.
 SLOW = {
