@@ -37,17 +37,18 @@ def explained(work: Work, place: str) -> str:
     where = "threads of this process" if place == "local" else "Spark tasks"
     lines.append(
         f"  1  {len(work.pieces):,} pieces of {len({piece.shard for piece in work.pieces})} shards"
-        f" (by {', '.join(sorted(SHARD_LABELS))}) and {len(work.spans)} spans of time, in {where};"
+        f" (by {', '.join(sorted(SHARD_LABELS))}), spans of time {len(work.spans)}, in {where};"
         f" a piece holds about {max((piece.samples for piece in work.pieces), default=0):,} samples"
         f" (at most {PIECE_SAMPLES:,}, unless an hour of one shard is more)"
     )
-    if work.cuts:
-        meeting = [cut for cut in work.cuts if cut.plan != work.plan]
+    shares = sum(cut.in_parts for cut in work.cuts)
+    rows = sum(cut.plan != work.plan for cut in work.cuts if not cut.in_parts)
+    if shares or rows:
         lines.append(
-            f"  2  {len(meeting)} results meet span by span in this process"
-            if meeting
-            else "  2  rows are put together in this process"
+            f"  2  meet in this process, span by span: shares of {shares} aggregations, rows of {rows} parts"
         )
+    elif work.cuts:
+        lines.append("  2  rows are put beside each other in this process")
     return "\n".join(lines)
 
 
@@ -75,7 +76,7 @@ def _line(plan: Plan) -> str:
             words.append(f"{value.selector}{_shift(value)}")
         elif item.name.endswith("_ms"):
             words.append(f"{item.name.removesuffix('_ms')}={value / 1000:g}s")
-        elif value not in ((), None, False) and item.name not in ("position", "bits"):
+        elif value not in ((), None, False):
             words.append(f"{item.name}={_shown(value)}")
     return " ".join(words)
 
