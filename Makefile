@@ -63,6 +63,7 @@ conformance: setup parts ## prove PromQL equal to a real Prometheus (CORPUS=DIR 
 		else echo "left out: upstream's corpus; CORPUS=DIR names a checkout of prometheus/prometheus" >&2; fi
 	@if test -n "$(COMPLIANCE)"; then $(BIN)/python -m tests.promql.conformance compliance --checkout "$(COMPLIANCE)"; \
 		else echo "left out: the compliance list; COMPLIANCE=DIR names a checkout of prometheus/compliance" >&2; fi
+	@$(BIN)/python -m tests.promql.conformance page
 
 lab: setup parts ## record every scenario that has no recording yet, on a real broker (LAB_ARGS)
 	@$(BIN)/python -m tests.lab record $(LAB_ARGS)

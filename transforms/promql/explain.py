@@ -66,7 +66,7 @@ def _line(plan: Plan) -> str:
         value = getattr(plan, item.name)
         if (
             isinstance(value, Plan)
-            or not item.repr
+            or item.name in ("places", "bits")
             or (isinstance(value, tuple) and value and isinstance(value[0], Plan))
         ):
             continue
