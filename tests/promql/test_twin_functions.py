@@ -304,7 +304,7 @@ def test_functions_of_a_number_and_a_scalar(function, limit):
 
 
 @pytest.mark.parametrize(
-    ("low", "high"), itertools.product(("0", "-0", "1", "-1.5", "NaN", "Inf", "-Inf"), repeat=2)
+    ("low", "high"), list(itertools.product(("0", "-0", "1", "-1.5", "NaN", "Inf", "-Inf"), repeat=2))
 )
 def test_clamp_between_two_scalars(low, high):
     found = at_moment(f"clamp(n, {low}, {high})", NUMBER_DATA)

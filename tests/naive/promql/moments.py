@@ -101,22 +101,21 @@ def subquery_grid(expr: ast.Subquery, grid: Grid, query: Query) -> Grid:
     """The moments of what is inside a subquery: multiples of its step, for all windows of the grid around it at once.
 
     Prometheus has three faults here, which ``query.faults`` False leaves out; the first two show only where an error at
-    a moment that nothing asks for fails the query. What is inside goes on to the end of the grid around it, although its
-    last moment may be before that. The inside of a pinned subquery goes on after its one window for as long as that
-    grid lasts, unless the whole call is pinned. And a pin is turned into an offset from the first moment of a grid, which
-    is not done anew for a subquery whose first moment is that of the grid around it: pins inside are off by its offset.
+    a moment that nothing asks for fails the query. A grid ends where the grid around it does, and not at its own last
+    moment, so that a subquery inside of it goes on. The inside of a pinned subquery goes on after its one window for as
+    long as the grid around it lasts, unless the whole call is pinned. And a pin is turned into an offset from the first
+    moment of a grid, which is not done anew for a subquery whose first moment is that of the grid around it: pins inside
+    are off by its offset.
     """
     step = query.subquery_step_ms if expr.step_ms is None else expr.step_ms
     pin = pin_ms(expr, grid, query)
     from_ms = read_at(expr, grid.first_ms, grid, query)
     first = (from_ms - expr.range_ms) // step * step + step
     read_from, read_to = (grid.read_from_ms, grid.read_to_ms) if pin is None else (pin, pin)
-    lasts_ms = grid.last_ms - grid.first_ms
-    if not query.faults:
-        lasts_ms = grid.moments[-1] - grid.first_ms if pin is None else 0
+    last = from_ms if pin is not None and not query.faults else from_ms + grid.last_ms - grid.first_ms
     inner = Grid(
         first,
-        from_ms + lasts_ms,
+        last if query.faults else last // step * step,
         step,
         read_from - expr.offset_ms - expr.range_ms,
         read_to - expr.offset_ms,
