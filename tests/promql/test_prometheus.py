@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 
 import pytest
 
@@ -28,6 +29,9 @@ _SEED = int(os.environ.get("THROTTLESCOPE_PROMQL_SEED", "0"))
 _END_MS = BASE_MS + 12 * 60_000
 #: Depth and length are bounded here; Go's stack grows.
 _OUR_LIMITS = ("nested too deeply", "too long a chain", "text is too long")
+#: What Prometheus 3.5 reads although it means nothing (an offset of NaN, two signs, a range of no millisecond), and the
+#: replacement character, which it takes for broken UTF-8.
+_ODDITIES = re.compile(r"offset\s*[-+]?\s*(NaN|[-+])|5e-324|\ufffd", re.IGNORECASE)
 _WINDOWS = sorted(
     name for name, function in FUNCTIONS.items() if function.takes == (MATRIX,) and function.carried
 )
@@ -114,6 +118,8 @@ def test_hostile_texts_are_refused_by_both_or_by_none(server):
         text, family = text_of(_SEED, number)
         if family in ("growing_labels", "endless_subquery") or len(text) > 20_000 or not text.isprintable():
             # Expensive on the server, or nothing that JSON or a form carries unchanged.
+            continue
+        if _ODDITIES.search(text):
             continue
         mine, real = ours.query(text, BASE_MS, BASE_MS, 0), server.query(text, BASE_MS, BASE_MS, 0)
         refusals += real.error == BAD_DATA
