@@ -48,8 +48,6 @@ _OF_NATIVE = {f"histogram_{name}" for name in ("avg", "count", "stddev", "stdvar
 #: The order of series has a say in the last digits.
 _ACROSS_SERIES = {"sum", "avg", "stddev", "stdvar", "quantile"}
 _SUMMED = 1e-12
-
-
 #: What must be seen in answers.
 WORDS = ({name for name, one in FUNCTIONS.items() if one.carried} - set(ELEMENTARY) - _OF_NATIVE) | set(
     ast.AGGREGATIONS
@@ -74,11 +72,9 @@ class Outcome:
         }
 
 
-def language_of(base_ms: int, *, elementary: bool = False) -> Language:
-    """The whole language, with or without what C and Go compute apart."""
+def language_of(base_ms: int) -> Language:
+    """The whole language without what C and Go compute apart."""
     whole = whole_language(base_ms)
-    if elementary:
-        return whole
     return replace(
         whole,
         functions=tuple(name for name in whole.functions if name not in ELEMENTARY),

@@ -477,6 +477,69 @@ def test_values_as_labels():
     assert len(at_moment('count_values ("__name__", v)', data)) == len(words)
 
 
+# -- vectors that meet ----------------------------------------------------------------------------------
+
+MATCHED = [
+    series("a", [(0, 10)], a="1", b="x"), series("a", [(0, 20)], a="2", b="x"),
+    series("n", [(0, 2)], a="1", c="k"), series("n", [(0, 4)], a="2", c="k"), series("n", [(0, 8)], a="3", c="k"),
+    series("p", [(0, 1)], a="1"), series("q", [(0, 3)], a="1"), series("r", [(0, 2)], a="1", __unit__="s"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a > on (a) n", {"a=1": 10, "a=2": 20}),
+        ("a > on (__name__, a) a", {}),
+        ("a >= on (__name__, a) a", {"__name__=a a=1": 10, "__name__=a a=2": 20}),
+        ("a > ignoring (b, c) n", {"__name__=a a=1": 10, "__name__=a a=2": 20}),
+        ("a > bool ignoring (b, c) n", {"a=1": 1, "a=2": 1}),
+        ("a - on (a) n", {"a=1": 8, "a=2": 16}),
+        ("n * on (a) group_left (b) a", {"a=1 b=x c=k": 20, "a=2 b=x c=k": 80}),
+        ("a * on (a) group_right (b) n", {"a=1 b=x c=k": 20, "a=2 b=x c=k": 80}),
+        ("a < on (a) group_right () n", {}),
+        # A filter gives the value of the left side, with the labels of the many.
+        ("a > on (a) group_right () n", {"__name__=n a=1 c=k": 10, "__name__=n a=2 c=k": 20}),
+        # A label that the one side lacks is taken from the many side.
+        ("n * on (a) group_left (c) a", {"a=1": 20, "a=2": 80}),
+        ("n + on (a) group_left (__name__) a", {"__name__=a a=1 c=k": 12, "__name__=a a=2 c=k": 24}),
+        ("n != bool on (a) group_left (__name__) a", {"a=1 c=k": 1, "a=2 c=k": 1}),
+        ("15 < a", {"__name__=a a=2 b=x": 20}),
+        ("15 < bool a", {"a=1 b=x": 0, "a=2 b=x": 1}),
+        ("15 - a", {"a=1 b=x": 5, "a=2 b=x": -5}),
+        ("r > 1", {"__name__=r __unit__=s a=1": 2}),
+        ("r + 1", {"a=1": 3}),
+        ("p + ignoring (__unit__) r", {"a=1": 3}),
+        ("a and on (a) p", {"__name__=a a=1 b=x": 10}),
+        ("a unless on (a) p", {"__name__=a a=2 b=x": 20}),
+        ("p or q", {"__name__=p a=1": 1}),
+        ("p or on (b) q", {"__name__=p a=1": 1}),
+        ("p or on (__name__) q", {"__name__=p a=1": 1, "__name__=q a=1": 3}),
+        ("a + on (a) nothing", {}),
+        # Two on the one side are an error even where nothing meets them, but not where the other side is empty.
+        ('n{a="9"} / on (b) a', {}),
+        ("n / on (c) a", None),
+        ('n{a="3"} / on (x) group_left a', None),
+        # Of two left series that meet one, a filter counts those that pass.
+        ('{__name__=~"p|q"} > on (a) r', {"a=1": 3}),
+        ('{__name__=~"p|q"} > ignoring (__unit__) r', {"__name__=q a=1": 3}),
+        ('{__name__=~"p|q"} > ignoring (__unit__) r - 2', None),
+        ('{__name__=~"p|q"} * ignoring (__unit__) group_left r', None),
+        (
+            '{__name__=~"p|q"} > ignoring (__unit__) group_left r - 2',
+            {"__name__=p a=1": 1, "__name__=q a=1": 3},
+        ),
+    ],
+)
+def test_what_vectors_keep_when_they_meet(text, expected):
+    if expected is not None:
+        expected = {
+            frozenset(tuple(pair.split("=")) for pair in labels.split()): float(v)
+            for labels, v in expected.items()
+        }
+    assert at_moment(text, MATCHED) == expected
+
+
 # -- labels and order ---------------------------------------------------------------------------------
 
 LABEL_DATA = [
