@@ -79,6 +79,16 @@ _DIFFERENCES = (
         f"may be {MAX_LABEL_LENGTH:,} characters long; Prometheus has no bound",
     ),
     (
+        "pins (`@`) inside subqueries",
+        "mean what they say. Prometheus 3.5 reads a pin off by the subquery's offset where the subquery's first step is the "
+        "query's, evaluates a pinned subquery beyond its pin, and lets the edges of a pinned range drift inside an "
+        "aggregation's parameter",
+    ),
+    (
+        '`absent(x{a="1", a="1"})`',
+        "a matcher that is written twice counts once; Prometheus leaves the label out",
+    ),
+    (
         "`offset -NaN`",
         "is refused; Prometheus 3.5 reads it, by mistake",
     ),

@@ -13,7 +13,7 @@ import numpy as np
 from throttlescope.ingest.selector import Selector
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.lower import lower
-from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar, empty
+from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar, empty, in_order
 from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.operators import aggregate, binary, elements, functions, select, windows
 from throttlescope.transforms.promql.parse import parse
@@ -196,7 +196,9 @@ class _At:
             case Instant(read=Read() as read) | SampleTime(read=read) | Window(read=Read() as read) if not (
                 self._read(read).labels
             ):
-                # A subquery can have many millions of steps; nothing at all of them is looked at for nothing.
+                # A subquery can have many millions of steps; nothing at all of them is looked at for nothing. The other
+                # arguments may fail all the same.
+                self._scalars(getattr(plan, "scalars", ()))
                 return empty(self.steps.count)
             case Instant(read=read, ages=ages):
                 age_ms = self.steps_ms - self.steps_ms[0] if ages else None
@@ -282,6 +284,8 @@ class _At:
         if op == "count_values":
             return aggregate.count_values(parameter, vector, labels, without, self.evaluation.budget)
         operator = aggregate.quantile if op == "quantile" else partial(aggregate.chosen, op)
+        if op != "quantile":
+            vector = in_order(vector)
         return operator(vector, parameter, labels, without, self.notes, *plan.places)
 
     def _scalars(self, scalars: tuple[Plan, ...]) -> list[StepScalar]:

@@ -2,7 +2,7 @@
 
 Samples come as ``times_ms`` and ``values`` of all series one behind the other; ``bounds[i]:bounds[i + 1]`` are those of
 series i, times rising. Results are float64, NaN where ``present`` is False. Each rule of numbers is written once here,
-with Prometheus' order of operations, which decides the last digit; the slow twin is ``tests/naive/promql.py``.
+with Prometheus' order of operations, which decides the last digit; the slow twin is ``tests/naive/promql/``.
 
 Windows only move forward, so a series is passed over once: what can be carried from one window to the next is (counts,
 extremes, resets, sorted values); what depends on the order of its additions is added anew in each window.

@@ -81,6 +81,12 @@ def empty(steps: int) -> StepMatrix:
     return StepMatrix((), np.empty((0, steps)), np.empty((0, steps), np.bool_))
 
 
+def in_order(matrix: StepMatrix) -> StepMatrix:
+    """The rows in the order of their labels."""
+    order = sorted(range(len(matrix.labels)), key=matrix.labels.__getitem__)
+    return matrix if order == list(range(len(order))) else matrix.take(order)
+
+
 def grouped(matrix: StepMatrix, names: Sequence[str], without: bool) -> tuple[tuple[Labels, ...], np.ndarray]:
     """The groups that an aggregation makes of a matrix's rows, as they first come, and the group of each row."""
     chosen = frozenset(names)

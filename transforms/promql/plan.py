@@ -80,8 +80,8 @@ class Subquery:
         """The moments that windows (end - range, end], with ends from ``first_ms`` to ``last_ms``, can see."""
         # The smallest multiple behind the first window's open left edge.
         start_ms = ((first_ms - range_ms) // self.step_ms + 1) * self.step_ms
-        end_ms = last_ms // self.step_ms * self.step_ms
-        return Steps(start_ms, end_ms, self.step_ms) if start_ms <= end_ms else None
+        # The end is no step, but a subquery inside looks as far as this.
+        return Steps(start_ms, last_ms, self.step_ms) if start_ms <= last_ms else None
 
 
 @dataclass(frozen=True)

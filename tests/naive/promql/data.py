@@ -36,7 +36,7 @@ class Query:
     """The data, the query's first and last moment, and what a server's flags set.
 
     ``backwards`` turns the order around in which aggregations take series: an answer that stays the same does not hang
-    on that order, which no rule gives. ``faults`` are four of Prometheus with subqueries and pins, see
+    on that order, which no rule gives. ``faults`` are three of Prometheus with subqueries and pins, see
     :func:`~tests.naive.promql.moments.subquery_grid` and :func:`~tests.naive.promql.evaluate.ranges`.
     """
 

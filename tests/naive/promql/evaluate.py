@@ -128,7 +128,7 @@ def ranges(
     """The window of each series at each moment. A pinned range has the samples of the first one always.
 
     Inside a parameter Prometheus lets the edges of the window, from which a rate is extrapolated, go on with the moments
-    all the same: the fourth of its faults.
+    all the same: the third of its faults.
     """
     if isinstance(expr, ast.MatrixSelector):
         after, until = visible(expr.vector, expr.range_ms, grid, query)

@@ -100,10 +100,11 @@ def visible(expr: ast.VectorSelector, length_ms: int, grid: Grid, query: Query) 
 def subquery_grid(expr: ast.Subquery, grid: Grid, query: Query) -> Grid:
     """The moments of what is inside a subquery: multiples of its step, for all windows of the grid around it at once.
 
-    Prometheus has three faults here, which ``query.faults`` False leaves out; the first two show only where an error at
-    a moment that nothing asks for fails the query. A grid ends where the grid around it does, and not at its own last
-    moment, so that a subquery inside of it goes on. The inside of a pinned subquery goes on after its one window for as
-    long as the grid around it lasts, unless the whole call is pinned. And a pin is turned into an offset from the first
+    A grid ends where the grid around it does, and not at its own last moment, so that a subquery inside of it goes on.
+
+    Prometheus has two faults here, which ``query.faults`` False leaves out. The inside of a pinned subquery goes on after
+    its one window for as long as the grid around it lasts, unless the whole call is pinned; that shows only where an
+    error at a moment that nothing asks for fails the query. And a pin is turned into an offset from the first
     moment of a grid, which is not done anew for a subquery whose first moment is that of the grid around it: pins inside
     are off by its offset.
     """
@@ -115,7 +116,7 @@ def subquery_grid(expr: ast.Subquery, grid: Grid, query: Query) -> Grid:
     last = from_ms if pin is not None and not query.faults else from_ms + grid.last_ms - grid.first_ms
     inner = Grid(
         first,
-        last if query.faults else last // step * step,
+        last,
         step,
         read_from - expr.offset_ms - expr.range_ms,
         read_to - expr.offset_ms,

@@ -12,7 +12,7 @@ import numpy as np
 
 from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.evaluate import Evaluation, Value
-from throttlescope.transforms.promql.matrix import StepMatrix, empty, grouped
+from throttlescope.transforms.promql.matrix import StepMatrix, empty, grouped, in_order
 from throttlescope.transforms.promql.plan import Range
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.shards.cut import Cut
@@ -100,13 +100,13 @@ def _added(op: str, parts: Sequence[Part], steps: int) -> StepMatrix:
 
 def _side_by_side(matrices: Sequence[StepMatrix]) -> StepMatrix:
     """Rows of several shards as one matrix, in the order of their labels."""
-    labels = [row for matrix in matrices for row in matrix.labels]
-    order = sorted(range(len(labels)), key=labels.__getitem__)
-    return StepMatrix(
-        tuple(labels),
-        np.concatenate([matrix.values for matrix in matrices]),
-        np.concatenate([matrix.present for matrix in matrices]),
-    ).take(order)
+    return in_order(
+        StepMatrix(
+            tuple(row for matrix in matrices for row in matrix.labels),
+            np.concatenate([matrix.values for matrix in matrices]),
+            np.concatenate([matrix.present for matrix in matrices]),
+        )
+    )
 
 
 def _rows(wanted: Sequence[Labels], labels: Sequence[Labels]) -> list[int]:
