@@ -16,7 +16,9 @@ from throttlescope.transforms.promql.errors import (
     TooManySamplesError,
     UnsupportedPromQLError,
 )
+from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.query import Options, instant_query, range_query
+from throttlescope.transforms.promql.shards.work import _spans
 from throttlescope.transforms.promql.source import MemorySource, Series
 
 # 22:00 UTC, so that four hours cross into another day.
@@ -232,3 +234,18 @@ def test_a_new_version_of_the_lake_is_seen(tmp_path, monkeypatch):
     lake_of(tmp_path / "lake", SERIES[5:])
     after = engine.instant("count({__name__!=''})", START_MS + 600_000).value.values[0, 0]
     assert after > before
+
+
+def test_spans_are_days_and_a_short_rest_is_none_of_its_own():
+    day_ms = 86_400_000
+    for start_ms, length_ms, wanted in (
+        (0, day_ms, 1),
+        (0, day_ms + day_ms // 4, 2),
+        (day_ms // 2, day_ms, 2),
+        (day_ms - 60_000, day_ms, 2),
+        (0, 30 * day_ms, 30),
+    ):
+        steps = Steps(start_ms, start_ms + length_ms, 60_000)
+        spans = _spans(steps, day_ms)
+        assert len(spans) == wanted
+        assert np.array_equal(np.concatenate([span.times_ms for span in spans]), steps.times_ms)

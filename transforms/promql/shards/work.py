@@ -293,12 +293,14 @@ def _span_ms(steps: Steps, counts: dict[tuple[str, int], int], view: LakeView) -
 
 
 def _spans(steps: Steps, span_ms: int) -> list[Steps]:
-    """The steps in spans that begin at the multiples of ``span_ms``."""
+    """The steps in spans that begin at the multiples of ``span_ms``; a short rest belongs to the span before it."""
     found = []
     start_ms = steps.start_ms
     last_ms = int(steps.times_ms[-1])
     while start_ms <= last_ms:
         edge_ms = (start_ms // span_ms + 1) * span_ms
+        if last_ms - edge_ms < span_ms // 16:
+            edge_ms = last_ms + 1
         count = -(-(edge_ms - start_ms) // steps.step_ms)
         end_ms = min(start_ms + (count - 1) * steps.step_ms, last_ms)
         found.append(Steps(start_ms, end_ms, steps.step_ms))
