@@ -27,8 +27,9 @@ from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 
 #: Allowed between sums over series.
 RELATIVE = 1e-12
-#: What adds up over series, in an order that inside a range query is Prometheus' own.
-SUMMING = frozenset(("sum", "avg", "stddev", "stdvar"))
+#: What shows the order of series, which inside a range query is Prometheus' own: last digits of sums, and which of the
+#: equal numbers 0 and -0 is taken.
+BY_ORDER = frozenset(("sum", "avg", "stddev", "stdvar", "min", "max", *CHOOSING))
 PAIRS_PER_DATA = 50
 PAIRS_PER_SERVER = 500
 _LENGTH_MS = 12 * 60_000
@@ -255,7 +256,7 @@ def counts(rows: list[dict]) -> dict[str, int]:
             for verdict in ("bits", "1e-12", "ties", "varies", "order", "differs")
         },
         "explained": sum(bool(row.get("cause")) for row in rows),
-        "summing": sum(row["verdict"] == "1e-12" and bool(_words(row["text"]) & SUMMING) for row in rows),
+        "by_order": sum(row["verdict"] == "1e-12" and bool(_words(row["text"]) & BY_ORDER) for row in rows),
         "filled": sum(row["filled"] for row in rows),
         "empty": sum(not row["filled"] and not row["server_error"] for row in rows),
         "failed": sum(row["server_error"] == "execution" for row in rows),
