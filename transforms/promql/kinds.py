@@ -63,7 +63,8 @@ def _check_binary(text: str, node: ast.Binary) -> None:
             "A comparison of two scalars needs bool",
             fix=f"write {node.op} bool between them",
         )
-    if node.matching is not None and kinds != (VECTOR, VECTOR):
+    # Without a label they say nothing, and Prometheus lets them stand.
+    if node.matching is not None and node.matching.labels and kinds != (VECTOR, VECTOR):
         raise type_error(
             text,
             node.span,
