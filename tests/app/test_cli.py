@@ -303,6 +303,7 @@ def test_another_address_needs_to_be_named_and_allowed():
         check_address("no such host")
 
 
+@pytest.mark.long
 def test_serve_answers_on_loopback_and_ends_with_ctrl_c(lake):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -23,6 +23,7 @@ def page():
     return PAGE.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_page_is_up_to_date(page):
     assert describe.page() == page, (
         f"run: python -m throttlescope.models.throttling.tdmq.describe {PAGE.relative_to(ROOT)}"
@@ -56,6 +57,7 @@ def test_every_column_is_on_the_page(page):
             assert f"| `{column.name}` | " in page
 
 
+@pytest.mark.long
 def test_the_example_runs(page):
     (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
     run = subprocess.run(
