@@ -36,6 +36,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.side_by_side.usage import descendants
+
 STEP_MS = 15_000
 HOUR_MS = 3_600_000
 START_MS = 1_760_054_400_000  # a UTC midnight: the range is whole hours
@@ -289,7 +291,7 @@ class _Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(0.1):
-            for pid in _descendants(os.getpid()):
+            for pid in descendants(os.getpid()):
                 try:
                     name = Path(f"/proc/{pid}/comm").read_text().strip()
                     peak = _peak_mb(str(pid))
@@ -298,19 +300,6 @@ class _Memory:
                 kind = "jvm" if name == "java" else "worker" if name.startswith("python") else None
                 if kind:
                     self.peaks_mb[kind] = max(peak, self.peaks_mb.get(kind, 0.0))
-
-
-def _descendants(pid: int) -> list[int]:
-    found, todo = [], [pid]
-    while todo:
-        for task in Path(f"/proc/{todo.pop()}/task").glob("*/children"):
-            try:
-                children = [int(text) for text in task.read_text().split()]
-            except OSError:
-                continue
-            found += children
-            todo += children
-    return found
 
 
 def _peak_mb(pid: str) -> float:
