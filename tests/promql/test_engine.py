@@ -98,7 +98,7 @@ QUERIES = [
     "label_join(pulsar_subscription_back_log, 'both', '/', 'namespace', 'subscription')",
     "histogram_quantile(2, pulsar_nothing)",
     "quantile(scalar(pulsar_broker_rate_out{instance='b0'}) / 1000, pulsar_subscription_back_log)",
-    "topk(scalar(count(pulsar_broker_rate_out @ start()) or vector(2)), pulsar_subscription_back_log @ start())",
+    "topk(scalar(count(pulsar_broker_rate_out @ start()) or vector(7)), pulsar_subscription_back_log @ start())",
     "sort_desc(pulsar_broker_rate_out)",
     "limitk(2, pulsar_subscription_back_log)",
     "vector(time()) + 1",

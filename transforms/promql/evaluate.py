@@ -119,12 +119,19 @@ def evaluate_all(
     budget = budget or Budget()
     plans = [settled(plan, steps.start_ms, steps.end_ms) for plan in plans]
     needed = needed_samples(plans, steps.start_ms, steps.end_ms, lookback_ms)
+    evaluation = Evaluation(read_samples(needed, source, budget), lookback_ms, notes or Notes(), budget)
+    return [evaluation.value(plan, steps) for plan in plans]
+
+
+def read_samples(
+    needed: Mapping[Selector, tuple[int, int]], source: SampleSource, budget: Budget
+) -> dict[Selector, Samples]:
+    """Read what is needed: per selector one range [start, end)."""
     samples = {}
     for selector, bounds in needed.items():
         samples[selector] = source.samples(selector, *bounds)
         budget.load(len(samples[selector].values))
-    evaluation = Evaluation(samples, lookback_ms, notes or Notes(), budget)
-    return [evaluation.value(plan, steps) for plan in plans]
+    return samples
 
 
 class Evaluation:

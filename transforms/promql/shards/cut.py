@@ -23,6 +23,7 @@ from throttlescope.transforms.promql.plan import (
     Read,
     Relabel,
     SampleTime,
+    ScalarFirst,
     SetOperation,
     StepTime,
     Subquery,
@@ -79,6 +80,9 @@ def _cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
         and within(plan.vector)
     ):
         yield Cut(plan, steps, in_parts=True)
+        return
+    if isinstance(plan, ScalarFirst):
+        yield from _cuts(plan.scalar, Steps.at(steps.start_ms))
         return
     read = getattr(plan, "read", None)
     if isinstance(read, Subquery):

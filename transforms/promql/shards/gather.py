@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from throttlescope.transforms.promql.budget import Budget
-from throttlescope.transforms.promql.evaluate import Evaluation, Value
+from throttlescope.transforms.promql.evaluate import Evaluation, Value, read_samples
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, empty
 from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.plan import Plan
@@ -20,10 +20,7 @@ from throttlescope.transforms.promql.source import SampleSource, join
 
 def parts_of(piece: Piece, source: SampleSource, notes: Notes, budget: Budget) -> list[Part]:
     """What one piece gives for each cut of its span."""
-    samples = {}
-    for selector, bounds in needed(piece.plan, piece.steps, piece.lookback_ms).items():
-        samples[selector] = source.samples(selector, *bounds)
-        budget.load(len(samples[selector].values))
+    samples = read_samples(needed(piece.plan, piece.steps, piece.lookback_ms), source, budget)
     evaluation = Evaluation(samples, piece.lookback_ms, notes, budget)
     return [part_of(cut, evaluation) for cut in cuts(piece.plan, piece.steps)]
 
@@ -43,11 +40,11 @@ def value_of_span(
     parts : sequence of sequence of Part
         One list per piece of the span, in the order of shards.
     """
-    # Where no shard has a series, the plan is evaluated over none: what it notes does not depend on data.
-    nothing = {selector: join([]) for selector in needed(plan, steps, lookback_ms)}
-    evaluation = Evaluation(nothing, lookback_ms, notes, budget)
     if not parts:
-        return evaluation.value(plan, steps)
+        # Where no shard has a series, the plan is evaluated over none: what it notes does not depend on data.
+        nothing = {selector: join([]) for selector in needed(plan, steps, lookback_ms)}
+        return Evaluation(nothing, lookback_ms, notes, budget).value(plan, steps)
+    evaluation = Evaluation({}, lookback_ms, notes, budget)
     given = {
         (cut.plan, cut.steps): value_of(cut, [piece[number] for piece in parts], evaluation)
         for number, cut in enumerate(cuts(plan, steps))
