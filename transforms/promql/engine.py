@@ -14,11 +14,11 @@ from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.promql.blocks import BlockCache
 from throttlescope.transforms.promql.budget import Budget
-from throttlescope.transforms.promql.evaluate import plan_query
+from throttlescope.transforms.promql.evaluate import evaluate, plan_query
 from throttlescope.transforms.promql.explain import explained
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.notes import Notes
-from throttlescope.transforms.promql.plan import Plan, settled
+from throttlescope.transforms.promql.plan import Plan, needed_samples, settled
 from throttlescope.transforms.promql.query import (
     DEFAULTS,
     Answer,
@@ -27,6 +27,7 @@ from throttlescope.transforms.promql.query import (
     kind_of_plan,
     plan_of_range,
 )
+from throttlescope.transforms.promql.shards.cut import is_cut_whole
 from throttlescope.transforms.promql.shards.local import run_here
 from throttlescope.transforms.promql.shards.work import LakeView, Work, plan_work, versions
 
@@ -111,7 +112,15 @@ class Engine:
         notes, budget = Notes(text), Budget(options.max_samples, options.timeout_s)
         work, view = self._work(text, plan, steps, options)
         chosen = self._place(work, place)
-        if chosen == "spark":
+        if not is_cut_whole(work.plan):
+            # Such as predict_linear(x[5m], scalar(y)): rare, and computed here over all shards at once.
+            chosen = "local"
+            ranges = needed_samples([work.plan], steps.start_ms, steps.end_ms, options.lookback_ms).values()
+            source = view.source(min(low for low, _ in ranges), max(high for _, high in ranges))
+            value = evaluate(
+                work.plan, source, steps, lookback_ms=options.lookback_ms, notes=notes, budget=budget
+            )
+        elif chosen == "spark":
             # Imported late: most queries need no Spark.
             from throttlescope.transforms.promql.shards.spark import run_on_spark
 

@@ -32,6 +32,7 @@ from throttlescope.transforms.promql.plan import (
     gives_scalar,
     inputs,
     reads,
+    walk,
 )
 
 #: Labels that decide the shard of a series.
@@ -92,6 +93,13 @@ def _cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
     for part in inputs(plan):
         if not (isinstance(read, Subquery) and part is read.plan):
             yield from _cuts(part, steps)
+
+
+def is_cut_whole(plan: Plan) -> bool:
+    """Whether shards read all that a plan reads: not the range of a function whose other argument has to meet first."""
+    return not any(
+        isinstance(node, Window) and isinstance(node.read, Read) and not within(node) for node in walk(plan)
+    )
 
 
 def within(plan: Plan) -> bool:

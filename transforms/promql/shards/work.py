@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import (
     Aggregation,
@@ -54,6 +55,13 @@ class LakeView:
         self._lake = lake
         self._indices: dict[int, SeriesIndex] | None = None
         self._per_hour: dict[str, float] = {}
+
+    def source(self, start_ms: int, end_ms: int) -> LakeSource:
+        """All series over [start, end), without shards."""
+        rows = self._lake.read(
+            "series", columns=["series_id", "metric_name", "labels"], version=self.versions[1]
+        )
+        return LakeSource(list(_within(self.all_files, start_ms, end_ms)), rows)
 
     @property
     def indices(self) -> dict[int, SeriesIndex]:
