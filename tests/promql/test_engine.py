@@ -101,11 +101,11 @@ QUERIES = [
     "topk(scalar(count(pulsar_broker_rate_out @ start()) or vector(7)), pulsar_subscription_back_log @ start())",
     "sort_desc(pulsar_broker_rate_out)",
     "limitk(2, pulsar_subscription_back_log)",
-    "predict_linear(pulsar_subscription_back_log[30m], scalar(count(pulsar_in_messages_total)))",
     "vector(time()) + 1",
     "1 + 1",
     "time() - max(timestamp(pulsar_subscription_back_log))",
     "pulsar_nothing",
+    "predict_linear(pulsar_subscription_back_log[30m], scalar(count(pulsar_in_messages_total)))",
 ]
 EMPTY = ("pulsar_nothing", "absent(pulsar_broker_rate_out)", "histogram_quantile(2, pulsar_nothing)")
 
