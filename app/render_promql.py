@@ -37,7 +37,7 @@ def print_json(answer: Answer) -> None:
 def print_csv(answer: Answer) -> None:
     """A line per point: time, value, and a column per label; a label that is called like those two is ``label.time_ms``."""
     if answer.kind == "string":
-        write_csv((_TIME, _VALUE), [{_TIME: answer.steps.start_ms, _VALUE: answer.value}])
+        write_csv((_TIME, _VALUE), [{_TIME: answer.steps.start_ms, _VALUE: answer.text}])
         return
     names = sorted({name for labels, *_ in rows_of(answer) for name in labels})
     columns = {name: f"label.{name}" if name in (_TIME, _VALUE) else name for name in names}
@@ -65,7 +65,7 @@ def print_answer(text: str, answer: Answer, *, newest_ms: int | None, now_ms: in
         )
     notes = [freshness(newest_ms, now_ms)]
     if answer.kind == "string":
-        columns, lines = [("value", "left")], [[answer.value]]
+        columns, lines = [("value", "left")], [[answer.text]]
         left_out = 0
     else:
         rows = list(rows_of(answer))

@@ -183,14 +183,20 @@ def skip_blank(text: str, position: int) -> int:
     return _SKIP.match(text, position).end()
 
 
-def parse_string_at(text: str, position: int) -> tuple[str, int]:
-    """Read the string literal that begins at ``position`` with one of ``\"'```; return its value and the end."""
+def parse_string_at(text: str, position: int, *, any_bytes: bool = False) -> tuple[str, int]:
+    """Read the string literal that begins at ``position`` with one of ``\"'```; return its value and the end.
+
+    Escapes can write bytes that are no UTF-8. They are refused, or with ``any_bytes`` kept as Python's escaped
+    surrogates: the strings of PromQL are bytes, and only who uses one can say whether it has to be text.
+    """
     mark = text[position : position + 1]
     if mark == "`":
         end = text.find("`", position + 1)
         if end < 0:
             raise _error(text, position, "a closing ` for this string")
-        return text[position + 1 : end], end + 1
+        return _decoded(
+            text, position, text[position + 1 : end].encode("utf-8", "surrogatepass"), any_bytes
+        ), end + 1
     if mark not in ('"', "'") or not mark:
         raise _error(text, position, "a string in quotes", _quote_hint(text, position))
     out = bytearray()
@@ -207,8 +213,12 @@ def parse_string_at(text: str, position: int) -> tuple[str, int]:
         else:
             out += char.encode("utf-8", "surrogatepass")
             at += 1
+    return _decoded(text, position, out, any_bytes), at + 1
+
+
+def _decoded(text: str, position: int, value: bytes | bytearray, any_bytes: bool) -> str:
     try:
-        return out.decode(), at + 1
+        return value.decode(errors="surrogateescape" if any_bytes else "strict")
     except UnicodeDecodeError:
         raise _error(text, position, "a string whose bytes are UTF-8") from None
 

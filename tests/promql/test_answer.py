@@ -22,9 +22,9 @@ from throttlescope.transforms.promql.answer import (
     truncate,
 )
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps
-from throttlescope.transforms.promql.query import Answer
+from throttlescope.transforms.promql.query import Answer, instant_query
 from throttlescope.transforms.promql.semantics import labels_of
-from throttlescope.transforms.promql.source import Series
+from throttlescope.transforms.promql.source import MemorySource, Series
 
 BASE_MS = 1_795_160_000_000
 #: Where the notation changes, and numbers that are hard to print.
@@ -134,6 +134,13 @@ def test_strings_are_written_as_prometheus_writes_them(server, value):
     value = value.replace("\ufffd", "")
     theirs = data_of(server, "query", query=json.dumps(value, ensure_ascii=False), time="-0.25")
     assert data_json(Answer("string", Steps.at(-250), value)) == theirs
+
+
+@pytest.mark.prometheus
+@pytest.mark.parametrize("text", [r'"a\xffb"', r'"\xe2\x82"', r'"\xe2\x82\xac"', r'"\xc0\x80"'])
+def test_bytes_that_are_no_utf8_are_written_as_prometheus_writes_them(server, text):
+    theirs = data_of(server, "query", query=text, time="1795160000")
+    assert data_json(instant_query(text, MemorySource([]), BASE_MS)) == theirs
 
 
 @pytest.mark.prometheus

@@ -399,6 +399,7 @@ def test_label_replace(reference, replacement, source, pattern):
         "named, 'a', 'b', 'c', '('", "named, 'a', 'b', 'c', '\\\\C'", "named, '', 'b', 'job', '.*'", "named, '', 'b', 'job', 'no'",
         "nothing, '', 'b', 'job', 'no'", "nothing, 'a', 'b', 'c', '*'", "named, 'job', 'x', 'host', '.*'", "named, 'job', '', 'job', '.*'",
         "named, 'a', '$1', 'host', '(?P<a>.)(?P<a>.).*'", "named, 'a', '$1', 'host', '(?=x)'", "named, 'a', '$1', 'host', 'a{1001}'",
+        "named, '\\xff', 'x', 'host', '.*'", "named, 'a', 'x', '\\xff', 'no'", "named, 'a', 'x', 'host', '\\xff'",
         "named, ('a'), 'x', 'host', '.*'", "named, '~invalid', 'x', 'host', '.*'", "{__name__=~'.*_total'}, '__name__', '', 'job', '.*'",
     ],
 )  # fmt: skip
@@ -411,7 +412,7 @@ def test_label_replace_that_fails(reference, arguments):
     "arguments",
     [
         "named, 'new', '-', 'host', 'path'", "named, 'new', '', 'host', 'missing', 'x'", "named, 'host', '-'", "named, 'new', '-', ''",
-        "named, '', '-', 'host'", "named, 'job', '-', 'host'", "named, 'job', '-', 'path'", "named, 'new', 'é', 'y', 'y', 'y'",
+        "named, '', '-', 'host'", "named, '\\xff', '-', 'host'", "named, 'a', '-', '\\xff'", "named, 'job', '-', 'host'", "named, 'job', '-', 'path'", "named, 'new', 'é', 'y', 'y', 'y'",
         "named, 'new', '-', 'missing', 'gone'", "named, '__name__', '_', 'job', '__name__'", "named, 'host', '', 'missing'",
         "named, 'odd name', '-', 'host'", "nothing, '', '-', 'host'", "{__name__=~'.*_total'}, '__name__', '', 'gone'",
     ],

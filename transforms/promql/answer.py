@@ -43,7 +43,7 @@ def data_pieces(answer: Answer) -> Iterator[bytes]:
     if kind in ("scalar", "string"):
         # Without the zeros behind it that the time of a sample has.
         time = positional(answer.steps.start_ms / 1000)
-        text = answer.value if kind == "string" else positional(float(answer.value[0]))
+        text = answer.text if kind == "string" else positional(float(answer.value[0]))
         yield f'[{time},"{text.translate(_ESCAPES_OF_STRINGS)}"]'.encode()
     else:
         yield b"["

@@ -76,7 +76,7 @@ _DIFFERENCES = (
     ),
     (
         "labels that `label_replace` and `label_join` write",
-        f"may be {MAX_LABEL_LENGTH:,} characters long; Prometheus has no bound",
+        f"may be {MAX_LABEL_LENGTH:,} characters long and are UTF-8; Prometheus has no bound and writes any bytes",
     ),
     (
         "pins (`@`) inside subqueries",

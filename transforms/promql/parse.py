@@ -11,6 +11,7 @@ import difflib
 import math
 import re
 from dataclasses import replace
+from functools import partial
 
 from throttlescope.ingest.selector import SelectorSyntaxError, parse_selector_at, parse_string_at, skip_blank
 from throttlescope.transforms.promql import ast
@@ -263,7 +264,7 @@ class _Reader:
             self._expect(")", "an operator or )")
             return self._measured(ast.Paren(inner, span=(start, self.position)))
         if text[start : start + 1] in _QUOTES and start < len(text):
-            value, self.position = self._read(parse_string_at, start)
+            value, self.position = self._read(partial(parse_string_at, any_bytes=True), start)
             return ast.StringLiteral(value, span=(start, self.position))
         if number := number_at(text, start):
             value, self.position = number

@@ -15,7 +15,7 @@ from throttlescope.transforms.promql.evaluate import evaluate, plan_query
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar
 from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.plan import Plan, Range, Text, gives_scalar
-from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS
+from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS, shown
 from throttlescope.transforms.promql.source import SampleSource, Series
 
 
@@ -70,6 +70,11 @@ class Answer:
     warnings: tuple[str, ...] = ()
     infos: tuple[str, ...] = ()
     stats: dict = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The value of a string, in characters that can be written anywhere."""
+        return shown(self.value)
 
 
 def instant_query(text: str, source: SampleSource, time_ms: int, options: Options = DEFAULTS) -> Answer:

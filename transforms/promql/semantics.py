@@ -9,6 +9,7 @@ reach an expression.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from throttlescope.ingest.selector import NAME_LABEL
@@ -27,6 +28,24 @@ Labels = tuple[tuple[str, str], ...]
 def labels_of(pairs: Iterable[tuple[str, str]]) -> Labels:
     """The canonical form of a label set."""
     return tuple(sorted((name, value) for name, value in pairs if value))
+
+
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+
+
+def is_text(value: str) -> bool:
+    """Whether a string of the query is UTF-8: a string literal can write any bytes, a label is text."""
+    return not _NO_TEXT.search(value)
+
+
+def is_label_name(value: str) -> bool:
+    """Any text that is not empty is a label's name since Prometheus 3."""
+    return bool(value) and is_text(value)
+
+
+def shown(value: str) -> str:
+    """A string of the query as JSON and messages have it: U+FFFD for each byte that is no UTF-8, as Go does."""
+    return _NO_TEXT.sub("\ufffd", value)
 
 
 #: What operators and functions drop: the name, and the labels that belong to it where Prometheus keeps type and unit

@@ -15,7 +15,7 @@ from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty
 from throttlescope.transforms.promql.notes import Notes, Place
 from throttlescope.transforms.promql.operators.elements import larger, smaller
 from throttlescope.transforms.promql.operators.wording import plain, short
-from throttlescope.transforms.promql.semantics import Labels, group_key
+from throttlescope.transforms.promql.semantics import Labels, group_key, is_label_name, shown
 
 _FUNCTIONS = {
     "sum": kernels.SUM,
@@ -71,12 +71,12 @@ def count_values(
     Raises
     ------
     QueryError
-        The label has no name.
+        The label's name is empty or no UTF-8.
     TooManySamplesError
         There are more values than the budget holds.
     """
-    if not label:
-        raise QueryError('invalid label name ""')
+    if not is_label_name(label):
+        raise QueryError(f'invalid label name "{shown(label)}"')
     names = frozenset(labels if without else (*labels, label))
     # Per group the steps at which one of its series has the value, once per series.
     steps_of: dict[Labels, list[np.ndarray]] = {}

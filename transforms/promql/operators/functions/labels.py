@@ -8,7 +8,7 @@ from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.regex import Pattern, compile_pattern
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.matrix import StepMatrix, merged
-from throttlescope.transforms.promql.semantics import Labels
+from throttlescope.transforms.promql.semantics import Labels, is_label_name, is_text, shown
 
 #: Characters that a written label may have. Nested functions can double it at every level; Prometheus has no bound.
 MAX_LABEL_LENGTH = 1_000_000
@@ -20,7 +20,8 @@ def relabelled(function: str, vector: StepMatrix, texts: Sequence[str]) -> StepM
     Raises
     ------
     QueryError
-        A label name is empty, the pattern cannot be read, or two series have become equal.
+        A label name is empty or no UTF-8, a written value or the pattern cannot be read, or two series have become
+        equal.
     """
     write = _replacing if function == "label_replace" else _joining
     labels = write(vector.labels, *texts)
@@ -31,8 +32,9 @@ def _replacing(
     labels: tuple[Labels, ...], target: str, replacement: str, source: str, pattern: str
 ) -> tuple[Labels, ...]:
     matcher = _compiled(pattern)
-    if not target:
-        raise QueryError(f"invalid destination label name in label_replace(): {target}")
+    if not is_label_name(target):
+        raise QueryError(f"invalid destination label name in label_replace(): {shown(target)}")
+    _check_value("label_replace", replacement)
     parts = template_parts(replacement)
     # Many series share a value.
     written: dict[str, str | None] = {}
@@ -49,10 +51,11 @@ def _replacing(
 
 def _joining(labels: tuple[Labels, ...], target: str, separator: str, *sources: str) -> tuple[Labels, ...]:
     for source in sources:
-        if not source:
-            raise QueryError(f"invalid source label name in label_join(): {source}")
-    if not target:
-        raise QueryError(f"invalid destination label name in label_join(): {target}")
+        if not is_label_name(source):
+            raise QueryError(f"invalid source label name in label_join(): {shown(source)}")
+    if not is_label_name(target):
+        raise QueryError(f"invalid destination label name in label_join(): {shown(target)}")
+    _check_value("label_join", separator)
     return tuple(
         _with(one, target, _text(separator, [_value(one, source) for source in sources])) for one in labels
     )
@@ -60,9 +63,22 @@ def _joining(labels: tuple[Labels, ...], target: str, separator: str, *sources: 
 
 def _compiled(pattern: str) -> Pattern:
     try:
-        return compile_pattern(pattern)
+        if is_text(pattern):
+            return compile_pattern(pattern)
     except InputError:
-        raise QueryError(f"invalid regular expression in label_replace(): {pattern}") from None
+        pass
+    raise QueryError(f"invalid regular expression in label_replace(): {shown(pattern)}")
+
+
+def _check_value(function: str, text: str) -> None:
+    """Prometheus would write the bytes into a label, where neither JSON nor a table can carry them."""
+    if not is_text(text):
+        raise QueryError(
+            f"{function}() would write a label value that is no UTF-8",
+            got=shown(text),
+            expected="text",
+            fix="write the character itself, or \\u and its code point",
+        )
 
 
 def _value(labels: Labels, name: str) -> str:
