@@ -22,6 +22,8 @@ from tests.transforms.lakes import lake_of
 from throttlescope.app.simulation import scenario as scenarios
 from throttlescope.models.throttling.replay import KEYS
 
+pytestmark = pytest.mark.long
+
 SECONDS = 900
 OUTLOOK = {
     "drain_s", "held_by", "growth_entries_per_s", "out_msg_per_s", "horizon_s", "every_s", "backlog_entries"

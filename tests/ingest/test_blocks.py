@@ -78,6 +78,7 @@ one_series = st.tuples(
 
 
 @given(st.lists(st.lists(one_series, max_size=6), max_size=4), st.sampled_from([1, 10, 10**6]))
+@pytest.mark.long
 def test_equals_the_twin(batches, budget: int) -> None:
     raw = [[(labels_of(n), samples, stale) for n, samples, stale in batch] for batch in batches]
     with tempfile.TemporaryDirectory() as tmp:

@@ -23,6 +23,7 @@ def test_hostile_texts_get_an_error_or_a_result_in_under_a_second():
     assert result["longest"] >= MEGABYTE
 
 
+@pytest.mark.long
 def test_a_child_that_dies_or_is_silent_is_seen(monkeypatch):
     monkeypatch.setattr(hostile, "SILENCE_S", 1.0)
     monkeypatch.setattr(hostile, "_child", _bad_child)

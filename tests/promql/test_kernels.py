@@ -51,6 +51,7 @@ def random_samples(rng: random.Random) -> list[tuple[int, float]]:
     st.sampled_from((5, 37, 250, 1500)),
     st.booleans(),
 )
+@pytest.mark.long
 def test_windows_that_move_on_are_the_windows_themselves(seed, range_ms, step_ms, pinned):
     rng = random.Random(seed)  # noqa: S311
     series = [random_samples(rng) for _ in range(3)]

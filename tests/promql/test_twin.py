@@ -39,6 +39,8 @@ from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.parse import parse
 from throttlescope.transforms.promql.query import instant_query
 
+pytestmark = pytest.mark.long
+
 _SEED = int(os.environ.get("THROTTLESCOPE_PROMQL_SEED", "0"))
 _CASES, _CASES_OF_EACH, _MOMENTS, _PINNED, _PINNED_REAL = 1000, 8, 400, 400, 150
 #: A whole number of most steps before the data's own time, which is of none: then steps of a query meet those inside.

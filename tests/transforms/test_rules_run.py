@@ -116,6 +116,7 @@ def test_a_second_run_changes_nothing(random_lake):
 
 
 @pytest.mark.parametrize("cuts_ms", [[30_000], [130_000, 600_000, 601_000, 1_500_000]])
+@pytest.mark.long
 def test_several_runs_are_one_run(random_lake, tmp_path, cuts_ms):
     whole, series, path, end_ms, _ = random_lake
     lake = lake_of(tmp_path / "lake", series)

@@ -122,6 +122,7 @@ def test_every_subscription_minute_comes_once(lake):
     assert rows["broker_out_msg_rate"].null_count == 0
 
 
+@pytest.mark.long
 def test_however_the_work_is_cut_the_rows_are_the_same(lake):
     whole = rows_of(plan_tasks(lake, ["east", "west"], START_MS, END_MS, parallelism=1))
     for parallelism in (3, 50):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -107,6 +108,7 @@ def test_runs_say_what_a_walk_over_the_minutes_says(windows):
 
 @given(_windows)
 @settings(max_examples=60)
+@pytest.mark.long
 def test_sql_says_the_same_for_all_subscriptions_at_once(windows):
     rows = [verdict(start, start + length, *what) for start, length, what in windows]
     other = [row | {"subscription": "other"} for row in rows[: len(rows) // 2]]

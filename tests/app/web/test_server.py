@@ -154,6 +154,7 @@ def test_a_fault_never_shows_its_trace(tmp_path, caplog):
     assert "Traceback" in caplog.text
 
 
+@pytest.mark.long
 def test_a_page_is_built_without_spark(sample_lake):
     """In a process of its own: other tests of this run have long imported pyspark."""
     program = """

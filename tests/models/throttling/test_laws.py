@@ -22,6 +22,8 @@ from throttlescope.models.throttling.scenario import Scenario
 from throttlescope.models.throttling.simulate import run, simulate
 from throttlescope.models.throttling.world import Step, World
 
+pytestmark = pytest.mark.long
+
 ENGINES = ["twin", "kernel"]
 MACHINES = [INSTANT, LAB, Machine(read_us=10_000, send_us=15_000, notify_us=2_000, flow_us=30_000)]
 VERSIONS = ["4.2.4", "4.0.6", "4.0.1", "3.3.2", "3.0.7", "2.7.1"]

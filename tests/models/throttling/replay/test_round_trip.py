@@ -15,6 +15,8 @@ from tests.models.throttling.replay.samples import (
 )
 from throttlescope.models.throttling.replay import parse_change, read_observed, replay
 
+pytestmark = pytest.mark.long
+
 AT_S, THEN_S = 600, 1500
 BELOW = 1000
 SLOW = {"name": "billing", "topic": "orders", "type": "Shared", "consumers": 2, "processing_ms": 10}
