@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -48,9 +47,9 @@ _EXTREME = {
 _EXTRAPOLATED = {"rate": (True, True), "increase": (True, False), "delta": (False, False)}
 
 #: Samples that windows look at, each as often as a window holds it, before the time is looked at again; a window counts as ten.
-_LOOKS_AT_ONCE = 100_000_000
-#: What sorts costs more.
-_WEIGHTS = {"quantile_over_time": 30, "mad_over_time": 60}
+_LOOKS_AT_ONCE = 30_000_000
+#: What sorts costs more, and so does what fits a line.
+_WEIGHTS = {"deriv": 3, "predict_linear": 3, "quantile_over_time": 30, "mad_over_time": 60}
 
 _COUNTER_NAMES = ("_total", "_sum", "_count", "_bucket")
 
@@ -101,16 +100,18 @@ def window(
     return found if distinct else merged(found, may_meet=False)
 
 
-def _slices(samples: Samples, steps: int, range_ms: int, weight: int) -> list[slice]:
+def _slices(samples: Samples, steps: int, range_ms: int, weight: int) -> Iterator[slice]:
     """Steps in shares of a second or less: a kernel cannot be interrupted, but between two of them time may be up."""
     times_ms = samples.times_ms
     if not len(times_ms) or not steps:
-        return [slice(0, steps)]
+        yield slice(0, steps)
+        return
     covered = min(1.0, range_ms / max(1, int(times_ms.max()) - int(times_ms.min())))
     looks = weight * len(times_ms) * covered * steps + 10 * len(samples.labels) * steps
     shares = min(steps, 1 + int(looks / _LOOKS_AT_ONCE))
-    edges = [steps * share // shares for share in range(shares + 1)]
-    return [slice(*pair) for pair in pairwise(edges)]
+    # One at a time: there may be millions, of which time lets a few be done.
+    for share in range(shares):
+        yield slice(steps * share // shares, steps * (share + 1) // shares)
 
 
 def _computed(
