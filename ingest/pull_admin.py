@@ -13,7 +13,7 @@ from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, Pu
 from throttlescope.ingest.times import block_start, dates_of
 
 _BACKLOG = "pulsar_subscription_back_log"
-#: About eight calls each; at ten calls per second this is a quarter of an hour.
+#: About fifteen calls each; at ten calls per second this is less than half an hour.
 MAX_TOPICS = 1000
 
 

@@ -124,7 +124,7 @@ class PulsarAdmin:
         *,
         progress: Callable[[str], None] | None = None,
     ) -> AdminSnapshot:
-        """Ask everything that decides the limits of the topics' subscriptions, and the stats of their partitions.
+        """Ask everything that decides the limits and deadlines of the topics' subscriptions, and the stats of their partitions.
 
         Parameters
         ----------
@@ -281,6 +281,10 @@ class _Collection:
         for scope, name in (
             ("topic_dispatch_rate", "dispatchRate"),
             ("topic_subscription_dispatch_rate", "subscriptionDispatchRate"),
+            # What takes messages away, and what keeps them: transforms/deadlines resolves these.
+            ("topic_message_ttl", "messageTTL"),
+            ("topic_backlog_quotas", "backlogQuotaMap"),
+            ("topic_retention", "retention"),
         ):
             self._ask(scope, topic.name, f"{path}/{name}")
             self._ask(f"global_{scope}", topic.name, f"{path}/{name}", isGlobal="true")
