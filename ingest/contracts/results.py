@@ -26,6 +26,11 @@ _FROM_RULES = (
     _opt("consumers", "connected consumers"),
     _opt("permits_min", "fewest permits of a consumer at the minute's end"),
     _opt("permits_max", "most permits of a consumer at the minute's end"),
+    _opt("consumers_without_permits", "consumers with permits <= 0 at the minute's end"),
+    _opt("consumers_blocked_on_unacked", "consumers that reached their own limit of unacked messages"),
+    _opt("consumer_unacked_msg_max", "unacked messages of the consumer that holds most"),
+    _opt("consumer_ack_msg_rate_min", "messages/s that the slowest consumer acknowledged (60 s gauge)"),
+    _opt("consumer_ack_msg_rate_max", "messages/s that the fastest consumer acknowledged (60 s gauge)"),
     _opt("in_msg_rate_5m", "messages/s published to the topic partition"),
     _opt("in_bytes_rate_5m", "bytes/s published to the topic partition"),
     _opt("out_msg_rate_5m", "messages/s dispatched to the subscription"),
@@ -33,6 +38,10 @@ _FROM_RULES = (
     _opt("ack_msg_rate", "messages/s acknowledged (the broker's 60 s gauge)"),
     _opt("redeliver_msg_rate", "messages/s redelivered (60 s gauge)"),
     _opt("expired_msg_rate", "messages/s expired (60 s gauge)"),
+    _opt("filter_processed_entry_rate_5m", "entries/s that went through entry filters"),
+    _opt("filter_rejected_entry_rate_5m", "entries/s that entry filters rejected"),
+    _opt("filter_rescheduled_entry_rate_5m", "entries/s that entry filters put off"),
+    _opt("quota_evictions_5m", "times in 5 minutes that the topic partition's backlog quota evicted"),
     _opt("write_entry_rate", "entries/s written to the topic partition (60 s gauge)"),
     _opt("read_cache_miss_entry_rate", "entries/s read past the cache (60 s gauge)"),
     _opt("storage_backlog_bytes", "bytes from the slowest subscription's position to the end"),
@@ -41,6 +50,8 @@ _FROM_RULES = (
     _opt("last_ack_age_s", "time since the last ack"),
     _opt("mark_delete_age_s", "time since the mark-delete position moved"),
     _opt("broker_out_msg_rate", "messages/s that the whole broker dispatched (60 s gauge)"),
+    _opt("reads_inflight_bytes", "bytes of reads that the broker holds in memory"),
+    _opt("reads_available_inflight_bytes", "bytes that it may still read before reads wait"),
 )
 
 # Exact, reset-corrected counter differences: they add up over minutes.

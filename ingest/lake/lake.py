@@ -8,6 +8,7 @@ removed nor added, and a commit that would change nothing is not made.
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,7 +18,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable, Schema
+import pyarrow.parquet as pq
+from deltalake import CommitProperties, DeltaTable, Field, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
@@ -98,16 +100,23 @@ class Lake:
         connection.execute("SET TimeZone = 'UTC'")
         for name, table in TABLES.items():
             paths = [file.path for file in self.files(name)]
-            quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+            # What is there of a table whose newest column no file has: a real table, which every cursor sees.
+            empty = table.loose_schema.empty_table()
+            connection.register("empty", empty)
+            connection.execute(f'CREATE TABLE "{name} without rows" AS SELECT * FROM empty')  # noqa: S608
+            connection.unregister("empty")
+            source = f'SELECT * FROM "{name} without rows"'  # noqa: S608
             if paths:
-                source = f"SELECT * FROM read_parquet([{quoted}], hive_partitioning = false)"  # noqa: S608
-                connection.execute(f'CREATE VIEW "{name}" AS {source}')
-            else:
-                # A registered Arrow table is seen by its own connection only, a real one by every cursor.
-                empty = table.loose_schema.empty_table()
-                connection.register("empty", empty)
-                connection.execute(f'CREATE TABLE "{name}" AS SELECT * FROM empty')  # noqa: S608
-                connection.unregister("empty")
+                quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+                # By name costs a look into every file; only a table that was widened needs it.
+                oldest = pq.read_schema(min(paths, key=os.path.getmtime))
+                widened = not set(table.schema.names) <= set(oldest.names)
+                stored = (
+                    f"SELECT * FROM read_parquet([{quoted}], "  # noqa: S608
+                    f"hive_partitioning = false, union_by_name = {str(widened).lower()})"
+                )
+                source = f"{source} UNION ALL BY NAME {stored}" if widened else stored
+            connection.execute(f'CREATE VIEW "{name}" AS {source}')
         return connection
 
     # -- writing ---------------------------------------------------------------------------
@@ -171,6 +180,10 @@ class Lake:
                     )
             if not adds and not remove_by_path:
                 return delta.version()
+            if new_columns := _columns_since(delta, table):
+                # Delta's own readers go by the table's schema; files from before are NULL there.
+                delta.alter.add_columns(new_columns, commit_properties=_commit_properties(run_id))
+                continue
             actions = [_add_action(file) for file in adds]
             actions += [_remove_action(now_by_path[path]) for path in remove_by_path]
             try:
@@ -366,6 +379,12 @@ def _split(rows: pa.Table, partition_by: tuple[str, ...]) -> Iterable[pa.Table]:
             same = pc.equal(rows[name], pa.scalar(value, rows.schema.field(name).type))
             mask = same if mask is None else pc.and_(mask, same)
         yield rows.filter(mask)
+
+
+def _columns_since(delta: DeltaTable, table: str) -> list[Field]:
+    """Columns of the contract that the stored table, which an earlier version made, does not have yet."""
+    there = {field.name for field in delta.schema().fields}
+    return [field for field in _delta_schema(TABLES[table]).fields if field.name not in there]
 
 
 def _delta_schema(table: Table) -> Schema:

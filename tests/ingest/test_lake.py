@@ -1,10 +1,12 @@
 """The lake: whole versions, replaced blocks, idempotent repeats, races."""
 
 import threading
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from deltalake import DeltaTable
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError
@@ -165,3 +167,23 @@ def test_duckdb_sees_every_table(tmp_path):
     connection = lake.duckdb()
     assert connection.cursor().execute("select subscription, partition from truth").fetchall() == [("s", -1)]
     assert connection.cursor().execute("select count(*) from verdicts").fetchall() == [(0,)]
+
+
+def test_a_table_from_before_a_column_was_added_gets_it_with_the_next_write(tmp_path, monkeypatch):
+    lake, contract = Lake(tmp_path), TABLES["truth"]
+    before = replace(contract, columns=tuple(c for c in contract.columns if c.name != "limiter"))
+    with monkeypatch.context() as earlier:
+        earlier.setitem(TABLES, "truth", before)
+        lake.upsert("truth", truth("old"), run_id="r1")
+    assert lake.read("truth")["limiter"].to_pylist() == [None]
+    assert lake.duckdb().sql("SELECT subscription, limiter FROM truth").fetchall() == [("old", None)]
+    new = truth("new", cause="throttled").set_column(
+        contract.schema.get_field_index("limiter"), "limiter", pa.array(["topic.msg"])
+    )
+    lake.commit("truth", [write_data_file(lake.root, "truth", contract.conform(new))], run_id="r2")
+    rows = lake.read("truth").to_pylist()
+    assert {row["subscription"]: row["limiter"] for row in rows} == {"old": None, "new": "topic.msg"}
+    seen = lake.duckdb().sql("SELECT subscription, limiter FROM truth ORDER BY 1").fetchall()
+    assert seen == [("new", "topic.msg"), ("old", None)]
+    delta = DeltaTable(str(tmp_path / "truth"))
+    assert "limiter" in {field.name for field in delta.schema().fields}

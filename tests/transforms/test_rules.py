@@ -145,6 +145,45 @@ def test_a_broker_s_output_is_said_of_its_own_subscriptions():
     assert value("broker_out_msg_rate", backlog, *rates) == 70
 
 
+def test_consumers_are_counted_by_what_they_have_left():
+    permits = [
+        series("pulsar_consumer_available_permits", [(0, left)], **SUB, consumer_name=name)
+        for name, left in (("a", 0), ("b", -3), ("c", 500))
+    ]
+    assert value("consumers_without_permits", *permits) == 2
+    assert value("consumers_without_permits", permits[2]) == 0
+    assert value("consumers_without_permits") is None
+
+
+def test_a_namespace_s_ack_rate_is_no_consumer_s():
+    rates = [
+        series("pulsar_consumer_msg_ack_rate", [(0, 7)], **SUB, consumer_name="a"),
+        series("pulsar_consumer_msg_ack_rate", [(0, 9)], **SUB, consumer_name="b"),
+        series("pulsar_consumer_msg_ack_rate", [(0, 1)], cluster="c", namespace="t/n"),
+    ]
+    assert value("consumer_ack_msg_rate_min", *rates) == 7
+    assert value("consumer_ack_msg_rate_max", *rates) == 9
+
+
+def test_evictions_by_any_quota_are_said_of_each_subscription():
+    evictions = [
+        series("pulsar_storage_backlog_quota_exceeded_evictions_total", points, **KEY, quota_type=kind)
+        for kind, points in (("size", [(240, 0), (120, 0), (0, 2)]), ("time", [(240, 1), (120, 1), (0, 1)]))
+    ]
+    backlog = series("pulsar_subscription_back_log", [(0, 1)], **SUB)
+    assert value("quota_evictions_5m", *evictions, backlog) == pytest.approx(2.0)
+    assert value("quota_evictions_5m", *evictions) is None
+
+
+def test_a_broker_s_reads_in_flight_are_said_of_its_own_subscriptions():
+    backlog = series("pulsar_subscription_back_log", [(0, 1)], **SUB)
+    left = [
+        series("pulsar_ml_reads_available_inflight_bytes", [(0, 70)], cluster="c"),
+        series("pulsar_ml_reads_available_inflight_bytes", [(0, 90)], cluster="c", instance="i2"),
+    ]
+    assert value("reads_available_inflight_bytes", backlog, *left) == 70
+
+
 def naive_case(backlog, events):
     data = [
         series("pulsar_subscription_back_log_no_delayed", [(0, backlog)], **SUB),
