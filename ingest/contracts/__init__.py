@@ -1,5 +1,6 @@
 """The tables' contracts. ``TABLES[name]`` is the one declaration of each."""
 
+from throttlescope.ingest.contracts.forecasts import FORECASTS
 from throttlescope.ingest.contracts.raw import LIMITS, POLICIES, SAMPLES, SERIES, TOPIC_STATS, TRUTH
 from throttlescope.ingest.contracts.results import SIGNALS, VERDICTS
 from throttlescope.ingest.contracts.runs import INGEST_RUNS, QUALITY, QUARANTINE
@@ -15,6 +16,7 @@ TABLES: dict[str, Table] = {
         TOPIC_STATS,
         SIGNALS,
         VERDICTS,
+        FORECASTS,
         INGEST_RUNS,
         QUALITY,
         QUARANTINE,
