@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from importlib.metadata import version
 
 from throttlescope.ingest.metrics import METRICS
+from throttlescope.transforms.promql.limit_series import LIMIT_HELP, LIMIT_METRIC
 
 #: The Prometheus whose answers these are; clients choose what they send by it.
 PROMETHEUS_VERSION = "3.5.3"
@@ -25,15 +26,15 @@ def build_information() -> dict[str, str]:
 
 def metadata(names: Iterable[str]) -> dict[str, list[dict[str, str]]]:
     """``/api/v1/metadata`` of those metrics that are known: type, help and unit."""
-    return {
-        name: [
-            {
-                # A broker calls everything a gauge; this is what it is.
-                "type": "counter" if metric.kind == "counter" else "gauge",
-                "help": metric.doc,
-                "unit": "" if metric.unit == "1" else metric.unit,
-            }
-        ]
-        for name in names
-        if (metric := METRICS.get(name)) is not None
-    }
+    return {name: [found] for name in names if (found := _metadata(name)) is not None}
+
+
+def _metadata(name: str) -> dict[str, str] | None:
+    if name == LIMIT_METRIC:
+        return {"type": "gauge", "help": LIMIT_HELP, "unit": ""}
+    metric = METRICS.get(name)
+    if metric is None:
+        return None
+    # A broker calls everything a gauge; this is what it is.
+    kind = "counter" if metric.kind == "counter" else "gauge"
+    return {"type": kind, "help": metric.doc, "unit": "" if metric.unit == "1" else metric.unit}

@@ -47,12 +47,12 @@ class LakeQueries:
         self.lake = Lake(lake)
         self._engine = Engine(self.lake, session, cache_bytes=cache_bytes)
         self._lock = threading.Lock()
-        self._catalogue: tuple[int | None, Catalogue] | None = None
+        self._catalogue: tuple[tuple[int | None, int | None], Catalogue] | None = None
 
     def catalogue(self) -> Catalogue:
         """The series of the newest version, kept as long as it is the newest."""
         with _reading():
-            version = self.lake.version("series")
+            version = self.lake.version("series"), self.lake.version("limits")
             with self._lock:
                 if self._catalogue is None or self._catalogue[0] != version:
                     self._catalogue = (version, Catalogue.of(self.lake))

@@ -1,4 +1,4 @@
-"""Which series a lake has. In: its table ``series``. Out: label names, label values and label sets of those that match."""
+"""Which series a lake has. In: its tables ``series`` and ``limits``. Out: label names, label values and label sets of those that match."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import pyarrow.compute as pc
 from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.selector import NAME_LABEL, Matcher, Selector
+from throttlescope.transforms.promql.limit_series import LimitSeries
+from throttlescope.transforms.promql.limit_snapshots import read_limit_series
+from throttlescope.transforms.promql.series_index import with_limits
 
 _COLUMNS = ["metric_name", "labels", "first_ms", "last_ms"]
 
@@ -22,6 +25,8 @@ class Catalogue:
     ----------
     series : pyarrow.Table
         Columns ``metric_name``, ``labels`` (all but the name), ``first_ms`` and ``last_ms`` of the table ``series``.
+    limits : LimitSeries, optional
+        Limits as series.
 
     Notes
     -----
@@ -29,7 +34,7 @@ class Catalogue:
     a series counts that has its first sample not behind the end and its last one not before the start, both included.
     """
 
-    def __init__(self, series: pa.Table) -> None:
+    def __init__(self, series: pa.Table, limits: LimitSeries | None = None) -> None:
         series = series.select(_COLUMNS)
         if any(column.null_count for column in series.columns):
             raise ThrottlescopeError(
@@ -37,6 +42,9 @@ class Catalogue:
                 got="rows of the table series without a name, labels or times",
                 fix="read the sources into a new lake with throttlescope ingest",
             )
+        # A limit speaks for days to come: how new the lake is, its samples say.
+        self._samples = series.num_rows
+        series = with_limits(series, limits)
         self._series = series.combine_chunks()
         self._first_ms, self._last_ms = (series.column(name).to_numpy() for name in ("first_ms", "last_ms"))
         self._values: dict[str, pa.DictionaryArray] = {}
@@ -44,12 +52,12 @@ class Catalogue:
     @classmethod
     def of(cls, lake: Lake) -> Catalogue:
         """Read the catalogue of a lake; one without series gives an empty one."""
-        return cls(lake.read("series", columns=_COLUMNS))
+        return cls(lake.read("series", columns=_COLUMNS), read_limit_series(lake))
 
     @property
     def newest_ms(self) -> int | None:
         """Time of the newest sample; None without series."""
-        return int(self._last_ms.max()) if len(self._last_ms) else None
+        return int(self._last_ms[: self._samples].max()) if self._samples else None
 
     @property
     def metric_names(self) -> list[str]:

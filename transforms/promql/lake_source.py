@@ -1,4 +1,4 @@
-"""Samples of a lake. In: data files of ``samples`` and rows of ``series``. Out: what a selector asks for."""
+"""Samples of a lake. In: data files of ``samples``, rows of ``series``, limits as series. Out: what a selector asks for."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.selector import Selector
-from throttlescope.transforms.promql.blocks import Block, BlockCache, load
+from throttlescope.ingest.selector import NAME_LABEL, Selector
+from throttlescope.transforms.promql.blocks import Arrays, Block, BlockCache, load
+from throttlescope.transforms.promql.limit_series import LimitSeries
 from throttlescope.transforms.promql.series_index import Entry, SeriesIndex
-from throttlescope.transforms.promql.source import Samples, SampleSource, Series
+from throttlescope.transforms.promql.source import Samples, SampleSource, Series, bounds_of
 
 
 class LakeSource(SampleSource):
@@ -26,6 +27,8 @@ class LakeSource(SampleSource):
     cache : BlockCache, optional
         Keeps what was read for other queries. Without it the files of a metric are read once, when first asked for,
         and kept as long as this object.
+    limits : LimitSeries, optional
+        Limits that may be asked for; ``series`` has their rows as well.
     """
 
     def __init__(
@@ -33,12 +36,13 @@ class LakeSource(SampleSource):
         sample_files: Sequence[DataFile],
         series: SeriesIndex | pa.Table,
         cache: BlockCache | None = None,
+        limits: LimitSeries | None = None,
     ) -> None:
         self._files: dict[str, list[DataFile]] = {}
         for file in sorted(sample_files, key=lambda file: file.relative_path):
             self._files.setdefault(file.partition["metric_name"], []).append(file)
         self._index = series if isinstance(series, SeriesIndex) else SeriesIndex(series)
-        self._cache = cache
+        self._cache, self._limits = cache, limits
         self._blocks: dict[str, Block] = {}
 
     def select(self, selector: Selector, start_ms: int, end_ms: int) -> list[Series]:
@@ -58,22 +62,29 @@ class LakeSource(SampleSource):
 
     def _found(self, selector: Selector, start_ms: int, end_ms: int, *, loosely: bool) -> Samples:
         by_metric: dict[str, list[Entry]] = {}
+        limits: list[Entry] = []
         for entry in self._index.matching(selector):
-            if entry.metric_name in self._files:
+            if self._limits is not None and entry.series_id in self._limits.row_of:
+                limits.append(entry)
+            elif entry.metric_name in self._files:
                 by_metric.setdefault(entry.metric_name, []).append(entry)
         found = [
             self._metric(metric, entries, start_ms, end_ms, loosely) for metric, entries in by_metric.items()
         ]
+        if limits:
+            found.append(
+                _samples(limits, *self._limits.cut([one.series_id for one in limits], start_ms, end_ms))
+            )
+            # A metric of the same name may have been scraped as well: limits then stand among its series.
+            return _in_order(_together(found)) if len(found) > 1 else found[0]
         return _together(found)
 
     def _metric(
         self, metric: str, entries: list[Entry], start_ms: int, end_ms: int, loosely: bool
     ) -> Samples:
         block = self._block(metric)
-        arrays, here = block.cut([entry.series_id for entry in entries], start_ms, end_ms, loosely=loosely)
-        return Samples(
-            tuple(entry.labels for entry, there in zip(entries, here, strict=True) if there), *arrays
-        )
+        ids = [entry.series_id for entry in entries]
+        return _samples(entries, *block.cut(ids, start_ms, end_ms, loosely=loosely))
 
     def _block(self, metric: str) -> Block:
         def order() -> list[str]:
@@ -84,6 +95,36 @@ class LakeSource(SampleSource):
         if metric not in self._blocks:
             self._blocks[metric] = load(self._files[metric], order())
         return self._blocks[metric]
+
+
+def _samples(entries: Sequence[Entry], arrays: Arrays, here: np.ndarray) -> Samples:
+    return Samples(tuple(entry.labels for entry, there in zip(entries, here, strict=True) if there), *arrays)
+
+
+def _in_order(found: Samples) -> Samples:
+    """The same with its series in the order of metrics and labels."""
+
+    def key(row: int) -> tuple:
+        labels = found.labels[row]
+        return dict(labels)[NAME_LABEL], labels
+
+    rows = np.array(sorted(range(len(found.labels)), key=key), np.int64)
+
+    def taken(column: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        lengths = np.diff(bounds)[rows]
+        moved = bounds_of(lengths)
+        at = np.repeat(bounds[:-1][rows] - moved[:-1], lengths) + np.arange(moved[-1])
+        return column[at], moved
+
+    times_ms, bounds = taken(found.times_ms, found.bounds)
+    values, _ = taken(found.values, found.bounds)
+    return Samples(
+        tuple(found.labels[row] for row in rows),
+        times_ms,
+        values,
+        bounds,
+        *taken(found.stale_ms, found.stale_bounds),
+    )
 
 
 def _together(found: list[Samples]) -> Samples:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.selector import NAME_LABEL, Matcher, Selector
+from throttlescope.transforms.promql.limit_series import LimitSeries
 from throttlescope.transforms.promql.semantics import Labels
 
 
@@ -18,6 +19,13 @@ class Entry(NamedTuple):
     series_id: str
     metric_name: str
     labels: Labels
+
+
+def with_limits(series: pa.Table, limits: LimitSeries | None) -> pa.Table:
+    """Rows of ``series`` with those of the limits behind them, under the same columns."""
+    if not limits:
+        return series
+    return pa.concat_tables([series, limits.rows.select(series.column_names).cast(series.schema)])
 
 
 class SeriesIndex:

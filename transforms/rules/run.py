@@ -21,8 +21,10 @@ from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.selector import NAME_LABEL, Selector
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, format_time
 from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.plan import needed_samples, settled
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
+from throttlescope.transforms.promql.series_index import with_limits
 from throttlescope.transforms.promql.shards.work import LakeView
 from throttlescope.transforms.promql.source import SampleSource
 from throttlescope.transforms.rules.evaluation import Evaluation, Outcome, moments
@@ -229,9 +231,9 @@ def _check_writable(rule: Scheduled) -> None:
                     got=repr(text),
                     expected="text, and {{ $labels.name }} in it",
                 )
-    elif rule.rule.name in METRICS:
+    elif rule.rule.name in METRICS or rule.rule.name == LIMIT_METRIC:
         raise InputError(
-            f"{rule.rule.place}: the rule would replace a metric that is read from the source",
+            f"{rule.rule.place}: the rule would replace a metric that is read from the source or from the limits",
             got=rule.rule.name,
             fix="record another name",
         )
@@ -272,7 +274,8 @@ def _source(
     also: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> SampleSource:
     """What the lake has for the evaluations in [start, end), and of other metrics in ranges of their own."""
-    files = list(_files(view, rules, start_ms, end_ms, lookback_ms, also))
+    needed = _ranges(view, rules, start_ms, end_ms, lookback_ms, also)
+    files = list(_files(view, needed))
     metrics = sorted({file.partition["metric_name"] for file in files})
     series = lake.read(
         "series",
@@ -280,22 +283,28 @@ def _source(
         where=pc.field("metric_name").isin(pa.array(metrics, pa.string())),
         version=view.versions[1],
     )
-    return LakeSource(files, series)
+    limits = view.limits.within(*needed[LIMIT_METRIC]) if LIMIT_METRIC in needed else None
+    return LakeSource(files, with_limits(series, limits), limits=limits)
 
 
-def _files(
+def _ranges(
     view: LakeView,
     rules: Sequence[Scheduled],
     start_ms: int,
     end_ms: int,
     lookback_ms: int,
     also: Mapping[str, tuple[int, int]] = MappingProxyType({}),
-) -> Iterator[DataFile]:
+) -> dict[str, tuple[int, int]]:
+    """What is read of each metric."""
     needed = dict(also)
     for selector, (low, high) in _needed(rules, start_ms, end_ms, lookback_ms):
         for metric in _metrics(view, selector):
             before = needed.get(metric, (low, high))
             needed[metric] = (min(low, before[0]), max(high, before[1]))
+    return needed
+
+
+def _files(view: LakeView, needed: Mapping[str, tuple[int, int]]) -> Iterator[DataFile]:
     for (metric, _), files in view.files.items():
         if metric in needed:
             low, high = needed[metric]
@@ -317,7 +326,7 @@ def _needed(
 
 
 def _metrics(view: LakeView, selector: Selector) -> Iterable[str]:
-    names = {metric for metric, _ in view.files}
+    names = {metric for metric, _ in view.files} | ({LIMIT_METRIC} if view.limits else set())
     if selector.metric_name is not None:
         return names & {selector.metric_name}
     named = [matcher for matcher in selector.matchers if matcher.name == NAME_LABEL]
@@ -330,10 +339,12 @@ def _span_end(
     """Where a span ends that begins at ``start_ms``: on a whole part of the UTC day."""
     day_ms = start_ms - start_ms % DAY_MS
     shortest_ms = min((rule.interval_ms for rule in rules), default=MINUTE_MS)
+    needed = _ranges(view, rules, day_ms, day_ms + DAY_MS, lookback_ms)
     samples = sum(
-        file.rows * view.samples_per_hour(file.partition["metric_name"])
-        for file in _files(view, rules, day_ms, day_ms + DAY_MS, lookback_ms)
+        file.rows * view.samples_per_hour(file.partition["metric_name"]) for file in _files(view, needed)
     )
+    if LIMIT_METRIC in needed:
+        samples += view.limits.count(*needed[LIMIT_METRIC])
     for hours in _SPAN_HOURS:
         span_ms = hours * BLOCK_MS
         if samples * hours / 24 <= SPAN_SAMPLES and span_ms / shortest_ms <= SPAN_MOMENTS:

@@ -26,7 +26,8 @@ def run_here(work: Work, view: LakeView, cache: BlockCache, notes: Notes, budget
 
     def run(piece: Piece) -> list[Part]:
         budget.check_time()
-        return parts_of(piece, LakeSource(piece.files, view.indices[piece.shard], cache), notes, budget)
+        source = LakeSource(piece.files, view.indices[piece.shard], cache, piece.limits)
+        return parts_of(piece, source, notes, budget)
 
     lookback_ms = work.lookback_ms
     values = []

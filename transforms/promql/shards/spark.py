@@ -19,7 +19,7 @@ from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.evaluate import Value
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.notes import Notes
-from throttlescope.transforms.promql.series_index import SeriesIndex
+from throttlescope.transforms.promql.series_index import SeriesIndex, with_limits
 from throttlescope.transforms.promql.shards.gather import joined, parts_of, value_of_span
 from throttlescope.transforms.promql.shards.work import PIECE_SAMPLES, Piece, Work
 
@@ -96,11 +96,10 @@ def _results(work: Work, session: SparkSession, budget: Budget) -> dict[int, byt
 def _run_piece(piece: Piece, text: str, left_s: float) -> tuple[int, tuple]:
     """One piece, in a task: samples read, and its parts with notes, or the error that it met."""
     notes, budget = Notes(text), Budget(timeout_s=left_s)
-    index = SeriesIndex(
-        read_files("series", list(piece.series_files), columns=["series_id", "metric_name", "labels"])
-    )
+    rows = read_files("series", list(piece.series_files), columns=["series_id", "metric_name", "labels"])
+    index = SeriesIndex(with_limits(rows, piece.limits))
     try:
-        parts = parts_of(piece, LakeSource(piece.files, index), notes, budget)
+        parts = parts_of(piece, LakeSource(piece.files, index, limits=piece.limits), notes, budget)
     except ThrottlescopeError as error:
         return budget.loaded, ("error", error)
     return budget.loaded, ("parts", parts, notes.warnings, notes.infos)

@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.limit_series import LIMIT_METRIC, STEP_MS, LimitSeries
+from throttlescope.transforms.promql.limit_snapshots import read_limit_series
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import (
     Aggregation,
@@ -27,12 +29,14 @@ from throttlescope.transforms.promql.plan import (
     needed_samples,
     walk,
 )
-from throttlescope.transforms.promql.series_index import SeriesIndex
+from throttlescope.transforms.promql.series_index import SeriesIndex, with_limits
 from throttlescope.transforms.promql.shards.cut import Cut, cuts
 
 #: Samples, and cells of a step matrix, that one piece holds at most, unless an hour of one shard is more: 16 bytes a
 #: sample and 9 a cell, each a few times over, stay below 500 MB.
 PIECE_SAMPLES = 6_000_000
+
+_INDEXED = ["series_id", "metric_name", "labels"]
 
 
 class LakeView:
@@ -45,6 +49,7 @@ class LakeView:
 
     def __init__(self, lake: Lake) -> None:
         self.versions = versions(lake)
+        self._limits: LimitSeries | None = None
         self.files: dict[tuple[str, int], list[DataFile]] = {}
         self.all_files = lake.files("samples", version=self.versions[0])
         for file in sorted(self.all_files, key=lambda file: file.minimum["block_start_ms"]):
@@ -56,22 +61,25 @@ class LakeView:
         self._indices: dict[int, SeriesIndex] | None = None
         self._per_hour: dict[str, float] = {}
 
+    @property
+    def limits(self) -> LimitSeries:
+        """Dispatch limits as series."""
+        if self._limits is None:
+            self._limits = read_limit_series(self._lake, self.versions[2])
+        return self._limits
+
     def source(self, start_ms: int, end_ms: int) -> LakeSource:
         """All series over [start, end), without shards."""
-        rows = self._lake.read(
-            "series", columns=["series_id", "metric_name", "labels"], version=self.versions[1]
-        )
-        return LakeSource(list(_within(self.all_files, start_ms, end_ms)), rows)
+        rows = self._lake.read("series", columns=_INDEXED, version=self.versions[1])
+        files = list(_within(self.all_files, start_ms, end_ms))
+        return LakeSource(files, with_limits(rows, self.limits), limits=self.limits)
 
     @property
     def indices(self) -> dict[int, SeriesIndex]:
         """The catalogue of each shard."""
         if self._indices is None:
-            rows = self._lake.read(
-                "series",
-                columns=["series_id", "metric_name", "labels", "shard"],
-                version=self.versions[1],
-            )
+            rows = self._lake.read("series", columns=[*_INDEXED, "shard"], version=self.versions[1])
+            rows = with_limits(rows, self.limits)
             shards = rows.column("shard").to_numpy()
             self._indices = {
                 int(shard): SeriesIndex(rows.filter(shards == shard)) for shard in np.unique(shards)
@@ -83,14 +91,16 @@ class LakeView:
         if metric not in self._per_hour:
             # Of the fullest one: series may have begun or ended within others.
             files = [file for (name, _), some in self.files.items() if name == metric for file in some]
+            if not files and metric == LIMIT_METRIC:
+                return BLOCK_MS / STEP_MS
             file = max(files, key=lambda file: file.size_bytes / max(file.rows, 1))
             self._per_hour[metric] = _samples_of(file.path) / max(file.rows, 1)
         return self._per_hour[metric]
 
 
-def versions(lake: Lake) -> tuple[int | None, int | None]:
-    """Versions of ``samples`` and ``series`` to read: series are committed first, so they are looked at last."""
-    return lake.version("samples"), lake.version("series")
+def versions(lake: Lake) -> tuple[int | None, int | None, int | None]:
+    """Versions of ``samples``, ``series`` and ``limits`` to read: series are committed first, so they are looked at last."""
+    return lake.version("samples"), lake.version("series"), lake.version("limits")
 
 
 def _samples_of(path: str) -> int:
@@ -119,6 +129,8 @@ class Piece:
     files : tuple of DataFile
     series_files : tuple of DataFile
         Files of ``series`` with the shard's labels.
+    limits : LimitSeries or None
+        Limits that match, of this shard and time.
     lookback_ms : int
     samples : int
         Estimate of what is read.
@@ -132,6 +144,7 @@ class Piece:
     series_files: tuple[DataFile, ...] = field(repr=False)
     lookback_ms: int
     samples: int
+    limits: LimitSeries | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -191,6 +204,11 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
         (metric, shard): len(set(ids)) for shard, found in metrics_of.items() for metric, ids in found.items()
     }
     series = sum(counts.values())
+    limits = {
+        shard: view.limits.of_ids(sorted(ids))
+        for shard, found in metrics_of.items()
+        if (ids := view.limits.row_of.keys() & set(found.get(LIMIT_METRIC, ())))
+    }
     share = {
         (metric, shard): count / len(view.indices[shard].of_metric(metric))
         for (metric, shard), count in counts.items()
@@ -209,14 +227,15 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
                 for metric in sorted(metrics_of[shard])
                 for file in _within(view.files.get((metric, shard), ()), low, high)
             ]
-            if not files:
+            here = limits[shard].within(low, high) if shard in limits else None
+            if not files and not here:
                 continue
             read += len(files)
             samples = sum(
                 file.rows * view.samples_per_hour(metric) * share[metric, shard]
                 for file in files
                 for metric in [file.partition["metric_name"]]
-            )
+            ) + (here.count(low, high) if here else 0)
             pieces.append(
                 Piece(
                     number,
@@ -227,6 +246,7 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
                     tuple(view.series_files.get(shard, ())),
                     lookback_ms,
                     int(samples),
+                    here or None,
                 )
             )
     metrics = {metric for found in metrics_of.values() for metric in found}
@@ -288,7 +308,7 @@ def _span_ms(steps: Steps, counts: dict[tuple[str, int], int], view: LakeView) -
     per_shard: dict[int, float] = {}
     series_of: dict[int, int] = {}
     for (metric, shard), count in counts.items():
-        if (metric, shard) in view.files:
+        if (metric, shard) in view.files or metric == LIMIT_METRIC:
             per_shard[shard] = per_shard.get(shard, 0) + count * view.samples_per_hour(metric)
             series_of[shard] = series_of.get(shard, 0) + count
     per_hour, rows = max(per_shard.values(), default=0), max(series_of.values(), default=0)
