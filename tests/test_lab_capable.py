@@ -66,6 +66,15 @@ def _volatile(body: dict) -> None:
             ),
             "timeline.lifted: consumers: at most",
         ),
+        (
+            lambda b: (
+                b["producers"][0].update(batching={"max_messages": 10, "max_delay_ms": 10}),
+                b["timeline"][1]["interventions"].append(
+                    {"action": "set_delay", "topic": "orders", "deliver_after_ms": 1000}
+                ),
+            ),
+            "timeline.lifted: set_delay: orders is batched",
+        ),
     ],
 )
 def test_refuses_by_name(tmp_path: Path, change, words: str) -> None:
@@ -87,6 +96,11 @@ def test_refuses_by_name(tmp_path: Path, change, words: str) -> None:
         _subscription(type="Key_Shared", redelivery={"nack_share": 0.5, "max_redeliver": 3}),
         _subscription(ack="none", redelivery={"ack_timeout_ms": 10_000}),
         _topic(max_unacked_per_consumer=10, publish_rate={"msg": 10}, ttl_s=60),
+        _topic(backlog_quota={"limit_bytes": 1000}),
+        _producer(shape="bursts", bursts={"every_s": 10, "length_s": 1, "factor": 5}),
+        lambda b: (_topic(partitions=3)(b), _producer(routing="hot", hot={"partition": 2, "share": 0.9})(b)),
+        _subscription(consumers=2, each_processing_ms=[500]),
+        _subscription(redelivery={"nack_share": 0.5, "nack_times": 1000}),
         lambda b: b.update(broker={"version": "4.0.1"}),
         lambda b: b.update(broker={"engine": "C"}),
     ],

@@ -11,7 +11,7 @@ from tests.lab.__main__ import SMOKE_SCENARIOS, plan
 from tests.lab.sets import SCENARIOS, SETS
 from throttlescope.models.throttling.scenario import ScenarioError, load_scenario, load_scenarios
 
-ENGINE = SETS["engine"]
+ENGINE, DIAGNOSIS = SETS["engine"], SETS["diagnosis"]
 SMOKE_FILE = SMOKE_SCENARIOS / "smoke-throttled.yaml"
 
 
@@ -50,6 +50,52 @@ def _changed(tmp_path: Path, change) -> Path:
         (lambda b: b.update(size="small"), "a state with truth lasts 660 s"),
         (lambda b: b["producers"][0].update(shape="steps"), "given exactly when shape is steps"),
         (lambda b: b.update(name="other"), "is not the file's name"),
+        (lambda b: b["producers"][0].update(shape="bursts"), "given exactly when shape is bursts"),
+        (
+            lambda b: b["producers"][0].update(
+                shape="bursts", bursts={"every_s": 10, "length_s": 10, "factor": 2}
+            ),
+            "a burst ends before the next begins",
+        ),
+        (lambda b: b["producers"][0].update(routing="hot"), "given exactly when routing is hot"),
+        (
+            lambda b: b["producers"][0].update(routing="hot", hot={"partition": 0, "share": 0.5}),
+            "orders has 0 partitions",
+        ),
+        (
+            lambda b: b["subscriptions"][0].update(consumers=1, each_processing_ms=[1, 2]),
+            "2 times for 1 consumers",
+        ),
+        (lambda b: b["topics"][0].update(backlog_quota={"policy": "producer_exception"}), "backlog_quota"),
+        (lambda b: b["confirm"][0].update(partition=3), "orders has no partition 3"),
+        (lambda b: b["timeline"][0]["truth"][0].update(partitions=[7]), "orders has no partition 7"),
+        (
+            lambda b: b["timeline"][0]["truth"][0].update(part="until_drained"),
+            "part until_drained needs a check drains of cause, billing",
+        ),
+        (
+            lambda b: b["timeline"][0]["truth"][0].update(part="since_loss"),
+            "part since_loss needs a check loses of cause, billing",
+        ),
+        (
+            lambda b: b["timeline"][0]["truth"][0].update(side="both", cause="both", limiter=None),
+            "both needs one",
+        ),
+        (
+            lambda b: b["timeline"][1]["interventions"].append(
+                {"action": "set_redelivery", "subscription": "billing", "nack_share": 0}
+            ),
+            "billing has no redelivery to change",
+        ),
+        (
+            lambda b: b["timeline"][1]["interventions"].extend(
+                [
+                    {"action": "set_ack", "subscription": "billing", "ack": "none"},
+                    {"action": "set_consumers", "subscription": "billing", "consumers": 3},
+                ]
+            ),
+            "both change consumers of billing",
+        ),
     ],
 )
 def test_refuses_by_name(tmp_path: Path, change, words: str) -> None:
@@ -82,6 +128,16 @@ def test_every_engine_family_has_three_sets_and_one_kept_aside() -> None:
     for family, aside in families.items():
         assert len(aside) == 3, family
         assert sum(aside) == 1, family
+
+
+def test_every_diagnosis_family_has_two_sets_and_none_kept_aside() -> None:
+    families: dict[str, list[bool]] = {}
+    for scenario in load_scenarios(DIAGNOSIS.scenarios):
+        families.setdefault(scenario.family, []).append(scenario.kept_aside)
+    assert len(families) >= 8
+    for family, aside in families.items():
+        assert len(aside) >= 2, family
+        assert not any(aside), family
 
 
 def test_engine_plan_lets_no_scenario_disturb_another() -> None:

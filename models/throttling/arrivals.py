@@ -71,9 +71,11 @@ def _fill(
     partitions: int,
     machine: Machine,
 ) -> None:
-    if producer.routing == "single" and number:
+    share = producer.share_of(number, partitions)
+    if not share:
         return
-    spread = 1 if producer.routing == "single" else partitions
+    # Round robin takes turns; what goes to a partition by its share does not wait for the others.
+    spread = partitions if producer.routing in ("round_robin", "key") else 1
     # A duplicate is refused by the broker: it is charged to publish limits and never stored.
     stored = 1 - producer.duplicate_share if topic.deduplication else 1
     rates = _rates(scenario, producer)
@@ -82,7 +84,7 @@ def _fill(
     log.estimate_bytes = _mean(log.sizes)
     log.keys = producer.keys or 0
     log.deliver_after_us = (producer.deliver_after_ms or 0) * 1000
-    entry_rates = [(at_us, rate * stored / log.msgs / spread) for at_us, rate in rates]
+    entry_rates = [(at_us, rate * stored / log.msgs * share) for at_us, rate in rates]
     log.segments = _segments(entry_rates, log.end_us, number, spread)
     limited = topic.publish_rate is not None or producer.send == "sync"
     if producer.shape != "poisson" and not limited:
@@ -112,11 +114,11 @@ def _rates(scenario: Scenario, producer: Producer) -> list[tuple[int, float]]:
             if isinstance(step, SetRate) and step.topic == producer.topic:
                 changes[round(at_s * 1_000_000)] = step.rate_msg
         at_s += state.duration_s
-    factors = {0: 1.0, **{round(at_s * 1_000_000): factor for at_s, factor in producer.steps or ()}}
+    factors = {round(at_s * 1_000_000): factor for at_s, factor in producer.factors(scenario.duration_s)}
     result = []
+    base = factor = 1.0
     for at_us in sorted({*changes, *factors}):
-        base = changes[max(t for t in changes if t <= at_us)]
-        factor = factors[max(t for t in factors if t <= at_us)]
+        base, factor = changes.get(at_us, base), factors.get(at_us, factor)
         result.append((at_us, base * factor))
     return result
 

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from throttlescope.models.throttling.scenario import Scenario, ScenarioError, SetConsumers, SetLimit, SetRate
+from throttlescope.models.throttling.scenario import (
+    Scenario,
+    ScenarioError,
+    SetAck,
+    SetBacklogQuota,
+    SetConsumers,
+    SetDelay,
+    SetLimit,
+    SetRate,
+    SetRedelivery,
+    SetTtl,
+)
+
+_ONLY_REAL = (SetAck, SetRedelivery, SetDelay, SetTtl, SetBacklogQuota)
 
 #: At a few million polls and entries per second a simulation of this many takes about an hour.
 MAX_EVENTS = 10_000_000_000
 MAX_PORTS = 100_000
+#: Each is two changes of a rate.
+MAX_BURSTS = 100_000
 
 
 def check(scenario: Scenario) -> None:
@@ -22,8 +37,14 @@ def check(scenario: Scenario) -> None:
         raise ScenarioError(
             "broker.settings.maxUnackedMessagesPerBroker: the simulator has no such limit; leave it at 0"
         )
+    _refuse_what_is_not_modelled(scenario)
     for number, producer in enumerate(scenario.producers):
-        highest = _highest(scenario, producer.topic) * max([1.0, *(f for _, f in producer.steps or ())])
+        if producer.bursts is not None and seconds / producer.bursts.every_s > MAX_BURSTS:
+            raise ScenarioError(
+                f"producers.{number}.bursts.every_s: {seconds / producer.bursts.every_s:.0e} bursts in {seconds:g} s;"
+                f" expected at most {MAX_BURSTS:.0e}; lengthen it or shorten the timeline"
+            )
+        highest = _highest(scenario, producer.topic) * max(factor for _, factor in producer.factors(seconds))
         readers = sum(producer.topic in item.reads for item in scenario.subscriptions)
         events = highest * seconds * max(1, readers)
         if events > MAX_EVENTS:
@@ -40,6 +61,21 @@ def check(scenario: Scenario) -> None:
             f"subscriptions: {ports} consumers on partitions; expected at most {MAX_PORTS};"
             " lower consumers or partitions"
         )
+
+
+def _refuse_what_is_not_modelled(scenario: Scenario) -> None:
+    """What only a real broker does: the lab plays it, the simulator would ignore it."""
+    for number, topic in enumerate(scenario.topics):
+        if topic.backlog_quota is not None:
+            raise ScenarioError(
+                f"topics.{number}.backlog_quota: the simulator has no backlog quotas; leave it out"
+            )
+    for state in scenario.timeline:
+        for step in state.interventions:
+            if isinstance(step, _ONLY_REAL):
+                raise ScenarioError(
+                    f"timeline.{state.name}.interventions: {step.action}: the simulator has no such change; leave it out"
+                )
 
 
 def notes(scenario: Scenario) -> list[str]:
@@ -96,16 +132,28 @@ def _capacity(scenario: Scenario, topic: str | None, subscription: str | None) -
     for item in scenario.subscriptions:
         if (topic is not None and topic not in item.reads) or subscription not in (None, item.name):
             continue
-        consumers, processing_ms = item.consumers, item.processing_ms
-        best = consumers / processing_ms * 1000 if processing_ms else None
+        takes_ms = [item.takes_ms(number) for number in range(item.consumers)]
+        further_ms = item.processing_ms
+        best = _together(takes_ms)
         for state in scenario.timeline:
             for step in state.interventions:
                 if isinstance(step, SetConsumers) and step.subscription == item.name:
-                    consumers = consumers if step.consumers is None else step.consumers
-                    processing_ms = processing_ms if step.processing_ms is None else step.processing_ms
-                    now = consumers / processing_ms * 1000 if processing_ms else None
+                    if step.processing_ms is not None:
+                        further_ms = step.processing_ms
+                        takes_ms = [further_ms] * len(takes_ms)
+                    if step.consumers is not None:
+                        takes_ms = [
+                            *takes_ms[: step.consumers],
+                            *[further_ms] * (step.consumers - len(takes_ms)),
+                        ]
+                    now = _together(takes_ms)
                     best = None if best is None or now is None else max(best, now)
         if best is None:
             return None
         total += best
     return total
+
+
+def _together(takes_ms: list[float]) -> float | None:
+    """Messages per second of consumers that take so long each; None where one takes no time."""
+    return sum(1000 / takes for takes in takes_ms) if all(takes_ms) else None

@@ -108,7 +108,7 @@ class _Compiler:
             self.workers.append(
                 Worker(
                     item.name,
-                    round(item.processing_ms * 1000),
+                    round(item.takes_ms(number) * 1000),
                     exponential=item.processing == "exponential",
                     joined=number < item.consumers,
                 )

@@ -8,7 +8,7 @@ from typing import Any
 
 import requests
 
-from throttlescope.models.throttling.scenario import Limit, LimitPlace, Scenario, Seek, Topic
+from throttlescope.models.throttling.scenario import BacklogQuota, Limit, LimitPlace, Scenario, Seek, Topic
 
 _NOT_SET = (204, 404)
 _EARLIEST = {"ledgerId": -1, "entryId": -1}
@@ -76,7 +76,31 @@ class Admin:
                 },
             )
         if topic.ttl_s is not None:
-            self.call("POST", f"{path}/messageTTL?messageTTL={topic.ttl_s}")
+            self._set_ttl(path, topic.ttl_s)
+        if topic.backlog_quota is not None:
+            self._set_backlog_quota(path, topic.backlog_quota)
+
+    def set_ttl(self, scenario: Scenario, topic: str, ttl_s: int | None) -> None:
+        """Write a topic's message TTL, or remove it."""
+        self._set_ttl(f"/persistent/{scenario.namespace}/{topic}", ttl_s)
+
+    def set_backlog_quota(self, scenario: Scenario, topic: str, quota: BacklogQuota | None) -> None:
+        """Write a topic's backlog quota by size, or remove it."""
+        self._set_backlog_quota(f"/persistent/{scenario.namespace}/{topic}", quota)
+
+    def _set_ttl(self, path: str, ttl_s: int | None) -> None:
+        if ttl_s is None:
+            self.call("DELETE", f"{path}/messageTTL")
+        else:
+            self.call("POST", f"{path}/messageTTL?messageTTL={ttl_s}")
+
+    def _set_backlog_quota(self, path: str, quota: BacklogQuota | None) -> None:
+        kind = "backlogQuotaType=destination_storage"
+        if quota is None:
+            self.call("DELETE", f"{path}/backlogQuota?{kind}")
+        else:
+            body = {"limitSize": quota.limit_bytes, "limitTime": -1, "policy": quota.policy}
+            self.call("POST", f"{path}/backlogQuota?{kind}", body)
 
     def set_limit(self, scenario: Scenario, limit: Limit) -> None:
         """Write a limit into the policy that it names."""

@@ -15,6 +15,7 @@ from throttlescope.models.throttling.scenario import (
     Scenario,
     ScenarioError,
     SetConsumers,
+    SetDelay,
     Subscription,
     load_scenarios,
 )
@@ -78,10 +79,13 @@ def _topics(scenario: Scenario) -> Iterator[str]:
 def _timeline(scenario: Scenario) -> Iterator[str]:
     if not scenario.confirm and any(state.truth for state in scenario.timeline):
         yield "confirm: a scenario with truth needs at least one check that shows it"
+    batched = {producer.topic for producer in scenario.producers if producer.batching is not None}
     for state in scenario.timeline:
         for step in state.interventions:
             if isinstance(step, SetConsumers) and (step.consumers or 0) > CONSUMERS_MAX:
                 yield f"timeline.{state.name}: consumers: at most {CONSUMERS_MAX}"
+            if isinstance(step, SetDelay) and step.deliver_after_ms and step.topic in batched:
+                yield f"timeline.{state.name}: set_delay: {step.topic} is batched, and such messages are never delayed"
 
 
 def _producer(producer: Producer) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Consumers of one subscription: in, a :class:`~throttlescope.models.throttling.scenario.Subscription`; out, acknowledged messages.
 
-A consumer takes ``processing_ms`` for every message: it is a thread that sleeps until the message's time is over and
-then acknowledges it, so its capacity is ``1000 / processing_ms`` messages per second. What is given back takes that time
-too, at every delivery.
+A consumer takes ``processing_ms`` (or its own of ``each_processing_ms``) for every message: it is a thread that sleeps until the
+message's time is over and then acknowledges it, so its capacity is ``1000 / processing_ms`` messages per second. What is given
+back takes that time too, at every delivery.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ class SubscriptionLoad:
 
     def __init__(self, spec: Subscription, topics: list[str], service_url: str, logger: Any) -> None:
         self.spec = spec
-        self.processing_s = spec.processing_ms / 1000
+        self.ack, self.redelivery = spec.ack, spec.redelivery
+        self._further_ms, self._each_ms = spec.processing_ms, spec.each_processing_ms
         self._topics, self._service_url, self._logger = topics, service_url, logger
         self._client: pulsar.Client | None = None
         self._workers: list[_Worker] = []
@@ -50,7 +51,7 @@ class SubscriptionLoad:
                     self._service_url, logger=self._logger, io_threads=1, message_listener_threads=1
                 )
             while len(self._workers) < consumers:
-                worker = _Worker(self, self._subscribe())
+                worker = _Worker(self, self._subscribe(), self._takes_ms(len(self._workers)) / 1000)
                 worker.start()
                 self._workers.append(worker)
             leaving = self._workers[consumers:]
@@ -64,8 +65,26 @@ class SubscriptionLoad:
                 self._departed["late_s"] += worker.late_s
 
     def set_processing(self, processing_ms: float) -> None:
-        """Change the time that every message takes."""
-        self.processing_s = processing_ms / 1000
+        """Change the time that every message takes, for all consumers alike."""
+        with self._lock:
+            self._further_ms, self._each_ms = processing_ms, ()
+            for worker in self._workers:
+                worker.processing_s = processing_ms / 1000
+
+    def set_ack(self, ack: str) -> None:
+        """Replace the consumers by as many that acknowledge so; what they held comes back to the new ones."""
+        consumers = len(self._workers)
+        self.resize(0)
+        self.ack = ack
+        self.resize(consumers)
+
+    def set_redelivery(self, nack_share: float) -> None:
+        """Change the share of the messages that is given back."""
+        assert self.redelivery is not None
+        self.redelivery = self.redelivery.model_copy(update={"nack_share": nack_share})
+
+    def _takes_ms(self, number: int) -> float:
+        return self._each_ms[number] if number < len(self._each_ms) else self._further_ms
 
     def hang(self, consumers: int) -> None:
         """Let the newest so many consumers stop, with what they hold; the others go on."""
@@ -106,8 +125,9 @@ class SubscriptionLoad:
 
 
 class _Worker(threading.Thread):
-    def __init__(self, load: SubscriptionLoad, consumer: pulsar.Consumer) -> None:
+    def __init__(self, load: SubscriptionLoad, consumer: pulsar.Consumer, processing_s: float) -> None:
         super().__init__(daemon=True)
+        self.processing_s = processing_s
         self.acked = self.nacked = 0
         self.late_s = 0.0
         self._load, self._consumer = load, consumer
@@ -127,9 +147,9 @@ class _Worker(threading.Thread):
 
     def run(self) -> None:
         consumer = self._consumer
-        cumulative = self._load.spec.ack == "cumulative"
+        cumulative = self._load.ack == "cumulative"
         acknowledge = consumer.acknowledge_cumulative if cumulative else consumer.acknowledge
-        silent, redelivery = self._load.spec.ack == "none", self._load.spec.redelivery
+        silent = self._load.ack == "none"
         free_at = time.monotonic()
         while not self._leaving.is_set():
             # One that hangs keeps its connection, its queue and what it has not acknowledged.
@@ -143,16 +163,17 @@ class _Worker(threading.Thread):
                 if self._leaving.wait(0.5):
                     break
                 continue
-            if self._load.processing_s:
+            if self.processing_s:
                 now = time.monotonic()
                 waited = now - asked_at > _IDLE_S
                 # A busy consumer counts from the end of the previous message, so that oversleeping does not add up.
-                free_at = (now if waited else max(free_at, now - _CATCH_UP_S)) + self._load.processing_s
+                free_at = (now if waited else max(free_at, now - _CATCH_UP_S)) + self.processing_s
                 if free_at > now:
                     time.sleep(free_at - now)
                 self.late_s += time.monotonic() - max(free_at, now)
             if not self._going.is_set():
                 self._going.wait()
+            redelivery = self._load.redelivery
             if redelivery is not None and _given_back(redelivery, message):
                 consumer.negative_acknowledge(message)
                 self.nacked += 1

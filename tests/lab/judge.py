@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.lab.confirm import Span, confirm, truth_rows
+from tests.lab.checks import Span
+from tests.lab.confirm import confirm, truth_rows
 from tests.lab.readback import EQUAL, REGEX, Series, read_series
 from tests.lab.recording import Recording, write_recording
 from tests.lab.soundness import void_reasons
@@ -89,6 +90,7 @@ def judge(
             "start_ms": span.start_ms,
             "end_ms": span.end_ms,
             "drained_ms": confirmation.drained_ms.get(span.name),
+            "first_loss_ms": confirmation.first_loss_ms.get(span.name),
         }
         for span in spans
     ]
@@ -111,7 +113,7 @@ def judge(
         evidence.policies,
         evidence.topic_stats,
         evidence.interventions,
-        truth_rows(scenario, spans, confirmation.drained_ms),
+        truth_rows(scenario, spans, confirmation.drained_ms, confirmation.first_loss_ms),
         evidence.scenario_yaml,
     )
     return Outcome(scenario, "kept", [], confirmation.seen, write_recording(recording, out_dir))

@@ -2,7 +2,7 @@
 
 The plan is JSON: ``{"service_url", "report_file", "log_file", "scenarios": [scenario, ...]}`` with scenarios as in the
 schema. Commands are JSON lines ``{"id", "scenario", "action", ...}``: ``connect``, ``start``, ``set_consumers``, ``hang``,
-``set_rate``, ``stop``. The report file gets a JSON line every 10 s with the counts of every producer and consumer.
+``set_ack``, ``set_redelivery``, ``set_rate``, ``set_delay``, ``stop``. The report file gets a JSON line every 10 s with the counts of every producer and consumer.
 """
 
 from __future__ import annotations
@@ -36,7 +36,14 @@ class ScenarioLoad:
             for item in scenario.subscriptions
         }
         self.producers = {
-            item.topic: ProducerLoad(item, f"{prefix}/{item.topic}", service_url, logger)
+            item.topic: ProducerLoad(
+                item,
+                f"{prefix}/{item.topic}",
+                service_url,
+                logger,
+                partitions=scenario.topic(item.topic).partitions,
+                until_s=scenario.duration_s,
+            )
             for item in scenario.producers
         }
 
@@ -59,8 +66,14 @@ class ScenarioLoad:
                 subscription.resize(command["consumers"])
         elif action == "hang":
             self.subscriptions[command["subscription"]].hang(command["consumers"])
+        elif action == "set_ack":
+            self.subscriptions[command["subscription"]].set_ack(command["ack"])
+        elif action == "set_redelivery":
+            self.subscriptions[command["subscription"]].set_redelivery(command["nack_share"])
         elif action == "set_rate":
             self.producers[command["topic"]].set_rate(command["rate_msg"])
+        elif action == "set_delay":
+            self.producers[command["topic"]].set_delay(command["deliver_after_ms"])
         elif action == "stop":
             for producer in self.producers.values():
                 producer.stop()

@@ -22,20 +22,29 @@ _ROUTING = {
     "round_robin": pulsar.PartitionsRoutingMode.RoundRobinDistribution,
     "key": pulsar.PartitionsRoutingMode.RoundRobinDistribution,
     "single": pulsar.PartitionsRoutingMode.UseSinglePartition,
+    "hot": pulsar.PartitionsRoutingMode.UseSinglePartition,
 }
 
 
 class ProducerLoad:
     """A paced producer whose rate can change while it runs."""
 
-    def __init__(self, spec: Producer, topic: str, service_url: str, logger: Any) -> None:
+    def __init__(
+        self, spec: Producer, topic: str, service_url: str, logger: Any, *, partitions: int, until_s: float
+    ) -> None:
         self.spec = spec
         self._topic, self._service_url, self._logger = topic, service_url, logger
+        # A hot partition and its neighbours are written to by name, one producer each.
+        self._topics = (
+            [f"{topic}-partition-{number}" for number in range(partitions)] if spec.hot else [topic]
+        )
+        self._factors = spec.factors(until_s)
         self._rate_msg = spec.rate_msg
+        self._deliver_after_ms = spec.deliver_after_ms or 0
         self._stopping = threading.Event()
         self._changed = threading.Event()
         self._thread: threading.Thread | None = None
-        self._producer: pulsar.Producer | None = None
+        self._producers: list[pulsar.Producer] = []
         self.scheduled = self.sent = self.persisted = self.failed = 0
         self.late_s = self.worst_late_s = 0.0
 
@@ -49,14 +58,17 @@ class ProducerLoad:
         if batching is not None:
             options["batching_max_messages"] = batching.max_messages
             options["batching_max_publish_delay_ms"] = batching.max_delay_ms
-        self._producer = self._client.create_producer(
-            self._topic,
-            block_if_queue_full=True,
-            max_pending_messages=self.spec.max_pending,
-            max_pending_messages_across_partitions=4 * self.spec.max_pending,
-            message_routing_mode=_ROUTING[self.spec.routing],
-            **options,
-        )
+        self._producers = [
+            self._client.create_producer(
+                topic,
+                block_if_queue_full=True,
+                max_pending_messages=self.spec.max_pending,
+                max_pending_messages_across_partitions=4 * self.spec.max_pending,
+                message_routing_mode=_ROUTING[self.spec.routing],
+                **options,
+            )
+            for topic in self._topics
+        ]
 
     def start(self, at_s: float) -> None:
         """Begin at an epoch time."""
@@ -73,6 +85,10 @@ class ProducerLoad:
         self._rate_msg = rate_msg
         self._changed.set()
 
+    def set_delay(self, deliver_after_ms: int) -> None:
+        """Change how much later the messages from now on are to be delivered; 0 means at once."""
+        self._deliver_after_ms = deliver_after_ms
+
     def report(self) -> dict[str, Any]:
         """Return scheduled, sent, persisted and failed messages and the lateness."""
         return {
@@ -86,19 +102,19 @@ class ProducerLoad:
 
     def _rate_at(self, since_start_s: float) -> float:
         factor = 1.0
-        for from_s, value in self.spec.steps or ():
-            if since_start_s >= from_s:
-                factor = value
+        for from_s, value in self._factors:
+            if since_start_s < from_s:
+                break
+            factor = value
         return self._rate_msg * factor
 
     def _run(self, at_s: float) -> None:
-        assert self._producer is not None
+        assert self._producers
         payloads, shares = _payloads(self.spec)
         chance = random.Random(self.spec.topic)  # noqa: S311 - the same sequence every time
         keys, poisson = self.spec.keys or 0, self.spec.shape == "poisson"
         options: dict[str, Any] = {}
-        if self.spec.deliver_after_ms is not None:
-            options["deliver_after"] = datetime.timedelta(milliseconds=self.spec.deliver_after_ms)
+        weights = [self.spec.share_of(number, len(self._producers)) for number in range(len(self._producers))]
         # The schedule runs on the monotonic clock from the common start.
         start = time.monotonic() + at_s - time.time()
         due = start
@@ -118,7 +134,14 @@ class ProducerLoad:
                 payload = payloads[0] if len(payloads) == 1 else chance.choices(payloads, shares)[0]
                 if keys:
                     options["partition_key"] = f"key-{chance.randrange(keys)}"
-                self._producer.send_async(payload, self._persisted, **options)
+                if self._deliver_after_ms:
+                    options["deliver_after"] = datetime.timedelta(milliseconds=self._deliver_after_ms)
+                else:
+                    options.pop("deliver_after", None)
+                producer = (
+                    chance.choices(self._producers, weights)[0] if self.spec.hot else self._producers[0]
+                )
+                producer.send_async(payload, self._persisted, **options)
                 self.sent += 1
                 late = time.monotonic() - due
                 self.late_s += late

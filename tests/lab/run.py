@@ -32,12 +32,19 @@ from throttlescope.models.throttling.scenario import (
     LiftLimit,
     Scenario,
     Seek,
+    SetAck,
+    SetBacklogQuota,
     SetConsumers,
+    SetDelay,
     SetLimit,
     SetRate,
+    SetRedelivery,
+    SetTtl,
     TouchPolicy,
     Unload,
 )
+
+_DONE_BY_CLIENTS = (SetConsumers, SetAck, SetRedelivery, SetRate, SetDelay, Hang)
 
 STATS_EVERY_S = 60
 #: Topic policies reach the topic through a system topic; the snapshot after a change waits for that.
@@ -210,15 +217,14 @@ class Run:
             self.admin.set_limit(item.scenario, step)
         elif isinstance(step, LiftLimit):
             self.admin.lift_limit(item.scenario, step)
-        elif isinstance(step, SetConsumers):
-            arguments = step.model_dump(exclude={"action"})
-            item.load.command(name, "set_consumers", **arguments)
-        elif isinstance(step, SetRate):
-            item.load.command(name, "set_rate", topic=step.topic, rate_msg=step.rate_msg)
+        elif isinstance(step, _DONE_BY_CLIENTS):
+            item.load.command(name, step.action, **step.model_dump(exclude={"action"}))
+        elif isinstance(step, SetTtl):
+            self.admin.set_ttl(item.scenario, step.topic, step.ttl_s)
+        elif isinstance(step, SetBacklogQuota):
+            self.admin.set_backlog_quota(item.scenario, step.topic, step.backlog_quota)
         elif isinstance(step, Unload):
             self.admin.unload(item.scenario, step.topic)
-        elif isinstance(step, Hang):
-            item.load.command(name, "hang", subscription=step.subscription, consumers=step.consumers)
         elif isinstance(step, Seek):
             self.admin.seek(item.scenario, step)
         elif isinstance(step, TouchPolicy):

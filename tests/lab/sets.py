@@ -50,4 +50,12 @@ SETS = {
         1500,
         warm_up_s=45,
     ),
+    "diagnosis": ScenarioSet(
+        SCENARIOS / "diagnosis",
+        MORE_RECORDINGS / "diagnosis",
+        (MORE_RECORDINGS / "diagnosis",),
+        1000,
+        False,
+        4500,
+    ),
 }

@@ -14,9 +14,18 @@ from typing import Any
 from tests.lab.admin import Admin
 from throttlescope.models.throttling.scenario import Scenario
 
+#: Topic policies that decide limits, and what takes messages away.
+_TOPIC_POLICIES = {
+    "topic_dispatch_rate": "dispatchRate",
+    "topic_subscription_dispatch_rate": "subscriptionDispatchRate",
+    "topic_message_ttl": "messageTTL",
+    "topic_backlog_quotas": "backlogQuotaMap",
+    "topic_retention": "retention",
+}
+
 
 def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict[str, Any]]:
-    """Ask everything that decides the limits of a scenario's subscriptions."""
+    """Ask everything that decides the limits and deadlines of a scenario's subscriptions."""
     rows: list[dict[str, Any]] = []
 
     def ask(scope: str, key: str, path: str, **params: str) -> None:
@@ -38,15 +47,9 @@ def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict
     for topic in scenario.topics:
         key = f"persistent://{scenario.namespace}/{topic.name}"
         path = f"/admin/v2/persistent/{scenario.namespace}/{topic.name}"
-        ask("topic_dispatch_rate", key, f"{path}/dispatchRate")
-        ask("topic_subscription_dispatch_rate", key, f"{path}/subscriptionDispatchRate")
-        ask("global_topic_dispatch_rate", key, f"{path}/dispatchRate", isGlobal="true")
-        ask(
-            "global_topic_subscription_dispatch_rate",
-            key,
-            f"{path}/subscriptionDispatchRate",
-            isGlobal="true",
-        )
+        for scope, name in _TOPIC_POLICIES.items():
+            ask(scope, key, f"{path}/{name}")
+            ask(f"global_{scope}", key, f"{path}/{name}", isGlobal="true")
         ask("partition_count", key, f"{path}/partitions")
         ask("topic_subscriptions", key, f"{path}/subscriptions")
         for name, _ in _physical_topics(scenario, topic.name):

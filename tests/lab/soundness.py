@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from tests.lab.confirm import Span
+from tests.lab.checks import Span
 from tests.lab.readback import Series
 from throttlescope.models.throttling.scenario import Scenario, SetRate
 
@@ -120,13 +120,12 @@ def _expected_messages(scenario: Scenario, topic: str, spans: list[Span]) -> flo
         for step in state.interventions:
             if isinstance(step, SetRate) and step.topic == topic:
                 rate = step.rate_msg
-        cuts = [span.start_ms, span.end_ms]
-        cuts += [start_ms + round(at_s * 1000) for at_s, _ in producer.steps or ()]
-        inside = sorted(cut for cut in set(cuts) if span.start_ms <= cut <= span.end_ms)
+        factors = [
+            (start_ms + round(at_s * 1000), value) for at_s, value in producer.factors(scenario.duration_s)
+        ]
+        cuts = {span.start_ms, span.end_ms, *(at_ms for at_ms, _ in factors)}
+        inside = sorted(cut for cut in cuts if span.start_ms <= cut <= span.end_ms)
         for begin, end in itertools.pairwise(inside):
-            factor = 1.0
-            for at_s, value in producer.steps or ():
-                if begin - start_ms >= at_s * 1000:
-                    factor = value
+            factor = [value for at_ms, value in factors if at_ms <= begin][-1]
             total += rate * factor * (end - begin) / 1000
     return total

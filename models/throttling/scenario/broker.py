@@ -44,6 +44,7 @@ class Settings(Model):
     acknowledgment_at_batch_index_level_enabled: bool | None = None
     delayed_delivery_tick_time_millis: int = Field(1_000, ge=1)
     message_expiry_check_interval_in_minutes: int = Field(5, ge=1)
+    backlog_quota_check_interval_in_seconds: int = Field(60, ge=1)
     managed_ledger_cursor_backlogged_threshold: int = 1_000
     stats_update_frequency_in_secs: int = Field(60, ge=1)
     topic_publisher_throttling_tick_time_millis: int = Field(10, ge=1)

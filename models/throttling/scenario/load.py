@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -28,11 +28,20 @@ class PublishRate(Model):
         return self
 
 
+class BacklogQuota(Model):
+    """A topic's backlog quota by size; what is above it is taken from the slowest subscription's oldest entries."""
+
+    limit_bytes: int = Field(gt=0)
+    policy: Literal["consumer_backlog_eviction"] = "consumer_backlog_eviction"
+
+
 class Topic(Model):
     """A topic; ``partitions`` 0 means not partitioned.
 
     ``broker`` is the number of the broker process that serves it (a broker limit is one per process).
     ``max_unacked_per_*`` are topic policies and win over the broker's settings; 0 means no limit.
+    ``ttl_s`` and ``backlog_quota`` are topic policies too, looked at every ``messageExpiryCheckIntervalInMinutes`` and
+    ``backlogQuotaCheckIntervalInSeconds``.
     """
 
     name: str = Field(pattern=NAME)
@@ -41,6 +50,7 @@ class Topic(Model):
     broker: int = Field(0, ge=0, le=999)
     publish_rate: PublishRate | None = None
     ttl_s: int | None = Field(None, ge=1)
+    backlog_quota: BacklogQuota | None = None
     max_unacked_per_consumer: int | None = Field(None, ge=0)
     max_unacked_per_subscription: int | None = Field(None, ge=0)
     deduplication: bool = False
@@ -71,6 +81,7 @@ class Subscription(Model):
 
     ``topic`` names one topic, ``topics`` several that the same consumers read with one capacity. ``ack: none`` is a consumer that
     processes and never acknowledges. ``processing_ms`` is the mean where ``processing`` is exponential.
+    ``each_processing_ms`` are the times of the first consumers one by one; the others take ``processing_ms``.
     """
 
     name: str = Field(pattern=NAME)
@@ -79,6 +90,7 @@ class Subscription(Model):
     type: Literal["Exclusive", "Failover", "Shared", "Key_Shared"]
     consumers: int = Field(ge=0, le=10_000)
     processing_ms: float = Field(ge=0, le=86_400_000)
+    each_processing_ms: tuple[Annotated[float, Field(ge=0, le=86_400_000)], ...] = ()
     processing: Literal["constant", "exponential"] = "constant"
     receiver_queue: int = Field(1000, ge=0, le=1_000_000)
     ack: Literal["individual", "cumulative", "none"] = "individual"
@@ -93,12 +105,22 @@ class Subscription(Model):
             raise ValueError("consumers: an Exclusive subscription has at most one")
         if self.ack == "cumulative" and self.type in ("Shared", "Key_Shared"):
             raise ValueError(f"ack: cumulative is not allowed on {self.type}")
+        if len(self.each_processing_ms) > self.consumers:
+            raise ValueError(
+                f"each_processing_ms: {len(self.each_processing_ms)} times for {self.consumers} consumers"
+            )
         return self
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The topics that its consumers read."""
         return self.topics or ((self.topic,) if self.topic is not None else ())
+
+    def takes_ms(self, number: int) -> float:
+        """Processing time of the consumer with that number, counted from 0."""
+        return (
+            self.each_processing_ms[number] if number < len(self.each_processing_ms) else self.processing_ms
+        )
 
 
 class Batching(Model):
@@ -115,10 +137,31 @@ class SizeShare(Model):
     share: float = Field(gt=0)
 
 
+class Bursts(Model):
+    """Times of more: at ``every_s`` seconds from the start and every multiple of it, ``length_s`` seconds of ``factor`` times the rate."""
+
+    every_s: float = Field(gt=0)
+    length_s: float = Field(gt=0)
+    factor: float = Field(gt=0, le=10_000)
+
+    @model_validator(mode="after")
+    def _ends_before_the_next(self) -> Bursts:
+        if self.length_s >= self.every_s:
+            raise ValueError(f"length_s: a burst ends before the next begins after {self.every_s} s")
+        return self
+
+
+class Hot(Model):
+    """One partition gets ``share`` of the messages, the others take turns with the rest."""
+
+    partition: int = Field(ge=0)
+    share: float = Field(gt=0, lt=1)
+
+
 class Producer(Model):
     """A producer; ``steps`` multiplies the rate by the factor from the given second of the scenario on.
 
-    ``sizes`` mixes payload sizes in the given shares. ``stored_share`` is what compression leaves of a payload (limits are
+    ``bursts`` multiplies it for a while again and again, ``hot`` prefers a partition. ``sizes`` mixes payload sizes in the given shares. ``stored_share`` is what compression leaves of a payload (limits are
     charged what is stored). ``send: sync`` waits for every receipt; ``async`` holds at most ``max_pending`` messages.
     """
 
@@ -127,9 +170,11 @@ class Producer(Model):
     size_bytes: int | None = Field(None, ge=0, le=MAX_MESSAGE_BYTES)
     sizes: tuple[SizeShare, ...] = ()
     batching: Batching | None = None
-    shape: Literal["constant", "steps", "poisson"] = "constant"
+    shape: Literal["constant", "steps", "bursts", "poisson"] = "constant"
     steps: list[tuple[float, float]] | None = None
-    routing: Literal["round_robin", "single", "key"] = "round_robin"
+    bursts: Bursts | None = None
+    routing: Literal["round_robin", "single", "key", "hot"] = "round_robin"
+    hot: Hot | None = None
     keys: int | None = Field(None, ge=1, le=1_000_000)
     deliver_after_ms: int | None = Field(None, ge=0)
     stored_share: float = Field(1, gt=0, le=1)
@@ -141,6 +186,10 @@ class Producer(Model):
     def _fits(self) -> Producer:
         if (self.steps is not None) != (self.shape == "steps"):
             raise ValueError("steps: given exactly when shape is steps")
+        if (self.bursts is not None) != (self.shape == "bursts"):
+            raise ValueError("bursts: given exactly when shape is bursts")
+        if (self.hot is not None) != (self.routing == "hot"):
+            raise ValueError("hot: given exactly when routing is hot")
         if (self.size_bytes is None) == (not self.sizes):
             raise ValueError("size_bytes, sizes: give exactly one of them")
         if self.routing == "key" and self.keys is None:
@@ -148,6 +197,25 @@ class Producer(Model):
         if self.deliver_after_ms is not None and self.batching is not None:
             raise ValueError("deliver_after_ms: messages with a delivery time are never batched")
         return self
+
+    def factors(self, until_s: float) -> list[tuple[float, float]]:
+        """What multiplies the rate from each second on, in order, before ``until_s``; the first is at 0."""
+        if self.bursts is None:
+            steps = sorted(self.steps or ())
+            return [(0.0, 1.0), *(step for step in steps if step[0] < until_s)]
+        found, number = [(0.0, 1.0)], 1
+        while (at_s := number * self.bursts.every_s) < until_s:
+            found += [(at_s, self.bursts.factor), (at_s + self.bursts.length_s, 1.0)]
+            number += 1
+        return found
+
+    def share_of(self, number: int, partitions: int) -> float:
+        """Share of the messages that goes to a partition, where it is laid down."""
+        if self.routing == "single":
+            return float(number == 0)
+        if self.hot is None:
+            return 1 / partitions
+        return self.hot.share if number == self.hot.partition else (1 - self.hot.share) / (partitions - 1)
 
     @property
     def mean_bytes(self) -> float:

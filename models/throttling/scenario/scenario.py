@@ -10,8 +10,8 @@ from throttlescope.models.throttling.scenario.broker import Broker
 from throttlescope.models.throttling.scenario.limits import Limit
 from throttlescope.models.throttling.scenario.load import NAME, Producer, Subscription, Topic
 from throttlescope.models.throttling.scenario.model import Model
-from throttlescope.models.throttling.scenario.timeline import SetRate, State
-from throttlescope.models.throttling.scenario.truth import Check
+from throttlescope.models.throttling.scenario.timeline import SetDelay, SetRate, SetRedelivery, State
+from throttlescope.models.throttling.scenario.truth import Check, Drains, Loses, Truth
 
 #: A state that carries truth lasts at least this long, except in the smoke scenarios of the test suite.
 MINIMUM_STATE_S = 660
@@ -67,9 +67,26 @@ class Scenario(Model):
                 )
         for check in self.confirm:
             _known("state", check.state, set(states))
+            self._has(f"confirm: {check.check}", check.subscription, check.partition)
+        for state in self.timeline:
+            for number, truth in enumerate(state.truth):
+                place = f"timeline.{state.name}.truth.{number}"
+                for partition in truth.partitions or ():
+                    self._has(place, truth.subscription, partition)
+                self._can_be_told(place, state.name, truth)
+        for producer in self.producers:
+            if producer.hot is not None:
+                partitions = self.topic(producer.topic).partitions
+                if partitions < 2 or producer.hot.partition >= partitions:
+                    raise ValueError(
+                        f"producers: hot: {producer.topic} has {partitions} partitions,"
+                        f" got partition {producer.hot.partition}"
+                    )
         for step in interventions:
-            if isinstance(step, SetRate):
+            if isinstance(step, (SetRate, SetDelay)):
                 _known("topic of a producer", step.topic, {producer.topic for producer in self.producers})
+            if isinstance(step, SetRedelivery) and self.subscription(step.subscription).redelivery is None:
+                raise ValueError(f"set_redelivery: {step.subscription} has no redelivery to change")
         if self.timeline[0].interventions:
             raise ValueError(
                 "timeline: the first state has no interventions; it starts from limits and consumers"
@@ -81,6 +98,24 @@ class Scenario(Model):
                         f"timeline.{state.name}.duration_s: a state with truth lasts {MINIMUM_STATE_S} s"
                     )
         return self
+
+    def _has(self, place: str, subscription: str, partition: int | None) -> None:
+        if partition is None:
+            return
+        for topic in self.subscription(subscription).reads:
+            if partition not in self.partitions_of(topic):
+                raise ValueError(f"{place}: {topic} has no partition {partition}")
+
+    def _can_be_told(self, place: str, state: str, truth: Truth) -> None:
+        """A truth about a part of a state needs the check that sees where the part ends or begins."""
+        needed = {"until_drained": Drains, "until_loss": Loses, "since_loss": Loses}.get(truth.part)
+        if needed is not None and not any(
+            isinstance(check, needed) and (check.state, check.subscription) == (state, truth.subscription)
+            for check in self.confirm
+        ):
+            raise ValueError(
+                f"{place}: part {truth.part} needs a check {needed.__name__.lower()} of {state}, {truth.subscription}"
+            )
 
     @property
     def namespace(self) -> str:

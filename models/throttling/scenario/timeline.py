@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from throttlescope.models.throttling.scenario.limits import Limit, LimitPlace
-from throttlescope.models.throttling.scenario.load import MAX_RATE_MSG
+from throttlescope.models.throttling.scenario.load import MAX_RATE_MSG, BacklogQuota
 from throttlescope.models.throttling.scenario.model import Model
 from throttlescope.models.throttling.scenario.truth import Truth
 
@@ -71,6 +71,46 @@ class Seek(Model):
         return self
 
 
+class SetAck(Model):
+    """Intervention: the consumers leave and as many come that acknowledge so, as when their program is replaced."""
+
+    action: Literal["set_ack"]
+    subscription: str
+    ack: Literal["individual", "none"]
+
+
+class SetRedelivery(Model):
+    """Intervention: from now on this share of the messages is given back at their first deliveries."""
+
+    action: Literal["set_redelivery"]
+    subscription: str
+    nack_share: float = Field(ge=0, le=1)
+
+
+class SetDelay(Model):
+    """Intervention: from now on messages are to be delivered so much later; 0 means at once."""
+
+    action: Literal["set_delay"]
+    topic: str
+    deliver_after_ms: int = Field(ge=0)
+
+
+class SetTtl(Model):
+    """Intervention: set the topic's message TTL, or remove it where ``ttl_s`` is absent."""
+
+    action: Literal["set_ttl"]
+    topic: str
+    ttl_s: int | None = Field(None, ge=1)
+
+
+class SetBacklogQuota(Model):
+    """Intervention: set the topic's backlog quota, or remove it where ``backlog_quota`` is absent."""
+
+    action: Literal["set_backlog_quota"]
+    topic: str
+    backlog_quota: BacklogQuota | None = None
+
+
 class TouchPolicy(Model):
     """Intervention: save a policy of the topic that has nothing to do with limits."""
 
@@ -79,7 +119,19 @@ class TouchPolicy(Model):
 
 
 Intervention = Annotated[
-    SetLimit | LiftLimit | SetConsumers | Hang | SetRate | Unload | Seek | TouchPolicy,
+    SetLimit
+    | LiftLimit
+    | SetConsumers
+    | SetAck
+    | SetRedelivery
+    | Hang
+    | SetRate
+    | SetDelay
+    | SetTtl
+    | SetBacklogQuota
+    | Unload
+    | Seek
+    | TouchPolicy,
     Field(discriminator="action"),
 ]
 
@@ -115,6 +167,11 @@ def _touched(step: Intervention) -> list[tuple]:
             for name in ("consumers", "processing_ms")
             if getattr(step, name) is not None
         ]
+    if isinstance(step, SetAck):
+        # The consumers are replaced: their number cannot change at the same moment.
+        return [("ack", "of", step.subscription), ("consumers", "of", step.subscription)]
+    if isinstance(step, SetRedelivery):
+        return [("nack_share", "of", step.subscription)]
     if isinstance(step, SetRate):
         return [("rate_msg", "of", step.topic)]
     if isinstance(step, Hang):

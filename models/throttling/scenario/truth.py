@@ -30,65 +30,112 @@ SIDE_OF_CAUSE: dict[str, str] = {
     "slow_consumers": "consumer_capacity",
     "no_consumers": "consumer_capacity",
     "both": "both",
+    "blocked_on_unacked": "consumer_capacity",
+    "redelivery": "consumer_capacity",
+    "hung_consumers": "consumer_capacity",
+    "delayed_delivery": "neither",
+    "publish_burst": "neither",
+    "healed_by_loss": "neither",
     "topic_moved": "neither",
 }
 
+#: Causes that a limiter has to be named for.
+_WITH_LIMITER = ("throttled", "micro_burst_throttled", "both")
+
 
 class Truth(Model):
-    """What is true of one subscription during a state."""
+    """What is true of one subscription during a state, on the named partitions or (without names) on all.
+
+    ``part`` says during which part of the state: after a drain if there is one (``whole``), until the backlog has drained, or
+    before or after the first messages are lost. Drain and loss are those that the state's own checks saw.
+    """
 
     subscription: str
     side: Side
     cause: Cause
     limiter: LimiterName | None = None
+    partitions: tuple[int, ...] | None = Field(None, min_length=1)
+    part: Literal["whole", "until_drained", "until_loss", "since_loss"] = "whole"
 
     @model_validator(mode="after")
     def _fits(self) -> Truth:
         expected = SIDE_OF_CAUSE.get(self.cause)
         if expected is not None and expected != self.side:
             raise ValueError(f"side: {self.cause} belongs to {expected}, not to {self.side}")
-        if self.cause == "throttled" and self.limiter is None:
-            raise ValueError("limiter: throttled needs one")
+        if self.cause in _WITH_LIMITER and self.limiter is None:
+            raise ValueError(f"limiter: {self.cause} needs one")
         return self
 
 
-class Grows(Model):
+class _Check(Model):
+    """A subscription during a state, one partition of it or (without ``partition``) all of them together."""
+
+    state: str
+    subscription: str
+    partition: int | None = Field(None, ge=0)
+
+
+class Grows(_Check):
     """Confirm: the backlog at the end of the state exceeds that at its beginning by at least ``by_entries``."""
 
     check: Literal["grows"]
-    state: str
-    subscription: str
     by_entries: int
 
 
-class Drains(Model):
+class Drains(_Check):
     """Confirm: the backlog falls below ``below_entries`` within ``within_s`` and stays there until the state ends."""
 
     check: Literal["drains"]
-    state: str
-    subscription: str
     below_entries: int
     within_s: float
 
 
-class StaysBelow(Model):
+class StaysBelow(_Check):
     """Confirm: the backlog stays below ``below_entries`` from 60 s after the state's beginning until its end."""
 
     check: Literal["stays_below"]
-    state: str
-    subscription: str
     below_entries: int
 
 
-class Ticks(Model):
+class Ticks(_Check):
     """Confirm: the throttle counter of a reason and unit rises by at least ``at_least`` events during the state."""
 
     check: Literal["ticks"]
-    state: str
-    subscription: str
     reason: Level
     unit: Literal["msg", "bytes"]
     at_least: int = Field(ge=1)
 
 
-Check = Annotated[Grows | Drains | StaysBelow | Ticks, Field(discriminator="check")]
+class Peaks(_Check):
+    """Confirm: the backlog comes up to ``above_entries`` and goes back below ``below_entries``, ``at_least`` times."""
+
+    check: Literal["peaks"]
+    above_entries: int
+    below_entries: int
+    at_least: int = Field(1, ge=1)
+
+    @model_validator(mode="after")
+    def _fits(self) -> Peaks:
+        if self.below_entries > self.above_entries:
+            raise ValueError("below_entries: a peak ends below where it begins")
+        return self
+
+
+class Loses(_Check):
+    """Confirm: at least so many entries leave the backlog unacknowledged, by expiry or by the backlog quota."""
+
+    check: Literal["loses"]
+    by: Literal["expiry", "quota"]
+    at_least_entries: int = Field(ge=1)
+
+
+class Shows(_Check):
+    """Confirm: a series of the subscription is ``at_least`` so much in ``share`` of the scrapes from 60 s after the state's beginning."""
+
+    check: Literal["shows"]
+    metric: str = Field(pattern=r"^pulsar_[a-z_]+$")
+    at_least: float
+    share: float = Field(0.9, gt=0, le=1)
+
+
+Check = Annotated[Grows | Drains | StaysBelow | Ticks | Peaks | Loses | Shows, Field(discriminator="check")]
