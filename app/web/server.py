@@ -15,6 +15,7 @@ from flask import Flask
 from throttlescope.app.api.endpoints import QueryLimits
 from throttlescope.app.api.lake_queries import LakeQueries
 from throttlescope.app.api.routes import DEFAULT_LIMITS, NO_ORIGIN, api_blueprint
+from throttlescope.app.metrics.routes import metrics_blueprint
 from throttlescope.app.web.data import LakeReader
 from throttlescope.app.web.pages import PAGES
 from throttlescope.app.web.shell import explained, not_found, shell
@@ -67,6 +68,7 @@ def create_app(
         app.server.config["TRUSTED_HOSTS"] = list(LOOPBACK_NAMES)
     queries = LakeQueries(lake_path, cache_bytes=_CACHE_BYTES)
     app.server.register_blueprint(api_blueprint(queries, limits, cors_origin=cors_origin))
+    app.server.register_blueprint(metrics_blueprint(queries.lake))
     reader = LakeReader(lake_path)
     app.layout = shell()
 

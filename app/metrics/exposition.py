@@ -1,0 +1,117 @@
+"""One scrape. In: a lake and sources. Out: Prometheus' text format, bounded and kept for a few seconds.
+
+A source that fails leaves its families out and says so in ``throttlescope_metrics_source_up``; the rest of the scrape stands.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from importlib.metadata import version
+
+from throttlescope.app.metrics.families import Family, Source
+from throttlescope.app.metrics.limits import LimitFamilies
+from throttlescope.app.metrics.verdicts import verdict_families
+from throttlescope.ingest.lake import Lake
+
+#: How long a rendering is handed out again.
+KEPT_S = 10.0
+#: Series of one family at most. Limits have six for each subscription partition.
+MAX_SERIES = 200_000
+
+_log = logging.getLogger(__name__)
+
+
+def default_sources() -> dict[str, Source]:
+    """The sources of ``serve`` by name."""
+    return {"limits": LimitFamilies(), "verdicts": verdict_families}
+
+
+class Exposition:
+    """Renders the metrics of one lake. Threads may share it: one of them renders, the others wait for what it made.
+
+    Parameters
+    ----------
+    lake : Lake
+    sources : mapping of name to Source, optional
+    now_ms : callable, optional
+        The clock, in epoch milliseconds.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        sources: Mapping[str, Source] | None = None,
+        *,
+        now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        kept_s: float = KEPT_S,
+        max_series: int = MAX_SERIES,
+    ) -> None:
+        self._lake, self._sources, self._now_ms = lake, dict(sources or default_sources()), now_ms
+        self._kept_s, self._max_series = kept_s, max_series
+        self._lock = threading.Lock()
+        self._rendered: tuple[float, bytes] | None = None
+        self._failed: set[str] = set()
+
+    def text(self) -> bytes:
+        """The scrape's body."""
+        with self._lock:
+            now_s = time.monotonic()
+            if self._rendered is None or now_s - self._rendered[0] >= self._kept_s:
+                self._rendered = (now_s, self._render())
+            return self._rendered[1]
+
+    def _render(self) -> bytes:
+        # Imported late: no other command needs it.
+        from prometheus_client.core import GaugeMetricFamily
+        from prometheus_client.exposition import generate_latest
+        from prometheus_client.samples import Sample
+
+        families = list(self._families())
+
+        class Collected:
+            def collect(self) -> Iterator[GaugeMetricFamily]:
+                for family in families:
+                    gauge = GaugeMetricFamily(family.name, family.help)
+                    gauge.samples = [Sample(family.name, labels, value) for labels, value in family.samples]
+                    yield gauge
+
+        return generate_latest(Collected())
+
+    def _families(self) -> Iterator[Family]:
+        begun_s, now_ms = time.monotonic(), self._now_ms()
+        up, left_out = [], []
+        for name, source in self._sources.items():
+            missing = 0
+            try:
+                found = list(source(self._lake, now_ms))
+            except Exception:
+                # Logged when it begins, not at every scrape.
+                if name not in self._failed:
+                    _log.exception("the metrics of %s cannot be read", name)
+                self._failed.add(name)
+                up.append(({"source": name}, 0.0))
+            else:
+                self._failed.discard(name)
+                up.append(({"source": name}, 1.0))
+                for family in found:
+                    missing += max(0, len(family.samples) - self._max_series)
+                    yield replace(family, samples=family.samples[: self._max_series])
+            left_out.append(({"source": name}, float(missing)))
+        yield Family("throttlescope_metrics_source_up", "1: the source's table could be read", up)
+        yield Family(
+            "throttlescope_metrics_left_out_series", "Series that were too many for one scrape", left_out
+        )
+        yield Family(
+            "throttlescope_metrics_collected_seconds",
+            "How long it took to read what this scrape shows",
+            [({}, time.monotonic() - begun_s)],
+        )
+        yield Family(
+            "throttlescope_build_info",
+            "Version of throttlescope",
+            [({"version": version("throttlescope")}, 1.0)],
+        )
