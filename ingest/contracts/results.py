@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import DATE, SUBSCRIPTION_KEY, SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.table import Column, Table
-from throttlescope.ingest.contracts.words import CAUSES, LEVELS, LIMITERS, SET_BY, SIDES, UNITS
+from throttlescope.ingest.contracts.words import CAUSES, LEVELS, LIMITERS, SET_BY, SIDES, UNITS, VARIANTS
 
 _F = pa.float64()
 
@@ -166,6 +166,16 @@ MISSING_EVIDENCE = pa.struct(
     ]
 )
 
+CONTRIBUTING = pa.struct(
+    [
+        pa.field("cause", pa.string(), False),
+        pa.field("side", pa.string(), False),
+        pa.field("limiter", pa.string()),
+        pa.field("confidence", pa.float64(), False),  # that this cause holds as well
+        pa.field("why", pa.string(), False),
+    ]
+)
+
 VERDICTS = Table(
     "verdicts",
     "One subscription partition in one window.",
@@ -185,6 +195,12 @@ VERDICTS = Table(
         Column("rules_version", pa.string(), "version of the rules"),
         _opt("backlog_entries", "ready backlog at the window's end"),
         _opt("backlog_growth_entries", "its change over the window"),
+        _opt("variant", "which form of the cause", pa.string(), VARIANTS),
+        _opt("why", "the rule that named the cause, in words", pa.string()),
+        _opt("contributing", "causes that stand as well, most urgent first", pa.list_(CONTRIBUTING)),
+        _opt("capacity_msg_rate", "messages/s that the consumers did when last seen at their capacity"),
+        _opt("capacity_seen_ms", "when that was", pa.int64()),
+        _opt("signals_version", "version of the table signals that was judged", pa.int64()),
         DATE,
     ),
     key=(*SUBSCRIPTION_KEY_NAMES, "window_start_ms", "window_end_ms"),

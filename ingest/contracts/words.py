@@ -26,6 +26,15 @@ CAUSES = (
     "unknown",
 )
 
+#: Forms of a cause that ask for different actions.
+VARIANTS = (
+    "abandoned",  # no_consumers: for a day or longer
+    "subscription_limit",  # blocked_on_unacked: the subscription's limit of unacked messages
+    "consumer_limit",  # blocked_on_unacked: every consumer's own limit
+    "expired",  # healed_by_loss: by the message TTL
+    "quota_evicted",  # healed_by_loss: by the backlog quota
+)
+
 LEVELS = ("broker", "topic", "subscription")
 UNITS = ("msg", "bytes")
 LIMITERS = tuple(f"{level}.{unit}" for level in LEVELS for unit in UNITS)

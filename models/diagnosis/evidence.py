@@ -14,7 +14,10 @@ from throttlescope.models.diagnosis.symptoms import Symptom, Symptoms
 from throttlescope.models.diagnosis.symptoms.limiters import limiter_events, limiter_use
 from throttlescope.models.diagnosis.window import Window
 
-_HELD = "throttled both slow_consumers no_consumers blocked_on_unacked hung_consumers redelivery topic_moved"
+_HELD = (
+    "throttled both slow_consumers no_consumers blocked_on_unacked hung_consumers redelivery topic_moved "
+    "key_shared_blocked filter_rejects publish_burst cold_reads read_limit phantom_backlog"
+)
 
 
 class Bearing(NamedTuple):
@@ -31,7 +34,9 @@ class Bearing(NamedTuple):
 BEARING: tuple[Bearing, ...] = (
     Bearing("coverage", False, "unknown"),
     Bearing("no_consumers", True, "no_consumers", "hung_consumers slow_consumers"),
+    Bearing("abandoned", True, "no_consumers"),
     Bearing("blocked_on_unacked", True, "blocked_on_unacked", "throttled", "both slow_consumers"),
+    Bearing("consumers_blocked", True, "blocked_on_unacked", "throttled", "both slow_consumers"),
     Bearing("backlog_present", True, _HELD, "healthy micro_burst_throttled", "unknown healed_by_loss"),
     Bearing("backlog_present", False, "healthy micro_burst_throttled delayed_delivery", "", "unknown healed_by_loss"),
     Bearing("backlog_growing", True, _HELD, "healthy", "unknown"),
@@ -40,26 +45,57 @@ BEARING: tuple[Bearing, ...] = (
     Bearing("backlog_sawtooth", True, "micro_burst_throttled", "", "healthy"),
     Bearing("backlog_delayed", True, "delayed_delivery", "", "healthy unknown"),
     Bearing("expiring", True, "healed_by_loss", "healthy", f"{_HELD} unknown"),
+    Bearing("evicting", True, "healed_by_loss", "healthy", f"{_HELD} unknown"),
+    Bearing("publishing_burst", True, "publish_burst micro_burst_throttled", "", "*"),
     Bearing("limiter_at_limit", True, "throttled both", "slow_consumers redelivery", "healthy unknown"),
     Bearing("limiter_at_limit", False, "", "", "healthy throttled micro_burst_throttled unknown"),
-    Bearing("limits_far", True, "slow_consumers hung_consumers redelivery", "throttled both", "unknown"),
+    Bearing("limits_far", True, "slow_consumers hung_consumers redelivery key_shared_blocked publish_burst cold_reads "
+            "read_limit phantom_backlog filter_rejects", "throttled both", "unknown"),
+    Bearing("capacity_short", True, "both slow_consumers", "publish_burst", "throttled"),
+    Bearing("capacity_short", False, "publish_burst", "slow_consumers both", "throttled unknown"),
     Bearing("limit_not_in_force", True, "", "throttled both", "*"),
-    Bearing("consumer_queue_full", True, "slow_consumers both hung_consumers", "throttled", "healthy redelivery unknown"),
+    Bearing("consumer_queue_full", True, "slow_consumers both hung_consumers", "throttled",
+            "healthy redelivery publish_burst unknown"),
     Bearing("consumer_queue_full", False, "", "", "unknown"),
-    Bearing("consumer_queue_empty", True, "throttled micro_burst_throttled", "slow_consumers both", "redelivery unknown"),
+    Bearing("consumer_queue_empty", True, "throttled micro_burst_throttled cold_reads read_limit phantom_backlog",
+            "slow_consumers", "both redelivery unknown"),
+    Bearing("consumers_uneven", True, "key_shared_blocked", "", "slow_consumers both hung_consumers blocked_on_unacked unknown"),
+    Bearing("hash_blocked", True, "key_shared_blocked", "", "slow_consumers unknown"),
     Bearing("dispatch_stopped", True, "hung_consumers no_consumers blocked_on_unacked", "", "unknown throttled"),
     Bearing("acks_stopped", True, "hung_consumers blocked_on_unacked", "", "unknown"),
     Bearing("flow_stopped", True, "hung_consumers", "", "unknown"),
     Bearing("acks_behind", True, "slow_consumers blocked_on_unacked", "throttled", "unknown"),
     Bearing("redelivering", True, "redelivery", "", "throttled both slow_consumers blocked_on_unacked unknown"),
     Bearing("dispatch_flat", True, "throttled"),
-    Bearing("cold_reads", True, "", "slow_consumers", "unknown"),
+    Bearing("cold_reads", True, "cold_reads", "slow_consumers", "unknown"),
+    Bearing("filtering", True, "filter_rejects", "", "slow_consumers unknown"),
+    Bearing("reads_wait", True, "read_limit", "", "cold_reads unknown"),
     Bearing("counters_restarted", True, "topic_moved", "", "*"),
     Bearing("limit_changed", True, "", "", "*"),
     Bearing("limit_observed_later", True, "", "", "throttled both slow_consumers unknown"),
 )  # fmt: skip
 
 WEIGHTS = ("for", "against", "neutral")
+
+#: What decides for a cause, most telling first; all else of the same weight comes behind.
+DECISIVE = {
+    "throttled": "limiter_at_limit throttle_events consumer_queue_empty backlog_growing",
+    "both": "limiter_at_limit capacity_short consumer_queue_full throttle_events backlog_growing",
+    "micro_burst_throttled": "throttle_events backlog_sawtooth",
+    "slow_consumers": "consumer_queue_full acks_behind limits_far throttle_events capacity_short backlog_growing",
+    "no_consumers": "no_consumers abandoned",
+    "blocked_on_unacked": "blocked_on_unacked consumers_blocked",
+    "hung_consumers": "dispatch_stopped acks_stopped flow_stopped consumer_queue_full",
+    "redelivery": "redelivering",
+    "key_shared_blocked": "hash_blocked consumers_uneven",
+    "publish_burst": "publishing_burst capacity_short",
+    "healed_by_loss": "expiring evicting",
+    "delayed_delivery": "backlog_delayed",
+    "cold_reads": "cold_reads consumer_queue_empty",
+    "read_limit": "reads_wait consumer_queue_empty",
+    "filter_rejects": "filtering",
+    "topic_moved": "counters_restarted",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +131,16 @@ def weigh(window: Window, symptoms: Symptoms, standing: Standing) -> tuple[Evide
         found.insert(0, Evidence("rule", "for", f"No cause is named: {standing.why}."))
     if not found:
         found.append(_row(symptoms.by_name["coverage"], "neutral"))
-    return tuple(sorted(found, key=lambda evidence: WEIGHTS.index(evidence.weight)))
+    decisive = DECISIVE.get(standing.cause, "").split()
+    return tuple(
+        sorted(
+            found,
+            key=lambda evidence: (
+                WEIGHTS.index(evidence.weight),
+                decisive.index(evidence.symptom) if evidence.symptom in decisive else len(decisive),
+            ),
+        )
+    )
 
 
 def _weight(bearing: Bearing, cause: str) -> str | None:

@@ -157,6 +157,60 @@ FLAT_CV = _threshold(
     "a dispatch rate that varies by less than a tenth between minutes is flat; supporting evidence only",
 )  # fmt: skip
 
+# -- what came before -------------------------------------------------------------------------
+
+CAPACITY_MINUTES = _threshold(
+    "CAPACITY_MINUTES", 3, "minutes", "judgement",
+    "so many minutes in a row at their end and far from every limit show what the consumers can do",
+)  # fmt: skip
+CAPACITY_SHORT_SHARE = _threshold(
+    "CAPACITY_SHORT_SHARE", 0.95, "capacity / publishing", "judgement",
+    "below it the consumers would not keep up without the limit either; capacity was measured to a few percent",
+)  # fmt: skip
+USUAL_MINUTES = _threshold(
+    "USUAL_MINUTES", 10, "minutes", "judgement",
+    "from so many known minutes on there is something usual",
+)  # fmt: skip
+BURST_SHARE = _threshold(
+    "BURST_SHARE", 0.5, "of the usual rate", "judgement",
+    "publishing is out of the ordinary from half more than usual on",
+)  # fmt: skip
+BURST_DEVIATIONS = _threshold(
+    "BURST_DEVIATIONS", 5, "scaled median deviations", "judgement",
+    "and from so many deviations on, where the rate swings",
+)  # fmt: skip
+BURST_MINUTES = _threshold(
+    "BURST_MINUTES", 2, "minutes", "judgement",
+    "one minute alone is a counter read late",
+)  # fmt: skip
+BURST_MAX_S = _threshold(
+    "BURST_MAX_S", 1800, "s", "judgement",
+    "what lasts longer is demand, and what ended longer ago explains no backlog that drains",
+)  # fmt: skip
+ABANDONED_S = _threshold(
+    "ABANDONED_S", 86_400, "s", "judgement",
+    "without a consumer for a day a subscription is abandoned, not restarting",
+)  # fmt: skip
+
+# -- entry filters, reads in flight, consumers that differ -----------------------------------------
+
+FILTERED_SHARE = _threshold(
+    "FILTERED_SHARE", 0.5, "refused / processed", "judgement",
+    "most of what is read never reaches a consumer",
+)  # fmt: skip
+READ_BUDGET_LEFT_SHARE = _threshold(
+    "READ_BUDGET_LEFT_SHARE", 0.05, "available / (available + in flight)", "judgement",
+    "so little of the broker's memory for reads is free that reads wait for it",
+)  # fmt: skip
+UNEVEN_SHARE = _threshold(
+    "UNEVEN_SHARE", 0.5, "slowest / fastest", "judgement",
+    "a consumer that acknowledges less than half of what the fastest does is the slow one of several",
+)  # fmt: skip
+INACTIVE_ENTRIES = _threshold(
+    "INACTIVE_ENTRIES", 1000, "entries", "broker",
+    "managedLedgerCursorBackloggedThreshold: below it reads come from the broker's cache",
+)  # fmt: skip
+
 # -- the naive rule ---------------------------------------------------------------------------
 
 NAIVE_BACKLOG_ENTRIES = _threshold(

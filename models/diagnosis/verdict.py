@@ -5,12 +5,13 @@ A pure function of the window's rows: no clock, no input or output, the same ans
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from throttlescope.ingest.times import date_of
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.evidence import Evidence, weigh
+from throttlescope.models.diagnosis.history import Capacity
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF, Standing, standings
 from throttlescope.models.diagnosis.missing import Missing, missing_evidence
 from throttlescope.models.diagnosis.naive import naive_side
@@ -19,7 +20,7 @@ from throttlescope.models.diagnosis.symptoms.backlog import backlog_growth_entri
 from throttlescope.models.diagnosis.window import SubscriptionKey, Window
 
 #: Raised whenever a verdict could come out differently. Stored with every verdict.
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 
 #: The probability that a cause of this grade is right. Stated, not yet calibrated: A, two independent kinds of evidence
 #: agree; B, one decisive kind and nothing against it; C, by elimination or from weaker evidence; D, little more than a
@@ -38,7 +39,40 @@ FLAWS = {
 ANSWER_FLOOR = 0.5
 
 #: Causes whose rule looked at limits.
-_RESTS_ON_LIMITS = ("throttled", "both", "slow_consumers", "micro_burst_throttled")
+_RESTS_ON_LIMITS = (
+    "throttled",
+    "both",
+    "slow_consumers",
+    "micro_burst_throttled",
+    "cold_reads",
+    "read_limit",
+    "phantom_backlog",
+)
+
+
+#: What a cause says of others: consumers that are blocked, hung or busy with a burst are slow as well.
+_SAYS = {
+    "both": ("throttled", "slow_consumers"),
+    "blocked_on_unacked": ("slow_consumers", "hung_consumers"),
+    "hung_consumers": ("slow_consumers",),
+    "publish_burst": ("slow_consumers",),
+    "no_consumers": ("slow_consumers",),
+    "key_shared_blocked": ("slow_consumers",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contributing:
+    """A cause that stands beside the primary one."""
+
+    cause: str
+    side: str
+    limiter: str | None
+    confidence: float
+    why: str
+
+    def to_row(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +81,12 @@ class Verdict:
 
     Attributes
     ----------
+    contributing : tuple of Contributing
+        Causes that stand as well, most urgent first.
+    capacity : Capacity or None
+        What the consumers did when they were last seen at their capacity.
+    signals_version : int or None
+        Version of the table that the window was read from; None for a window of no lake.
     standings : tuple of Standing
         All causes that stood, the named one first unless its confidence was too low. Not stored.
     symptoms : Symptoms
@@ -66,9 +106,13 @@ class Verdict:
     rules_version: str
     backlog_entries: float | None
     backlog_growth_entries: float | None
+    variant: str | None
     why: str
+    contributing: tuple[Contributing, ...]
+    capacity: Capacity | None
     standings: tuple[Standing, ...]
     symptoms: Symptoms
+    signals_version: int | None = None
 
     def to_row(self) -> dict[str, Any]:
         """A row of ``verdicts``."""
@@ -86,6 +130,12 @@ class Verdict:
             "rules_version": self.rules_version,
             "backlog_entries": self.backlog_entries,
             "backlog_growth_entries": self.backlog_growth_entries,
+            "variant": self.variant,
+            "why": self.why,
+            "contributing": [row.to_row() for row in self.contributing],
+            "capacity_msg_rate": self.capacity.msg_per_s if self.capacity else None,
+            "capacity_seen_ms": self.capacity.seen_ms if self.capacity else None,
+            "signals_version": self.signals_version,
             "date": date_of(self.window_start_ms),
         }
 
@@ -124,10 +174,31 @@ def diagnose(window: Window) -> Verdict:
         rules_version=RULES_VERSION,
         backlog_entries=window.last("backlog_ready_entries"),
         backlog_growth_entries=backlog_growth_entries(window),
+        variant=primary.variant,
         why=primary.why,
+        contributing=_contributing(primary, found, window, symptoms),
+        capacity=symptoms.capacity,
         standings=found,
         symptoms=symptoms,
     )
+
+
+def _contributing(
+    primary: Standing, found: tuple[Standing, ...], window: Window, symptoms: Symptoms
+) -> tuple[Contributing, ...]:
+    """What stands beside the primary cause and is not said by it already."""
+    said = {primary.cause, "healthy", "unknown"} | set(_SAYS.get(primary.cause, ()))
+    rows = []
+    for standing in found:
+        if standing.cause not in said:
+            said |= {standing.cause, *_SAYS.get(standing.cause, ())}
+            confidence = confidence_in(standing, window, symptoms)
+            rows.append(
+                Contributing(
+                    standing.cause, SIDE_OF[standing.cause], standing.limiter, confidence, standing.why
+                )
+            )
+    return tuple(rows)
 
 
 def confidence_in(standing: Standing, window: Window, symptoms: Symptoms) -> float:

@@ -109,6 +109,13 @@ class Window:
     def length_s(self) -> float:
         return self.length_ms / SECOND_MS
 
+    def before(self, length_ms: int, *, also_within: bool = False) -> Window:
+        """The minutes before this window that are known, at most so far back; with this window's own if asked."""
+        start_ms = self.start_ms - length_ms
+        low = bisect_left(self.columns["minute_ms"], start_ms, 0, self.low)
+        end_ms, high = (self.end_ms, self.high) if also_within else (self.start_ms, self.low)
+        return Window(self.key, start_ms, end_ms, self.columns, low, high)
+
     def column(self, name: str) -> Sequence[Any]:
         """All values of a column, None included."""
         return self.columns[name][self.low : self.high]

@@ -9,19 +9,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from throttlescope.models.diagnosis.consumers import QueueReading, read_queue
+from throttlescope.models.diagnosis.history import Burst, Capacity, burst_before, capacity_seen
 from throttlescope.models.diagnosis.limiters import LimiterReading, read_limiters
-from throttlescope.models.diagnosis.symptoms import backlog, consumers, limiters, surroundings
+from throttlescope.models.diagnosis.symptoms import backlog, before, consumers, limiters, surroundings
 from throttlescope.models.diagnosis.symptoms.symptom import SYMPTOMS, Symptom
 from throttlescope.models.diagnosis.window import Window
 
 
 @dataclass(frozen=True, slots=True)
 class Symptoms:
-    """All that was measured in one window: every symptom once, the six limiters, and the consumers' queues."""
+    """All that was measured in one window: every symptom once, the six limiters, and the consumers' queues.
+
+    Capacity and burst come from the hours before it, and are looked for only where there is a backlog to explain.
+    """
 
     by_name: dict[str, Symptom]
     limiters: tuple[LimiterReading, ...]
     queue: QueueReading
+    capacity: Capacity | None = None
+    burst: Burst | None = None
 
     def holds(self, name: str) -> bool | None:
         """The answer to a question; None where it cannot be told."""
@@ -39,16 +45,25 @@ class Symptoms:
 def examine(window: Window) -> Symptoms:
     """Answer every question about a window."""
     readings, queue = read_limiters(window), read_queue(window)
+    present, growing = backlog.backlog_present(window), backlog.backlog_growing(window)
+    held = present.holds or growing.holds
+    capacity = capacity_seen(window) if held else None
+    burst = burst_before(window) if held else None
     found = (
         backlog.coverage(window),
-        backlog.backlog_present(window),
-        backlog.backlog_growing(window),
+        present,
+        growing,
         backlog.backlog_draining(window),
         backlog.backlog_sawtooth(window, readings),
         backlog.backlog_delayed(window),
         backlog.expiring(window),
+        backlog.evicting(window),
         consumers.no_consumers(window),
+        before.abandoned(window),
         consumers.blocked_on_unacked(window),
+        consumers.consumers_blocked(window),
+        consumers.consumers_uneven(window),
+        consumers.hash_blocked(window),
         consumers.consumer_queue_full(window, queue),
         consumers.consumer_queue_empty(window, queue),
         consumers.dispatch_flat(window),
@@ -63,10 +78,14 @@ def examine(window: Window) -> Symptoms:
         limiters.limit_changed(window),
         limiters.limit_observed_later(window, readings),
         limiters.limit_not_in_force(window, readings),
+        before.publishing_burst(window, burst),
+        before.capacity_short(window, capacity),
         surroundings.cold_reads(window),
+        surroundings.filtering(window),
+        surroundings.reads_wait(window),
         surroundings.counters_restarted(window),
     )
-    return Symptoms({symptom.name: symptom for symptom in found}, readings, queue)
+    return Symptoms({symptom.name: symptom for symptom in found}, readings, queue, capacity, burst)
 
 
 __all__ = ["SYMPTOMS", "Symptom", "Symptoms", "examine"]

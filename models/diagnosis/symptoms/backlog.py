@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.consumers import undelivered_entries
@@ -49,6 +51,12 @@ def backlog_growth_entries(window: Window) -> float | None:
     return window.growth("backlog_ready_entries")
 
 
+def growth_threshold_entries(window: Window) -> float:
+    """Growth of less than this is noise: what one read clears, or a small share of what was published."""
+    published = (publish_entry_rate(window) or 0.0) * window.length_s
+    return max(window.last("read_batch_entries") or t.READ_BATCH_ENTRIES, t.GROWTH_SHARE * published)
+
+
 def backlog_present(window: Window) -> Symptom:
     """More undelivered entries wait at the window's end than a read or a few seconds of publishing."""
     name, query = "backlog_present", promql.gauge(window.key, "pulsar_subscription_back_log_no_delayed")
@@ -70,9 +78,8 @@ def backlog_growing(window: Window) -> Symptom:
     growth = backlog_growth_entries(window)
     if growth is None:
         return Symptom(name, None, "Too few samples to tell whether the backlog grows.", promql=query)
-    published = (publish_entry_rate(window) or 0.0) * window.length_s
     batch = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
-    threshold = max(batch, t.GROWTH_SHARE * published)
+    threshold = growth_threshold_entries(window)
     # What one read clears has not grown into a backlog, whatever its slope says.
     holds = growth >= threshold and window.last("backlog_ready_entries") > batch
     text = (
@@ -135,7 +142,7 @@ def backlog_delayed(window: Window) -> Symptom:
 
 
 def expiring(window: Window) -> Symptom:
-    """The backlog fell because entries expired, not because they were consumed."""
+    """The backlog fell, or did not grow, because entries expired and not because they were consumed."""
     name = "expiring"
     query = (
         f"increase(pulsar_subscription_total_msg_expired{promql.of_subscription(window.key)}"
@@ -149,10 +156,35 @@ def expiring(window: Window) -> Symptom:
     fall = max(0.0, max(point.value for point in points) - points[-1].value)
     floor = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
     part = min(1.0, expired / fall) if fall > 0 else 0.0
-    holds = fall > floor and part >= t.EXPIRED_SHARE
+    growth, threshold = backlog_growth_entries(window) or 0.0, growth_threshold_entries(window)
+    fell = fall > floor and part >= t.EXPIRED_SHARE
+    kept_level = expired > floor and growth < threshold <= growth + expired
+    if not expired:
+        text = "Nothing expired."
+    elif fell:
+        text = f"{entries(expired)} entries expired unread while the backlog fell by {entries(fall)}."
+    else:
+        text = f"{entries(expired)} entries expired unread; without that the backlog would have changed by {entries(growth + expired)}."
+    return Symptom(name, fell or kept_level, text, expired, float(floor), "entries", window.end_ms, query)
+
+
+def evicting(window: Window) -> Symptom:
+    """The topic's backlog quota took entries from the slowest subscription."""
+    name = "evicting"
+    metric = "pulsar_storage_backlog_quota_exceeded_evictions_total"
+    query = f"increase({metric}{promql.of_topic(window.key)}[{window.length_ms // 60_000}m])"
+    times = window.highest("quota_evictions_5m")
+    if times is None:
+        return Symptom(name, None, "Evictions were not measured.", promql=query)
+    heights = [point.value for point in window.points("backlog_ready_entries")]
+    fall = max((before - after for before, after in pairwise(heights)), default=0.0)
+    floor = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
+    # The counter is the topic's: only a subscription that lost entries in one minute was the slowest.
     text = (
-        f"{entries(expired)} entries expired unread while the backlog fell by {entries(fall)}."
-        if expired
-        else "Nothing expired."
+        f"The topic's backlog quota evicted in the last minutes; the backlog fell by {entries(fall)} entries in one minute."
+        if times.value > 0
+        else "No backlog quota evicted anything."
     )
-    return Symptom(name, holds, text, part, t.EXPIRED_SHARE, "share", window.end_ms, query)
+    return Symptom(
+        name, times.value > 0 and fall > floor, text, fall, float(floor), "entries", times.at_ms, query
+    )

@@ -174,3 +174,75 @@ def dispatch_flat(window: Window) -> Symptom:
     return Symptom(
         name, variation <= t.FLAT_CV, text, variation, t.FLAT_CV, "deviation / mean", window.end_ms, query
     )
+
+
+def consumers_blocked(window: Window) -> Symptom:
+    """Every consumer reached its own limit of unacked messages; Pulsar's flag of the subscription stays 0 then."""
+    metric = "pulsar_consumer_blocked_on_unacked_messages"
+    name, query = "consumers_blocked", f"sum by (subscription) ({promql.gauge(window.key, metric)})"
+    pairs = [
+        (blocked, consumers)
+        for blocked, consumers in zip(
+            window.column("consumers_blocked_on_unacked"), window.column("consumers"), strict=True
+        )
+        if blocked is not None and consumers
+    ]
+    if not pairs:
+        return Symptom(name, None, "Whether consumers are blocked was not measured.", promql=query)
+    part = sum(1 for blocked, consumers in pairs if blocked >= consumers) / len(pairs)
+    blocked, consumers = pairs[-1]
+    text = (
+        f"{number(blocked)} of {number(consumers)} consumers are blocked until they acknowledge "
+        f"(all of them in {share(part)} of the window)."
+        if blocked
+        else "No consumer is blocked on unacked messages."
+    )
+    return Symptom(
+        name, part >= t.MAJORITY_SHARE, text, part, t.MAJORITY_SHARE, "share", window.end_ms, query
+    )
+
+
+def consumers_uneven(window: Window) -> Symptom:
+    """One consumer, or a few, do far less than the fastest."""
+    name = "consumers_uneven"
+    query = f"bottomk(3, {promql.gauge(window.key, 'pulsar_consumer_msg_ack_rate')})"
+    slowest, fastest = window.mean("consumer_ack_msg_rate_min"), window.mean("consumer_ack_msg_rate_max")
+    if slowest is None or fastest is None or (window.last("consumers") or 0) < 2 or fastest <= 0:
+        return Symptom(
+            name,
+            None,
+            "What each consumer acknowledges was not measured, or there are not two.",
+            promql=query,
+        )
+    text = f"The slowest consumer acknowledges {number(slowest)} msg/s, the fastest {number(fastest)}."
+    return Symptom(
+        name, slowest / fastest < t.UNEVEN_SHARE, text, slowest / fastest, t.UNEVEN_SHARE, "slowest / fastest",
+        window.end_ms, query,
+    )  # fmt: skip
+
+
+def hash_blocked(window: Window) -> Symptom:
+    """Key_Shared: entries wait in the redelivery queue for a consumer without permits, while others have room."""
+    name, query = "hash_blocked", promql.gauge(window.key, "pulsar_subscription_in_replay")
+    if window.last("subscription_type") not in (None, "Key_Shared"):
+        return Symptom(
+            name, False, "Entries of one key wait for one consumer only on Key_Shared subscriptions."
+        )
+    replay, without = window.mean("replay_entries"), window.mean("consumers_without_permits")
+    consumers, most = window.mean("consumers"), window.share("permits_max", lambda permits: permits > 0)
+    if window.last("subscription_type") is None or replay is None or consumers is None:
+        return Symptom(
+            name, None, "The subscription's type or its redelivery queue was not measured.", promql=query
+        )
+    waiting = replay > (window.last("read_batch_entries") or t.READ_BATCH_ENTRIES)
+    text = f"{number(replay)} entries wait in the redelivery queue"
+    if without is None or most is None:
+        return Symptom(
+            name, None if waiting else False, f"{text}; which consumer they wait for was not measured.", replay,
+            t.READ_BATCH_ENTRIES, "entries", window.end_ms, query,
+        )  # fmt: skip
+    uneven = 0 < without < consumers and most >= t.MAJORITY_SHARE
+    text += f" while {number(without)} of {number(consumers)} consumers have no permits."
+    return Symptom(
+        name, waiting and uneven, text, replay, t.READ_BATCH_ENTRIES, "entries", window.end_ms, query
+    )

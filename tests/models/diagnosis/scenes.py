@@ -40,6 +40,19 @@ HEALTHY = {
     "counts": "messages",
     "relative": False,
     "misses": 0.0,
+    "replay": 0.0,  # entries
+    # Of the consumers: how many without permits, blocked; messages/s that the slowest and fastest acknowledge.
+    "without_permits": 0.0,
+    "consumers_blocked": 0.0,
+    "slowest_acks": 50.0,
+    "fastest_acks": 50.0,
+    "filtered": (0.0, 0.0, 0.0),  # entries/s that filters processed, rejected, put off
+    "evictions": 0.0,
+    "reads_inflight": 0.0,  # bytes
+    "reads_free": 0.0,
+    "mark_delete_age_s": 1.0,
+    # Minutes before the window, oldest first: each says what differs from a healthy minute.
+    "before": (),
     # Of each limiter that is named below: limit per period, period, rho, events per second, duty.
     "limits": {},
     "counters": True,
@@ -51,6 +64,8 @@ def scene(minutes: int = 5, **changes) -> Window:
 
     Parameters
     ----------
+    before : sequence of dict
+        Minutes before the window, each what differs from a healthy one.
     limits : dict
         ``{"subscription.msg": {"limit": 50, "rho": 0.99, "events": 2.0}}``; ``events`` are per second, ``period_s``
         is 1 and ``duty`` 1 where there are events, unless given.
@@ -59,7 +74,14 @@ def scene(minutes: int = 5, **changes) -> Window:
     unknown = set(given) - set(HEALTHY)
     assert not unknown, f"no such thing in a scene: {unknown}"
     rows = [_row(i, given) for i in range(minutes)]
-    return Window.of_rows(KEY, START_MS, START_MS + 5 * MINUTE_MS, rows)
+    window = Window.of_rows(KEY, START_MS, START_MS + 5 * MINUTE_MS, rows)
+    if not given["before"]:
+        return window
+    earlier = [_row(i - len(given["before"]), HEALTHY | one) for i, one in enumerate(given["before"])]
+    columns = {
+        name: [*(row.get(name) for row in earlier), *values] for name, values in window.columns.items()
+    }
+    return Window(KEY, window.start_ms, window.end_ms, columns, len(earlier), len(earlier) + window.high)
 
 
 def _row(i: int, given: dict) -> dict:
@@ -69,7 +91,7 @@ def _row(i: int, given: dict) -> dict:
     def per_minute(rate):
         return None if rate is None else rate * 60.0
 
-    now = {name: at(value) for name, value in given.items() if name != "limits"}
+    now = {name: at(value) for name, value in given.items() if name not in ("limits", "before")}
     ready = None if None in (now["backlog"], now["delayed"]) else now["backlog"] - now["delayed"]
     size = now["message_bytes"]
     row = {
@@ -81,6 +103,18 @@ def _row(i: int, given: dict) -> dict:
         "unacked_msg": now["unacked"],
         "blocked_on_unacked": now["blocked"],
         "consumers": now["consumers"],
+        "replay_entries": now["replay"],
+        "consumers_without_permits": now["without_permits"],
+        "consumers_blocked_on_unacked": now["consumers_blocked"],
+        "consumer_ack_msg_rate_min": now["slowest_acks"],
+        "consumer_ack_msg_rate_max": now["fastest_acks"],
+        "filter_processed_entry_rate_5m": now["filtered"][0],
+        "filter_rejected_entry_rate_5m": now["filtered"][1],
+        "filter_rescheduled_entry_rate_5m": now["filtered"][2],
+        "quota_evictions_5m": now["evictions"],
+        "reads_inflight_bytes": now["reads_inflight"],
+        "reads_available_inflight_bytes": now["reads_free"],
+        "mark_delete_age_s": now["mark_delete_age_s"],
         "permits_min": now["permits"],
         "permits_max": now["permits"],
         "permits_exhausted_share": now["starved"],

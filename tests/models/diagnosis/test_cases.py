@@ -25,6 +25,10 @@ class Case:
         Limiter to its zone and activity.
     verdict : tuple
         Side, cause, limiter, confidence.
+    variant : str
+        Looked at where it is given.
+    contributing : str
+        Causes that must stand beside the primary one, in their order.
     """
 
     story: str
@@ -36,6 +40,8 @@ class Case:
     queue: str = "empty"
     limiter_reads: dict[str, tuple[str, str]] = field(default_factory=dict)
     naive: str | None = None
+    variant: str | None = None
+    contributing: str = ""
 
 
 FULL = {"permits": 0.0, "starved": 0.97, "unacked": 2000.0}
@@ -43,6 +49,8 @@ NO_PERMITS = {"permits": None, "starved": None}
 NO_QUEUES = {**NO_PERMITS, "kind": "Exclusive", "consumers": 1.0}
 UP = {"backlog": growing(5000, 20), "in_rate": 120.0}
 HEALTHY = ("neither", "healthy", None, 0.95)
+#: A minute in which the two consumers are at their end with 120 msg/s.
+SLOWER = {"out_rate": 120.0, **FULL}
 
 
 def sub(limit, rho, events, **more):
@@ -241,6 +249,59 @@ CASES = [
     Case("the same bursts under a limit whose events mean nothing",
          {"in_rate": 40.0, "out_rate": 40.0, "backlog": [0.0, 4000.0, 0.0, 3500.0, 5.0],
           "limits": sub(90, 0.45, 8.0)}, HEALTHY, yes="backlog_sawtooth"),
+    # -- what the hours before say ---------------------------------------------------------------
+    Case("at its limit, and ten minutes ago the consumers did less than is published now",
+         {**UP, "in_rate": 200.0, "limits": sub(100, 0.99, 1.0), "before": [SLOWER] * 3 + [{}] * 10},
+         ("both", "both", "subscription.msg", 0.95), yes="limiter_at_limit capacity_short"),
+    Case("at its limit, and the consumers could do more than is published",
+         {**UP, "in_rate": 115.0, "limits": sub(100, 0.99, 1.0), "before": [SLOWER] * 3 + [{}] * 10},
+         ("throttle", "throttled", "subscription.msg", 0.95), no="capacity_short"),
+    Case("four times the usual for three minutes, which the consumers' capacity is above",
+         {**UP, **FULL, "in_rate": 400.0, "out_rate": 120.0, "before": [{}] * 20 + [SLOWER | {"in_rate": 400.0}] * 3},
+         ("neither", "publish_burst", None, 0.85), yes="publishing_burst capacity_short", queue="full"),
+    Case("the burst is over and its backlog drains",
+         {"backlog": growing(12_000, -20), **FULL, "out_rate": 120.0,
+          "before": [{}] * 20 + [SLOWER | {"in_rate": 400.0, "backlog": 9000.0}] * 5},
+         ("neither", "publish_burst", None, 0.85), yes="publishing_burst backlog_draining", queue="full"),
+    Case("a burst on top of consumers that do not keep up with the usual either",
+         {**UP, **FULL, "in_rate": 400.0, "out_rate": 80.0,
+          "before": [{}] * 20 + [{"out_rate": 80.0, **FULL, "in_rate": 400.0}] * 3},
+         ("consumer_capacity", "slow_consumers", None, 0.95), yes="publishing_burst", queue="full"),
+    Case("a burst on top of a backlog that was there before",
+         {**UP, **FULL, "in_rate": 400.0, "out_rate": 120.0,
+          "before": [{"backlog": 50_000.0}] * 20 + [SLOWER | {"in_rate": 400.0, "backlog": 50_000.0}] * 3},
+         ("consumer_capacity", "slow_consumers", None, 0.95), yes="publishing_burst", queue="full"),
+    # -- the broker and its other brakes ---------------------------------------------------------
+    Case("every consumer has reached its own limit; Pulsar's flag of the subscription stays 0",
+         {**UP, **FULL, "consumers_blocked": 2.0, "out_rate": 0.0},
+         ("consumer_capacity", "blocked_on_unacked", None, 0.95), no="blocked_on_unacked", yes="consumers_blocked",
+         queue="full", variant="consumer_limit"),
+    Case("Key_Shared: entries wait for the one consumer that owns their keys",
+         {**UP, "kind": "Key_Shared", "out_rate": 40.0, "replay": 900.0, "without_permits": 1.0, "slowest_acks": 2.0},
+         ("consumer_capacity", "key_shared_blocked", None, 0.85), yes="hash_blocked consumers_uneven"),
+    Case("entry filters put off nearly all that is read",
+         {**UP, "out_rate": 10.0, "filtered": (100.0, 0.0, 90.0)},
+         ("neither", "filter_rejects", None, 0.85), yes="filtering"),
+    Case("the broker's memory for reads in flight is used up",
+         {**UP, "out_rate": 50.0, "reads_inflight": 1e9, "reads_free": 0.0},
+         ("neither", "read_limit", None, 0.85), yes="reads_wait"),
+    Case("all that is published is dispatched and acknowledged, and 40,000 entries stay: are they there?",
+         {"backlog": 40_000.0}, ("neither", "phantom_backlog", None, 0.70), no="backlog_growing dispatch_stopped"),
+    Case("a quota takes what slow consumers leave",
+         {"backlog": [9000.0, 9900.0, 2000.0, 2900.0, 3800.0], **FULL, "in_rate": 120.0, "out_rate": 105.0,
+          "evictions": [0.0, 0.0, 1.0, 1.0, 1.0]},
+         ("neither", "healed_by_loss", None, 0.85), yes="evicting", queue="full", variant="quota_evicted",
+         contributing="slow_consumers"),
+    Case("what expires is what slow consumers leave; the backlog stands still",
+         {"backlog": 9000.0, **FULL, "in_rate": 120.0, "out_rate": 60.0, "expired": 3600.0},
+         ("neither", "healed_by_loss", None, 0.85), yes="expiring", no="backlog_growing", queue="full",
+         variant="expired", contributing="slow_consumers"),
+    Case("nobody has come for a day",
+         {"backlog": growing(90_000, 20), "consumers": 0.0, "out_rate": 0.0, "mark_delete_age_s": 200_000.0},
+         ("consumer_capacity", "no_consumers", None, 0.95), yes="abandoned", variant="abandoned"),
+    Case("at its limit while half of what is dispatched was dispatched before",
+         {**UP, "limits": sub(100, 0.99, 1.0), "redeliver_rate": 50.0},
+         ("throttle", "throttled", "subscription.msg", 0.95), yes="redelivering", contributing="redelivery"),
     # -- limits not known ------------------------------------------------------------------------
     Case("metrics only: 500 msg/s in one event a second and idle consumers",
          {"backlog": growing(5000, 50), "in_rate": 550.0, "out_rate": 500.0, "limits_observed": False,
@@ -267,7 +328,7 @@ CASES = [
     Case("consumers have room and no limit is near",
          {**UP, "out_rate": 50.0}, ("unknown", "unknown", None, 0.0), no="limiter_at_limit"),
     Case("the same while every read misses the cache",
-         {**UP, "out_rate": 50.0, "misses": 50.0}, ("unknown", "unknown", None, 0.0), yes="cold_reads"),
+         {**UP, "out_rate": 50.0, "misses": 50.0}, ("neither", "cold_reads", None, 0.70), yes="cold_reads"),
     Case("1.8 times what the limit allows, all the time: that limit is not in force",
          {**UP, "out_rate": 180.0, "in_rate": 200.0, **NO_QUEUES, "limits": sub(100, 1.8, 3.0)},
          ("unknown", "unknown", None, 0.0), yes="limit_not_in_force", queue="unknown"),
@@ -310,6 +371,9 @@ def test_case(case):
     reads = {limiter.name: (limiter.zone, limiter.activity) for limiter in symptoms.limiters}
     assert {name: reads[name] for name in case.limiter_reads} == case.limiter_reads
     assert (verdict.side, verdict.cause, verdict.limiter, verdict.confidence) == case.verdict
+    assert case.variant in (None, verdict.variant)
+    assert set(case.contributing.split()) <= {other.cause for other in verdict.contributing}
+    assert verdict.cause not in {other.cause for other in verdict.contributing}
     if case.naive:
         assert verdict.naive_side == case.naive
 

@@ -10,6 +10,12 @@ from throttlescope.models.diagnosis.symptoms import SYMPTOMS, examine
 
 BURSTY = {"limits": {"subscription.msg": {"limit": 300, "rho": 0.5, "events": 0.5}}}
 
+KEY_SHARED = {"kind": "Key_Shared"}
+HELD = {"backlog": growing(5000, 20)}
+#: Three minutes in which the two consumers do 120 msg/s and the broker waits for them.
+SATURATED = [{"out_rate": 120.0, "permits": 0.0, "starved": 0.97}] * 3
+AT_LIMIT = {"topic.msg": {"limit": 121, "rho": 0.99, "events": 1.0}}
+
 #: symptom, scene, answer
 CASES = [
     ("coverage", {}, True),
@@ -106,6 +112,50 @@ CASES = [
     ("expiring", {"backlog": [9000.0, 9000.0, 9000.0, 100.0, 100.0], "expired": 0.0}, False),
     ("expiring", {"backlog": growing(0, 10), "expired": 50.0}, False),
     ("expiring", {"expired": None}, None),
+    # Expiry keeps the level: without it the backlog would have grown.
+    ("expiring", {"backlog": growing(9000, 0.5), "expired": 1800.0}, True),
+    ("evicting", {"backlog": [9000.0, 9000.0, 2000.0, 2500.0, 3000.0], "evictions": [0.0, 0.0, 1.2, 1.2, 1.2]}, True),
+    # The counter is the topic's; this subscription lost nothing.
+    ("evicting", {"backlog": [9.0, 8.0, 9.0, 7.0, 9.0], "evictions": 1.2}, False),
+    ("evicting", {"backlog": [9000.0, 9000.0, 2000.0, 2500.0, 3000.0]}, False),
+    ("evicting", {"evictions": None}, None),
+    ("abandoned", {"consumers": 0.0, "mark_delete_age_s": 90_000.0}, True),
+    ("abandoned", {"consumers": 0.0, "before": [{"consumers": 0.0}] * 1440}, True),
+    ("abandoned", {"consumers": 0.0, "before": [{"consumers": 0.0}] * 60}, False),
+    ("abandoned", {"mark_delete_age_s": 90_000.0}, False),
+    ("consumers_blocked", {"consumers_blocked": 2.0}, True),
+    ("consumers_blocked", {"consumers_blocked": 1.0}, False),
+    ("consumers_blocked", {"consumers_blocked": None}, None),
+    ("consumers_uneven", {"slowest_acks": 5.0}, True),
+    ("consumers_uneven", {"slowest_acks": 30.0}, False),
+    ("consumers_uneven", {"consumers": 1.0}, None),
+    ("consumers_uneven", {"slowest_acks": None, "fastest_acks": None}, None),
+    ("hash_blocked", {**KEY_SHARED, "replay": 400.0, "without_permits": 1.0}, True),
+    ("hash_blocked", {**KEY_SHARED, "replay": 20.0, "without_permits": 1.0}, False),
+    ("hash_blocked", {**KEY_SHARED, "replay": 400.0, "without_permits": 2.0, "permits": 0.0}, False),
+    ("hash_blocked", {"replay": 400.0, "without_permits": 1.0}, False),
+    ("hash_blocked", {**KEY_SHARED, "replay": 400.0, "without_permits": None}, None),
+    ("publishing_burst", {**HELD, "in_rate": 400.0, "before": [{}] * 20}, True),
+    # Over, and it explains what drains.
+    ("publishing_burst", {**HELD, "before": [*[{}] * 20, *[{"in_rate": 400.0}] * 5]}, True),
+    ("publishing_burst", {**HELD, "in_rate": 140.0, "before": [{}] * 20}, False),
+    # Too few minutes to know what is usual; and half an hour of it is demand.
+    ("publishing_burst", {**HELD, "in_rate": 400.0, "before": [{}] * 4}, False),
+    ("publishing_burst", {**HELD, "in_rate": 400.0, "before": [*[{}] * 60, *[{"in_rate": 400.0}] * 25]}, False),
+    # Where the rate swings anyhow, as much more is usual.
+    ("publishing_burst", {**HELD, "in_rate": 160.0, "before": [{"in_rate": r} for r in (40.0, 160.0, 100.0) * 8]}, False),
+    ("capacity_short", {**HELD, "in_rate": 300.0, "before": SATURATED}, True),
+    ("capacity_short", {**HELD, "in_rate": 100.0, "before": SATURATED}, False),
+    ("capacity_short", {**HELD, "in_rate": 300.0, "consumers": 3.0, "before": SATURATED}, None),
+    ("capacity_short", {**HELD, "before": [{**minute, "limits": AT_LIMIT} for minute in SATURATED]}, None),
+    ("capacity_short", {"in_rate": 300.0, "before": SATURATED}, None),
+    ("filtering", {"filtered": (100.0, 40.0, 20.0)}, True),
+    ("filtering", {"filtered": (100.0, 40.0, 0.0)}, False),
+    ("filtering", {}, False),
+    ("filtering", {"filtered": (None, None, None)}, None),
+    ("reads_wait", {"reads_inflight": 99e6, "reads_free": 1e6}, True),
+    ("reads_wait", {"reads_inflight": 50e6, "reads_free": 50e6}, False),
+    ("reads_wait", {}, None),
     ("cold_reads", {"misses": 90.0}, True),
     ("cold_reads", {"misses": 5.0}, False),
     ("cold_reads", {"misses": None}, None),
