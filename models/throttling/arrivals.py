@@ -85,7 +85,7 @@ def _fill(
     log.keys = producer.keys or 0
     log.deliver_after_us = (producer.deliver_after_ms or 0) * 1000
     entry_rates = [(at_us, rate * stored / log.msgs * share) for at_us, rate in rates]
-    log.segments = _segments(entry_rates, log.end_us, number, spread)
+    log.segments = _segments(entry_rates, log.end_us, number if spread > 1 else 0, spread)
     limited = topic.publish_rate is not None or producer.send == "sync"
     if producer.shape != "poisson" and not limited:
         return
