@@ -9,10 +9,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from importlib.metadata import version
 
-from throttlescope.app.metrics.families import Family, Source
+from throttlescope.app.metrics.families import Family, Source, label_text
 from throttlescope.app.metrics.limits import LimitFamilies
 from throttlescope.app.metrics.verdicts import verdict_families
 from throttlescope.ingest.lake import Lake
@@ -65,21 +64,7 @@ class Exposition:
             return self._rendered[1]
 
     def _render(self) -> bytes:
-        # Imported late: no other command needs it.
-        from prometheus_client.core import GaugeMetricFamily
-        from prometheus_client.exposition import generate_latest
-        from prometheus_client.samples import Sample
-
-        families = list(self._families())
-
-        class Collected:
-            def collect(self) -> Iterator[GaugeMetricFamily]:
-                for family in families:
-                    gauge = GaugeMetricFamily(family.name, family.help)
-                    gauge.samples = [Sample(family.name, labels, value) for labels, value in family.samples]
-                    yield gauge
-
-        return generate_latest(Collected())
+        return "".join(family.text(self._max_series) for family in self._families()).encode(errors="replace")
 
     def _families(self) -> Iterator[Family]:
         begun_s, now_ms = time.monotonic(), self._now_ms()
@@ -93,14 +78,13 @@ class Exposition:
                 if name not in self._failed:
                     _log.exception("the metrics of %s cannot be read", name)
                 self._failed.add(name)
-                up.append(({"source": name}, 0.0))
+                up.append((label_text({"source": name}), 0.0))
             else:
                 self._failed.discard(name)
-                up.append(({"source": name}, 1.0))
-                for family in found:
-                    missing += max(0, len(family.samples) - self._max_series)
-                    yield replace(family, samples=family.samples[: self._max_series])
-            left_out.append(({"source": name}, float(missing)))
+                up.append((label_text({"source": name}), 1.0))
+                missing = sum(max(0, len(family.samples) - self._max_series) for family in found)
+                yield from found
+            left_out.append((label_text({"source": name}), float(missing)))
         yield Family("throttlescope_metrics_source_up", "1: the source's table could be read", up)
         yield Family(
             "throttlescope_metrics_left_out_series", "Series that were too many for one scrape", left_out
@@ -108,10 +92,10 @@ class Exposition:
         yield Family(
             "throttlescope_metrics_collected_seconds",
             "How long it took to read what this scrape shows",
-            [({}, time.monotonic() - begun_s)],
+            [("", time.monotonic() - begun_s)],
         )
         yield Family(
             "throttlescope_build_info",
             "Version of throttlescope",
-            [({"version": version("throttlescope")}, 1.0)],
+            [(label_text({"version": version("throttlescope")}), 1.0)],
         )

@@ -1,14 +1,20 @@
-"""What a source hands over. In: nothing. Out: the type of a metric family and of a source."""
+"""What a source hands over, and how it is written. In: labels and values. Out: lines of Prometheus' text format.
+
+Written here and not by ``prometheus_client``: a fleet has a hundred thousand series per scrape, most with the labels of the
+scrape before, so labels are turned into text once and not at every scrape.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import Lake
 
-Sample = tuple[Mapping[str, str], float]
+#: The labels as :func:`label_text` gives them, and the value.
+Sample = tuple[str, float]
 
 
 @dataclass(frozen=True)
@@ -17,7 +23,7 @@ class Family:
 
     Attributes
     ----------
-    samples : sequence of (labels, value)
+    samples : sequence of (label text, value)
         What matters most comes first: where there are too many, the last ones are left out.
     """
 
@@ -25,11 +31,41 @@ class Family:
     help: str
     samples: Sequence[Sample]
 
+    def text(self, most: int) -> str:
+        """Its lines, of the first ``most`` samples; nothing where there are none."""
+        if not self.samples:
+            return ""
+        name = self.name
+        lines = [
+            f"{name}{{{labels}}} {_number(value)}\n" if labels else f"{name} {_number(value)}\n"
+            for labels, value in self.samples[:most]
+        ]
+        return f"# HELP {name} {_escaped(self.help)}\n# TYPE {name} gauge\n{''.join(lines)}"
+
 
 #: In: a lake and the time in epoch ms. Out: families. May raise; then its families are missing from the scrape.
 Source = Callable[[Lake, int], Sequence[Family]]
 
 
-def key_labels(row: Mapping) -> dict[str, str]:
+def label_text(labels: Mapping[str, str]) -> str:
+    """Labels as they stand between the braces."""
+    return ",".join(f'{name}="{_quoted(value)}"' for name, value in labels.items())
+
+
+def key_text(row: Mapping) -> str:
     """The labels of a subscription partition, as its limits and its metrics in the lake have them."""
-    return {name: str(row[name]) for name in SUBSCRIPTION_KEY_NAMES}
+    return label_text({name: str(row[name]) for name in SUBSCRIPTION_KEY_NAMES})
+
+
+def _number(value: float) -> str:
+    if math.isfinite(value):
+        return repr(value)
+    return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", r"\\").replace("\n", r"\n")
+
+
+def _quoted(text: str) -> str:
+    return _escaped(text).replace('"', r"\"")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow.compute as pc
 
-from throttlescope.app.metrics.families import Family, key_labels
+from throttlescope.app.metrics.families import Family, Sample, key_text, label_text
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import MINUTE_MS
@@ -33,12 +33,12 @@ _COLUMNS = [
 def verdict_families(lake: Lake, now_ms: int) -> Sequence[Family]:
     """Families of the newest verdict of every subscription partition, the largest backlog first."""
     rows = _newest(lake, now_ms)
-    keys = [key_labels(row) for row in rows]
+    keys = [key_text(row) for row in rows]
     return (
         Family(
             "throttlescope_verdict",
             "1: this is why the subscription has a backlog, or that it has none (the newest verdict)",
-            [(_verdict_labels(key, row), 1.0) for key, row in zip(keys, rows, strict=True)],
+            [(f"{key},{_verdict_text(row)}", 1.0) for key, row in zip(keys, rows, strict=True)],
         ),
         Family(
             "throttlescope_verdict_confidence",
@@ -108,14 +108,13 @@ def _recency(row: Mapping) -> tuple[int, int]:
     return row["window_end_ms"], row["window_start_ms"]
 
 
-def _verdict_labels(key: Mapping[str, str], row: Mapping) -> dict[str, str]:
-    labels = {**key, "cause": row["cause"], "side": row["side"]}
-    return labels | {"limiter": row["limiter"]} if row["limiter"] else labels
+def _verdict_text(row: Mapping) -> str:
+    return label_text({name: row[name] for name in ("cause", "side", "limiter") if row[name]})
 
 
-def _newest_of_clusters(lake: Lake) -> list:
+def _newest_of_clusters(lake: Lake) -> list[Sample]:
     newest: dict[str, int] = {}
     for file in lake.files("verdicts"):
         cluster = file.partition["cluster"]
         newest[cluster] = max(newest.get(cluster, 0), file.maximum["window_end_ms"])
-    return [({"cluster": cluster}, end_ms / 1000) for cluster, end_ms in sorted(newest.items())]
+    return [(label_text({"cluster": cluster}), end_ms / 1000) for cluster, end_ms in sorted(newest.items())]

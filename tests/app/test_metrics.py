@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 import requests
-from prometheus_client.parser import text_string_to_metric_families
 
 from tests.app.api.serving import serving
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
@@ -40,6 +40,7 @@ LIMITS = [
     limit_row("topic", at_ms=HOUR, set_by="none", **ROW_KEY),
     limit_row("broker", at_ms=HOUR, msg=70_000, size=10_000_000, set_by="broker_dynamic", **ROW_KEY),
 ]
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"(?:,|$)')
 ODD = 'a"b\\c\nd{}, é'
 
 
@@ -48,15 +49,21 @@ def scraped(exposition: Exposition) -> dict[str, dict[tuple, float]]:
 
 
 def parsed(text: str) -> dict[str, dict[tuple, float]]:
+    """Read slowly, sample by sample; Prometheus' own reader is asked below."""
     found: dict[str, dict[tuple, float]] = {}
-    for family in text_string_to_metric_families(text):
-        assert family.type == "gauge"
-        for sample in family.samples:
-            samples = found.setdefault(sample.name, {})
-            key = tuple(sorted(sample.labels.items()))
-            assert key not in samples
-            samples[key] = sample.value
+    for line in text.splitlines():
+        if line.startswith("#"):
+            assert re.fullmatch(r"# (HELP \w+ .+|TYPE \w+ gauge)", line), line
+            continue
+        name, labels, value = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line).groups()
+        key = tuple(sorted((one, _unquoted(text)) for one, text in _LABEL.findall(labels or "")))
+        assert key not in found.setdefault(name, {})
+        found[name][key] = float(value)
     return found
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", lambda escape: {"n": "\n"}.get(escape[1], escape[1]), text)
 
 
 def only(family: dict[tuple, float], **labels) -> float:
@@ -169,7 +176,7 @@ def test_a_rendering_is_kept_for_a_while_and_then_made_anew():
 
     def source(_lake, now_ms):
         calls.append(now_ms)
-        return [Family("m", "help", [({}, float(len(calls)))])]
+        return [Family("m", "help", [("", float(len(calls)))])]
 
     kept = Exposition(Lake("nowhere"), {"one": source}, kept_s=3600)
     assert kept.text() == kept.text()
@@ -192,7 +199,7 @@ def test_a_new_snapshot_of_limits_is_seen(lake):
     assert (len(before), len(after)) == (6, 2)
     assert {value for _, value in after} == {9.0, float("inf")}
     (observed,) = source(lake, NOW_MS)[1].samples
-    assert observed == ({"cluster": "prod"}, (NOW_MS - 2 * MINUTE_MS) / 1000)
+    assert observed == ('cluster="prod"', (NOW_MS - 2 * MINUTE_MS) / 1000)
 
 
 @pytest.mark.prometheus

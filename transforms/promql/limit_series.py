@@ -110,12 +110,10 @@ class LimitSeries:
             bounds_of(np.diff(stale_bounds)[here]),
         ), here
 
-    def at(self, moment_ms: int) -> list[tuple[dict[str, str], float]]:
-        """Labels (without the name) and value of each series at a moment."""
+    def at(self, moment_ms: int) -> tuple[np.ndarray, np.ndarray]:
+        """Which series there are at a moment (rows of ``rows``), and their values."""
         now = np.flatnonzero((self.from_ms <= moment_ms) & (moment_ms < self.until_ms))
-        row = np.searchsorted(self.bounds, now, side="right") - 1
-        labels = self.rows.column("labels").take(pa.array(row)).to_pylist()
-        return [(dict(pairs), value) for pairs, value in zip(labels, self.values[now].tolist(), strict=True)]
+        return np.searchsorted(self.bounds, now, side="right") - 1, self.values[now]
 
     @functools.cached_property
     def _ends(self) -> np.ndarray:

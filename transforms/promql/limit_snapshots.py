@@ -121,33 +121,33 @@ def _built(
 
 
 def _rows(limits: pa.Table, row_of: np.ndarray, identity: np.ndarray) -> pa.Table:
-    picked = limits.take(pa.array(row_of)).select([*SUBSCRIPTION_KEY_NAMES, "level", "set_by", "period_s"])
-    labels, shards = [], []
-    shard: dict[tuple[str, str, str], int] = {}
-    flags = identity[:, 3:].tolist()
-    for row, (entries, relative, _, informative, unit, later) in zip(picked.to_pylist(), flags, strict=True):
-        topic = (row["cluster"], row["namespace"], row["topic"])
-        if topic not in shard:
-            shard[topic] = shard_of(*topic)
-        shards.append(shard[topic])
-        found = {name: str(value) for name, value in row.items()} | {"unit": UNITS[unit]}
-        if entries:
-            found["counts"] = "entries"
-        if relative:
-            found["relative_to_publish"] = "true"
-        if informative >= 0:
-            found["events_informative"] = "true" if informative else "false"
-        if later:
-            found["limit_observed_later"] = "true"
-        # An empty label is none.
-        labels.append(sorted((name, value) for name, value in found.items() if value))
-    count = len(labels)
+    picked = limits.take(pa.array(row_of))
+    columns = {name: picked.column(name).to_pylist() for name in ("cluster", "namespace", "topic")}
+    topics = list(zip(*columns.values(), strict=True))
+    shard = {topic: shard_of(*topic) for topic in set(topics)}
+    entries, relative, _, informative, unit, later = (identity[:, n].tolist() for n in range(3, 9))
+    columns |= {
+        name: [str(value) for value in picked.column(name).to_pylist()]
+        for name in ("partition", "subscription", "level", "set_by", "period_s")
+    } | {
+        "unit": [UNITS[one] for one in unit],
+        "counts": ["entries" if one else "" for one in entries],
+        "relative_to_publish": ["true" if one else "" for one in relative],
+        "events_informative": [("false", "true", "")[one] for one in informative],
+        "limit_observed_later": ["true" if one else "" for one in later],
+    }
+    names = sorted(columns)
+    # An empty label is none.
+    labels = [
+        [(name, value) for name, value in zip(names, values, strict=True) if value]
+        for values in zip(*(columns[name] for name in names), strict=True)
+    ]
     return pa.table(
         {
-            "series_id": [f"limit {n}" for n in range(count)],
-            "metric_name": [LIMIT_METRIC] * count,
+            "series_id": [f"limit {n}" for n in range(len(labels))],
+            "metric_name": [LIMIT_METRIC] * len(labels),
             "labels": pa.array(labels, _SERIES.field("labels").type),
-            "shard": pa.array(shards, pa.int32()),
+            "shard": pa.array([shard[topic] for topic in topics], pa.int32()),
         }
     )
 
