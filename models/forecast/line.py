@@ -76,7 +76,7 @@ def newest_line(times_s: np.ndarray, values: np.ndarray) -> Line | None:
     times, points = times_s[begin:] - times_s[-1], values[begin:]
     floor = max(1.0, _SCATTER_SHARE * float(np.abs(points).max())) ** 2
     first = 0
-    while (cut := _cut(times[first:], points[first:], floor)) is not None:
+    while (cut := _newest_cut(times[first:], points[first:], floor)) is not None:
         first += cut
     times, points = times[first:], points[first:]
     count = len(times)
@@ -84,6 +84,20 @@ def newest_line(times_s: np.ndarray, values: np.ndarray) -> Line | None:
     return Line(
         begin + first, count, float(-times[0]), _theil_sen(times, points), float(np.sqrt(error / count))
     )
+
+
+def _newest_cut(times: np.ndarray, values: np.ndarray, floor: float) -> int | None:
+    """Number of points before the cut of all points, else of their newer half, else of its newer half, and so on.
+
+    Where a series bent more than once, no single cut explains much of the whole: the newest bend shows in a part of it.
+    """
+    begin = 0
+    while len(times) - begin >= LEAST_BEFORE + LEAST_NEWEST:
+        cut = _cut(times[begin:], values[begin:], floor)
+        if cut is not None:
+            return begin + cut
+        begin += max(1, (len(times) - begin) // 2)
+    return None
 
 
 def _cut(times: np.ndarray, values: np.ndarray, floor: float) -> int | None:
@@ -97,8 +111,9 @@ def _cut(times: np.ndarray, values: np.ndarray, floor: float) -> int | None:
     places = np.arange(LEAST_BEFORE, count - LEAST_NEWEST + 1)
     both = before[places - 1] + after[count - places - 1]
     best = int(np.argmin(both))
-    noise = floor * count
-    gain = count * np.log((before[-1] + noise) / (both[best] + noise))
+    # Per degree of freedom: two lines through five points leave one, and would explain anything.
+    one, two = before[-1] / (count - 2), both[best] / (count - 4)
+    gain = count * np.log((one + floor) / (two + floor))
     return int(places[best]) if gain >= _CAUTION * _CUT_PARAMETERS * np.log(count) else None
 
 
