@@ -200,7 +200,6 @@ VERDICTS = Table(
         _opt("contributing", "causes that stand as well, most urgent first", pa.list_(CONTRIBUTING)),
         _opt("capacity_msg_rate", "messages/s that the consumers did when last seen at their capacity"),
         _opt("capacity_seen_ms", "when that was", pa.int64()),
-        _opt("signals_version", "version of the table signals that was judged", pa.int64()),
         DATE,
     ),
     key=(*SUBSCRIPTION_KEY_NAMES, "window_start_ms", "window_end_ms"),

@@ -14,11 +14,13 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, check_range
+from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.history import HISTORY_COLUMNS, HISTORY_MS
 from throttlescope.models.diagnosis.verdict import diagnose
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, check_grid, windows
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from throttlescope.ingest.lake import DataFile, Lake
 
@@ -67,12 +69,22 @@ def build_verdicts(
     files = _files_of(lake, "signals", "minute_ms", clusters, first_ms, last_ms + window_ms)
     bounds = _bounds(files, first_ms, last_ms + window_ms - MINUTE_MS)
 
-    def judge(key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
-        return verdicts_of(rows, *bounds[key[0].as_py()], window_ms=window_ms, every_ms=every_ms)
+    def judge(key: tuple[pa.Scalar, ...], rows: pa.Table, before: pa.Table) -> pa.Table:
+        cluster = key[0].as_py()
+        if cluster not in bounds:
+            return TABLES["verdicts"].loose_schema.empty_table()
+        rows = pa.concat_tables([rows, before], promote_options="default")
+        return verdicts_of(rows, *bounds[cluster], window_ms=window_ms, every_ms=every_ms)
 
     schema = from_arrow_schema(TABLES["verdicts"].loose_schema)
     signals = lake.spark(session, "signals", files)
-    df = signals.groupBy(*TOPIC_KEY_NAMES).applyInArrow(judge, schema)
+    earlier = _files_of(lake, "signals", "minute_ms", clusters, first_ms - HISTORY_MS, first_ms)
+    before = _before(signals, lake.spark(session, "signals", earlier), first_ms)
+    df = (
+        signals.groupBy(*TOPIC_KEY_NAMES)
+        .cogroup(before.groupBy(*TOPIC_KEY_NAMES))
+        .applyInArrow(judge, schema)
+    )
     lake.replace_spark(
         df,
         "verdicts",
@@ -94,7 +106,8 @@ def verdicts_of(
     Parameters
     ----------
     signals : pyarrow.Table
-        Rows of ``signals`` in any order.
+        Rows of ``signals`` in any order. Rows before ``start_ms`` are history: a day of it, with the columns of
+        :data:`~history.HISTORY_COLUMNS`, is as good as all.
 
     Returns
     -------
@@ -109,6 +122,20 @@ def verdicts_of(
         )
     ]
     return pa.Table.from_pylist(rows, schema=TABLES["verdicts"].loose_schema)
+
+
+def _before(signals: DataFrame, earlier: DataFrame, first_ms: int) -> DataFrame:
+    """A day of what the rules look back to, of the subscriptions for which they will: those with a backlog to explain."""
+    from pyspark.sql import functions as F
+
+    keys = list(SUBSCRIPTION_KEY_NAMES)
+    batch = F.least(
+        F.coalesce("read_batch_entries", F.lit(t.READ_BATCH_ENTRIES)), F.lit(t.READ_BATCH_ENTRIES)
+    )
+    asked = signals.where((F.col("backlog_ready_entries") >= batch) | (F.col("consumers") <= 0)).select(keys)
+    # Files hold whole hours, and the first one's hour is in ``signals`` already.
+    past = earlier.where(F.col("minute_ms") < first_ms).select(*keys, *HISTORY_COLUMNS)
+    return past.join(F.broadcast(asked.distinct()), keys, "left_semi")
 
 
 def verdict_latest(lake: Lake) -> pa.Table:

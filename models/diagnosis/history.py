@@ -7,7 +7,8 @@ was near. A burst is one only beside what is usual. Both are read here, at most 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
+
+import numpy as np
 
 from throttlescope.ingest.contracts.words import LIMITERS
 from throttlescope.ingest.times import DAY_MS, MINUTE_MS, SECOND_MS
@@ -18,6 +19,12 @@ from throttlescope.models.diagnosis.window import Window
 HISTORY_MS = DAY_MS
 
 _RHO = tuple(f"rho_{limiter.replace('.', '_')}" for limiter in LIMITERS)
+
+#: All that is read of the minutes before a window.
+HISTORY_COLUMNS = (
+    "minute_ms", "consumers", "permits_exhausted_share", "out_msg_delta", "delta_span_ms", "in_msg_delta",
+    "backlog_ready_entries", *_RHO,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,90 +96,80 @@ def capacity_seen(window: Window) -> Capacity | None:
     if not consumers or consumers <= 0:
         return None
     seen = window.before(HISTORY_MS, also_within=True)
-    columns = {
-        name: seen.column(name)
-        for name in (
-            "minute_ms", "consumers", "permits_exhausted_share", "out_msg_delta", "delta_span_ms", *_RHO
-        )
-    }  # fmt: skip
-    one_active = window.last("subscription_type") in ("Exclusive", "Failover")
-    run: list[int] = []
-    for i in range(len(columns["minute_ms"]) - 1, -1, -1):
-        if run and columns["minute_ms"][run[-1]] - columns["minute_ms"][i] != MINUTE_MS:
-            run = []
-        if not _saturated(columns, i, consumers, one_active):
-            run = []
-            continue
-        run.append(i)
-        if len(run) == t.CAPACITY_MINUTES:
-            out = sum(columns["out_msg_delta"][n] for n in run)
-            span_s = sum(columns["delta_span_ms"][n] or MINUTE_MS for n in run) / SECOND_MS
-            return Capacity(out / span_s, columns["minute_ms"][run[0]] + MINUTE_MS, consumers)
-    return None
-
-
-def _saturated(columns: dict, i: int, consumers: float, one_active: bool) -> bool:
-    exhausted = columns["permits_exhausted_share"][i]
-    if exhausted is None or columns["out_msg_delta"][i] is None or columns["consumers"][i] != consumers:
-        return False
-    # Those that stand by are never exhausted.
-    exhausted = min(1.0, exhausted * consumers) if one_active else exhausted
-    near_a_limit = any((columns[name][i] or 0.0) >= t.RHO_NEAR_LIMIT for name in _RHO)
-    return exhausted >= t.STARVED_FULL_SHARE and not near_a_limit
+    exhausted = seen.array("permits_exhausted_share")
+    if window.last("subscription_type") in ("Exclusive", "Failover"):
+        # Those that stand by are never exhausted.
+        exhausted = np.minimum(1.0, exhausted * consumers)
+    # NaN compares as False: what is not known is neither saturated nor near a limit.
+    saturated = (exhausted >= t.STARVED_FULL_SHARE) & (seen.array("consumers") == consumers)
+    saturated &= ~np.isnan(seen.array("out_msg_delta"))
+    for name in _RHO:
+        saturated &= ~(seen.array(name) >= t.RHO_NEAR_LIMIT)
+    minutes_ms = seen.array("minute_ms")
+    length = t.CAPACITY_MINUTES
+    if len(minutes_ms) < length:
+        return None
+    whole = np.convolve(saturated, np.ones(length), "valid") == length
+    whole &= minutes_ms[length - 1 :] - minutes_ms[: 1 - length] == (length - 1) * MINUTE_MS
+    found = np.flatnonzero(whole)
+    if not len(found):
+        return None
+    first = int(found[-1])
+    out = float(seen.array("out_msg_delta")[first : first + length].sum())
+    spans_ms = np.nan_to_num(seen.array("delta_span_ms")[first : first + length], nan=float(MINUTE_MS))
+    seen_ms = int(minutes_ms[first + length - 1]) + MINUTE_MS
+    return Capacity(out / (float(spans_ms.sum()) / SECOND_MS), seen_ms, consumers)
 
 
 def burst_before(window: Window) -> Burst | None:
     """The burst of publishing that is going on at the window's end, or ended at most :data:`~thresholds.BURST_MAX_S` before.
 
-    What is usual are the minutes before, each high one left out, so that a burst does not raise its own measure.
-    None where publishing was usual, where nobody knows what is usual, and where it lasts so long that it is demand.
+    What is usual are the minutes older than that; where too few of them are known, the later ones too, each high one left
+    out, so that a burst does not raise its own measure. None where publishing was usual, where nobody knows what is
+    usual, and where it lasts so long that it is demand.
     """
-    since_ms = window.end_ms - t.BURST_MAX_S * SECOND_MS
-    rates = _publish_rates(window)
-    usual = [rate for minute_ms, rate in rates if minute_ms < since_ms]
-    recent = rates[len(usual) :]
-    high = []
-    for minute_ms, rate in recent:
-        if len(usual) >= t.USUAL_MINUTES and rate > _high(usual):
-            high.append((minute_ms, rate))
-        else:
-            usual.append(rate)
-    if len(high) < t.BURST_MINUTES or len(high) == len(recent):
+    seen = window.before(HISTORY_MS, also_within=True)
+    rates = seen.array("in_msg_delta") / 60.0
+    known = ~np.isnan(rates)
+    minutes_ms, rates = seen.array("minute_ms")[known], rates[known]
+    old = int(np.searchsorted(minutes_ms, window.end_ms - t.BURST_MAX_S * SECOND_MS))
+    if old >= t.USUAL_MINUTES:
+        usual = rates[:old]
+        high = old + np.flatnonzero(rates[old:] > _high(usual))
+    else:
+        usual, high = _growing_usual(rates, old)
+    if len(high) < t.BURST_MINUTES or len(high) == len(rates) - old:
         return None
+    start_ms = int(minutes_ms[high[0]])
     return Burst(
-        msg_per_s=sum(rate for _, rate in high) / len(high),
-        start_ms=high[0][0],
-        end_ms=high[-1][0] + MINUTE_MS,
-        usual=Usual(median(usual), _high(usual), len(usual)),
-        backlog_before_entries=_backlog_before(window, high[0][0]),
+        msg_per_s=float(rates[high].mean()),
+        start_ms=start_ms,
+        end_ms=int(minutes_ms[high[-1]]) + MINUTE_MS,
+        usual=Usual(float(np.median(usual)), _high(usual), len(usual)),
+        backlog_before_entries=_backlog_before(seen, start_ms),
     )
 
 
-def _backlog_before(window: Window, at_ms: int) -> float | None:
-    seen = window.before(HISTORY_MS, also_within=True)
-    known = [
-        ready
-        for minute_ms, ready in zip(
-            seen.column("minute_ms"), seen.column("backlog_ready_entries"), strict=True
-        )
-        if minute_ms < at_ms and ready is not None
-    ]
-    return known[-1] if known else None
+def _growing_usual(rates: np.ndarray, old: int) -> tuple[np.ndarray, np.ndarray]:
+    usual, high = list(rates[:old]), []
+    for i in range(old, len(rates)):
+        if len(usual) >= t.USUAL_MINUTES and rates[i] > _high(np.array(usual)):
+            high.append(i)
+        else:
+            usual.append(rates[i])
+    return np.array(usual), np.array(high, np.int64)
 
 
-def _high(usual: list[float]) -> float:
-    middle = median(usual)
-    spread = 1.4826 * median(abs(rate - middle) for rate in usual)
+def _backlog_before(seen: Window, at_ms: int) -> float | None:
+    ready = seen.array("backlog_ready_entries")[seen.array("minute_ms") < at_ms]
+    ready = ready[~np.isnan(ready)]
+    return float(ready[-1]) if len(ready) else None
+
+
+def _high(usual: np.ndarray) -> float:
+    middle = float(np.median(usual))
+    spread = 1.4826 * float(np.median(np.abs(usual - middle)))
     return middle + max(t.BURST_DEVIATIONS * spread, t.BURST_SHARE * middle)
-
-
-def _publish_rates(window: Window) -> list[tuple[int, float]]:
-    seen = window.before(HISTORY_MS, also_within=True)
-    return [
-        (minute_ms, published / 60.0)
-        for minute_ms, published in zip(seen.column("minute_ms"), seen.column("in_msg_delta"), strict=True)
-        if published is not None
-    ]
 
 
 def nobody_since_ms(window: Window) -> int | None:

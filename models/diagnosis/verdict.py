@@ -85,8 +85,6 @@ class Verdict:
         Causes that stand as well, most urgent first.
     capacity : Capacity or None
         What the consumers did when they were last seen at their capacity.
-    signals_version : int or None
-        Version of the table that the window was read from; None for a window of no lake.
     standings : tuple of Standing
         All causes that stood, the named one first unless its confidence was too low. Not stored.
     symptoms : Symptoms
@@ -112,7 +110,6 @@ class Verdict:
     capacity: Capacity | None
     standings: tuple[Standing, ...]
     symptoms: Symptoms
-    signals_version: int | None = None
 
     def to_row(self) -> dict[str, Any]:
         """A row of ``verdicts``."""
@@ -135,7 +132,6 @@ class Verdict:
             "contributing": [row.to_row() for row in self.contributing],
             "capacity_msg_rate": self.capacity.msg_per_s if self.capacity else None,
             "capacity_seen_ms": self.capacity.seen_ms if self.capacity else None,
-            "signals_version": self.signals_version,
             "date": date_of(self.window_start_ms),
         }
 

@@ -13,6 +13,7 @@ from math import isfinite
 from statistics import median
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.contracts.results import SIGNALS
@@ -45,11 +46,19 @@ class MinuteColumns(Mapping[str, Sequence[Any]]):
     def __init__(self, rows: pa.Table) -> None:
         self._rows = rows
         self._columns: dict[str, list[Any]] = {}
+        self._arrays: dict[str, np.ndarray] = {}
 
     def __getitem__(self, name: str) -> list[Any]:
         values = self._columns.get(name)
         if values is None:
             values = self._columns[name] = [_clean(value) for value in self._rows.column(name).to_pylist()]
+        return values
+
+    def array(self, name: str) -> np.ndarray:
+        """A column of numbers as float64, NaN where NULL."""
+        values = self._arrays.get(name)
+        if values is None:
+            values = self._arrays[name] = _numbers(self[name])
         return values
 
     def __iter__(self) -> Iterator[str]:
@@ -119,6 +128,11 @@ class Window:
     def column(self, name: str) -> Sequence[Any]:
         """All values of a column, None included."""
         return self.columns[name][self.low : self.high]
+
+    def array(self, name: str) -> np.ndarray:
+        """A column of numbers as float64, NaN where it is not known."""
+        whole = self.columns.array(name) if isinstance(self.columns, MinuteColumns) else None
+        return _numbers(self.column(name)) if whole is None else whole[self.low : self.high]
 
     def points(self, name: str) -> list[Point]:
         """Known values of a column with the ends of their minutes."""
@@ -228,6 +242,10 @@ def check_grid(window_ms: int, every_ms: int) -> None:
             raise InputError(
                 f"--{name} is not a number of whole minutes", got=f"{value} ms", expected="such as 5m"
             )
+
+
+def _numbers(values: Sequence[Any]) -> np.ndarray:
+    return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 def _clean(value: Any) -> Any:

@@ -104,6 +104,23 @@ def test_sliding_windows_that_cross_the_hour_come_with_the_next_run(spark, tmp_p
     assert starts == list(range(66))
 
 
+def test_a_run_looks_back_into_what_earlier_runs_brought(spark, tmp_path):
+    lake = Lake(tmp_path / "history")
+    # An hour at their capacity of 120 msg/s, then 200 msg/s meet a limit of 100.
+    fill(lake, minutes("billing", 60, **{**SLOW, "out_rate": 120.0}))
+    fill(lake, minutes("billing", 30, first=60, **{**THROTTLED, "in_rate": 200.0}))
+    fill(lake, minutes("search", 90))
+    build_verdicts(spark, lake, [CLUSTER], HOUR_MS + BLOCK_MS, HOUR_MS + BLOCK_MS + 1_800_000, "two")
+    rows = [row for row in stored(lake) if row["window_start_ms"] >= HOUR_MS + BLOCK_MS]
+    assert {(row["subscription"], row["cause"]) for row in rows} == {
+        ("billing", "both"),
+        ("search", "healthy"),
+    }
+    assert {row["capacity_msg_rate"] for row in rows if row["cause"] == "both"} == {120.0}
+    here = verdicts_of(lake.read("signals"), HOUR_MS + BLOCK_MS, HOUR_MS + 90 * MINUTE_MS).to_pylist()
+    assert rows == sorted(here, key=lambda row: (row["subscription"], row["window_start_ms"]))
+
+
 def test_other_clusters_are_left_alone(spark, lake):
     build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "run")
     before = stored(lake)
