@@ -1,0 +1,244 @@
+"""Alerts. In: options. Out: one alert per cause that PromQL can tell, and the alarms beside them."""
+
+from __future__ import annotations
+
+from throttlescope.app.rules_export import wording as w
+from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
+from throttlescope.app.rules_export.limiters import BINDS, RHO, events_rate
+from throttlescope.app.rules_export.options import ExportOptions
+from throttlescope.app.rules_export.rules import Alerting, Recording
+from throttlescope.app.rules_export.signals import named
+from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.times import DAY_MS, MINUTE_MS
+from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
+from throttlescope.transforms.rules.load import PREFIX
+
+THROTTLED, BOTH = "PulsarSubscriptionThrottled", "PulsarSubscriptionThrottledAndSlow"
+NO_CONSUMERS, BLOCKED = "PulsarSubscriptionNoConsumers", "PulsarSubscriptionBlockedOnUnacked"
+REDELIVERY, SLOW = "PulsarSubscriptionRedelivering", "PulsarSubscriptionSlowConsumers"
+UNEXPLAINED = "PulsarBacklogGrowsUnexplained"
+THROTTLING_AND_GROWING = "PulsarThrottlingWhileBacklogGrows"
+LIMIT_NEARLY_USED, PUBLISH_THROTTLED = "PulsarDispatchLimitNearlyUsed", "PulsarPublishThrottled"
+LIMITS_MISSING, LIMITS_OLD = "ThrottlescopeLimitsMissing", "ThrottlescopeLimitsOld"
+
+#: The label of alerts whose first action is to add consumers. Inhibition looks for it.
+ADD_CONSUMERS = "add_consumers"
+
+_HELD, _GROWING = f"{PREFIX}backlog_held_entries", f"{PREFIX}backlog_growing_entries"
+_FULL = f"{PREFIX}consumers_queue_full"
+_SOME_TIME_MS = 15 * MINUTE_MS
+# Recorded as filters, so that alerts of one subscription exclude one another in the order of the hypotheses.
+_WITHOUT_CONSUMERS = f"{PREFIX}backlog_without_consumers_entries"
+_BLOCKED = f"{PREFIX}backlog_blocked_entries"
+_REDELIVERED = f"{PREFIX}backlog_redelivered_entries"
+_SLOW = f"{PREFIX}backlog_of_slow_consumers_entries"
+
+
+def cause_rules(options: ExportOptions) -> list[Recording]:
+    """The backlog by its cause; each is there only while its cause stands."""
+    dispatched = named("out_msg_rate_5m", options)
+    return [
+        Recording(
+            _WITHOUT_CONSUMERS,
+            f"{PREFIX}undelivered_entries > 0\n  and\n{PREFIX}consumers == 0",
+            why="Entries wait, however few, and nobody is connected.",
+        ),
+        Recording(
+            _BLOCKED, f"{_HELD}\n  and\n{PREFIX}blocked_on_unacked == 1\n  unless\n{_WITHOUT_CONSUMERS}"
+        ),
+        Recording(
+            _REDELIVERED,
+            f"{_HELD}\n  and\n{PREFIX}redeliver_msg_rate >= {t.REDELIVERY_SHARE:g} * ({dispatched} > 0)\n"
+            f"  unless on ({KEY})\n({BINDS} or {_WITHOUT_CONSUMERS} or {_BLOCKED})",
+        ),
+        Recording(
+            _SLOW,
+            f"{_HELD}\n  and\n{PREFIX}consumers > 0\n"
+            f"  and\n{PREFIX}limiters_known == {len(LEVELS) * len(UNITS)}\n"
+            f"  unless on ({KEY})\n({BINDS} or {PREFIX}limiter_open_rho)\n"
+            f"  unless\n({_BLOCKED} or {_REDELIVERED} or {PREFIX}consumers_queue_empty)\n"
+            f"  unless\n{PREFIX}backlog_gone_in_s <= {t.DRAIN_TARGET_S:g}",
+            why="Every limiter is known and excluded, and the backlog is not being worked off.",
+        ),
+    ]
+
+
+def alerts(options: ExportOptions) -> list[Alerting]:
+    """All alerts, the causes first."""
+    return [*_causes(options), *_alarms(options), *_ours(options)]
+
+
+def _alert(
+    options: ExportOptions, name: str, expr: str, labels: dict, notes: dict, for_ms: int | None = None, why=""
+):
+    return Alerting(
+        name, expr, options.for_ms if for_ms is None else for_ms, {**labels, **options.labels}, notes, why
+    )
+
+
+def _causes(options: ExportOptions) -> list[Alerting]:
+    link = w.subscription_link(options)
+    throttled = f"{BINDS}\n  unless on ({KEY})\n({_WITHOUT_CONSUMERS} or {_BLOCKED})"
+    return [
+        _alert(
+            options, THROTTLED, f"{throttled}\n  unless on ({KEY})\n{_FULL}",
+            {"severity": "warning", "cause": "throttled", "action": "raise_limit"},
+            w.annotations(
+                f"{w.SUBSCRIPTION_WORDS} is held back by the {w.LIMITER_WORDS}",
+                f"A rate limiter of the broker holds the backlog: {w.SHARE} of the {w.LIMITER_WORDS} is used, by all that "
+                "share it, and the limiter keeps lowering read plans. Adding consumers will not help.",
+                "Decide whether this limit is meant to hold this subscription. If not, raise it; if a neighbour uses it up, "
+                "give it a limit of its own.",
+                link,
+            ),
+        ),
+        _alert(
+            options, BOTH, f"{throttled}\n  and on ({KEY})\n{_FULL}",
+            {"severity": "warning", "cause": "both", "action": "raise_limit"},
+            w.annotations(
+                f"{w.SUBSCRIPTION_WORDS} is at the {w.LIMITER_WORDS}, and its consumers are at their capacity too",
+                f"{w.SHARE} of the {w.LIMITER_WORDS} is used while the consumers' queues are full. Lifting one alone "
+                "changes little.",
+                "Plan both: a higher limit, and faster or more consumers.",
+                link,
+            ),
+        ),
+        _alert(
+            options, NO_CONSUMERS, _WITHOUT_CONSUMERS,
+            {"severity": "warning", "cause": "no_consumers", "action": ADD_CONSUMERS},
+            w.annotations(
+                f"{w.SUBSCRIPTION_WORDS} has no consumers",
+                f"{w.COUNT} entries wait and no consumer is connected.",
+                "Find out why the consumers are gone: their logs, their deployment, their permissions. If nobody needs the "
+                "subscription any more, delete it.",
+                link,
+            ),
+        ),
+        _alert(
+            options, BLOCKED, _BLOCKED,
+            {"severity": "critical", "cause": "blocked_on_unacked", "action": "acknowledge"},
+            w.annotations(
+                f"{w.SUBSCRIPTION_WORDS} is blocked on unacknowledged messages",
+                f"{w.COUNT} entries wait. Pulsar stopped dispatching until consumers acknowledge what they hold.",
+                "Look for consumers that take messages and do not acknowledge them, and restart or mend them.",
+                link,
+            ),
+        ),
+        _alert(
+            options, REDELIVERY, _REDELIVERED,
+            {"severity": "warning", "cause": "redelivery", "action": "mend_consumers"},
+            w.annotations(
+                f"{w.SUBSCRIPTION_WORDS} mostly delivers messages again",
+                f"{w.COUNT} entries wait while most of the dispatching is spent on messages that come back.",
+                "Look for messages that fail again and again, and for acknowledgement timeouts that are too short; consider a "
+                "dead letter topic.",
+                link,
+            ),
+        ),
+        _alert(
+            options, SLOW, _SLOW,
+            {"severity": "warning", "cause": "slow_consumers", "action": ADD_CONSUMERS},
+            w.annotations(
+                f"{w.SUBSCRIPTION_WORDS}: its consumers cannot keep up",
+                f"{w.COUNT} entries wait, and no dispatch limit holds them back: the consumers take less than is published.",
+                "Add consumers or make them faster. An Exclusive or Failover subscription takes one consumer per partition: "
+                "add partitions.",
+                link,
+            ),
+        ),
+    ]  # fmt: skip
+
+
+def _alarms(options: ExportOptions) -> list[Alerting]:
+    near = f"{t.RHO_NEAR_LIMIT:g}"
+    found = [
+        _alert(
+            options, UNEXPLAINED,
+            f"{_GROWING}\n  unless on ({KEY})\n({BINDS} or {_WITHOUT_CONSUMERS} or {_BLOCKED} or {_REDELIVERED} or {_SLOW})",
+            {"severity": "info", "cause": "unknown", "action": "look"},
+            w.annotations(
+                f"{w.SUBSCRIPTION_WORDS}: the backlog grows and no cause stands",
+                f"{w.COUNT} entries more than {options.window} ago. Neither a limiter nor the consumers can be blamed from "
+                "these metrics.",
+                "Open the page: it says which evidence is missing. Do not add consumers before it is there.",
+                w.subscription_link(options),
+            ),
+            _SOME_TIME_MS,
+        ),
+        _alert(
+            options, THROTTLING_AND_GROWING,
+            f"sum by ({KEY}) ({events_rate(options)}) > 0\n  and\n{_GROWING}",
+            {"severity": "info", "action": "look"},
+            w.annotations(
+                f"{w.SUBSCRIPTION_WORDS}: read plans are lowered while the backlog grows",
+                f"{w.COUNT} read plans per second are lowered by some limiter. This alone proves nothing: a small limit "
+                "lowers the plans of a healthy subscription too.",
+                "See whether an alert with a cause follows, and open the page.",
+                w.subscription_link(options),
+            ),
+        ),
+    ]  # fmt: skip
+    scopes = (("subscription", KEY, w.SUBSCRIPTION_WORDS, w.subscription_link(options)),
+              ("topic", TOPIC, w.TOPIC_WORDS, w.topic_link(options)),
+              ("broker", "cluster", "A broker of {{ $labels.cluster }}", w.cluster_link(options)))  # fmt: skip
+    for scope, by, who, link in scopes:
+        found.append(
+            _alert(
+                options, LIMIT_NEARLY_USED, f'max by ({by}, level, unit) ({RHO}{{level="{scope}"}}) >= {near}',
+                {"severity": "info", "scope": scope, "action": "plan"},
+                w.annotations(
+                    f"{who} uses {w.SHARE} of the {w.LIMITER_WORDS}",
+                    f"Consumption is at {w.SHARE} of the {w.LIMITER_WORDS}. Nothing waits yet because of that alone.",
+                    "Raise the limit before the traffic grows, or accept that it will hold.",
+                    link,
+                ),
+                _SOME_TIME_MS,
+            )
+        )  # fmt: skip
+    hits = f"sum by (cluster, namespace, topic, partition) (increase(pulsar_publish_rate_limit_times[{options.window}]))"
+    found.append(
+        _alert(
+            options, PUBLISH_THROTTLED, f"{in_our_shape('sum', TOPIC, hits, options)} > 0",
+            {"severity": "info", "action": "look"},
+            w.annotations(
+                f"Producers of {w.TOPIC_WORDS} are held back by a publish limit",
+                f"The publish limit was hit {w.COUNT} times in {options.window}. What is not published is in no backlog.",
+                "Decide whether the publish rate of this topic or namespace is meant to hold its producers.",
+                w.topic_link(options),
+            ),
+        )
+    )  # fmt: skip
+    return found
+
+
+def _ours(options: ExportOptions) -> list[Alerting]:
+    labels = {"severity": "info", "action": "read_limits"}
+    return [
+        _alert(
+            options, LIMITS_MISSING,
+            f"count by (cluster) ({PREFIX}backlog_ready_entries)\n  unless on (cluster)\n"
+            f"count by (cluster) ({LIMIT_METRIC})",
+            labels,
+            w.annotations(
+                "The dispatch limits of {{ $labels.cluster }} are not known",
+                f"{{{{ $value }}}} subscription partitions are scraped and there is no {LIMIT_METRIC} of their cluster: no "
+                "alert can tell a limiter from slow consumers.",
+                "Let this Prometheus scrape throttlescope serve, and let throttlescope run read the admin API.",
+                w.cluster_link(options),
+            ),
+            _SOME_TIME_MS,
+        ),
+        _alert(
+            options, LIMITS_OLD,
+            f"time() - throttlescope_limits_observed_timestamp_seconds > {DAY_MS // 1000}",
+            labels,
+            w.annotations(
+                "The dispatch limits of {{ $labels.cluster }} are old",
+                "They were read {{ $value | humanizeDuration }} ago and may be others by now.",
+                "See why throttlescope run no longer reads the admin API.",
+                w.cluster_link(options),
+            ),
+            _SOME_TIME_MS,
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,74 @@
+"""Rules as text. In: rules. Out: a rules file and a piece of Alertmanager's configuration, in YAML that people can read."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from throttlescope.app.rules_export.options import ExportOptions, duration_text
+from throttlescope.app.rules_export.rules import Alerting, Recording
+
+GROUP = "throttlescope_live"
+_WIDTH = 118
+
+
+def rules_text(rules: Iterable[Recording | Alerting], options: ExportOptions, heading: str) -> str:
+    """A rules file of one group, whose rules see what those before them gave at the same moment."""
+    lines = [*_comment(heading, ""), "groups:", f"  - name: {GROUP}"]
+    lines += [f"    interval: {duration_text(options.interval_ms)}", "    rules:"]
+    for rule in rules:
+        lines.append("")
+        lines += _comment(rule.why, "      ") if rule.why else []
+        lines += (f"      {line}" for line in _rule(rule))
+    return "\n".join(lines) + "\n"
+
+
+def inhibit_text(rules: Sequence[tuple[str, Mapping]], heading: str) -> str:
+    """The part ``inhibit_rules`` of Alertmanager's configuration."""
+    lines = [*_comment(heading, ""), "inhibit_rules:"]
+    for why, rule in rules:
+        lines += _comment(why, "  ")
+        for number, (name, values) in enumerate(rule.items()):
+            lines.append(
+                f"  {'-' if number == 0 else ' '} {name}: [{', '.join(_quoted(value) for value in values)}]"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _rule(rule: Recording | Alerting) -> Iterator[str]:
+    if isinstance(rule, Recording):
+        yield f"- record: {rule.record}"
+    else:
+        yield f"- alert: {rule.alert}"
+    if "\n" in rule.expr:
+        yield "  expr: |-"
+        yield from (f"    {line}" for line in rule.expr.splitlines())
+    else:
+        yield f"  expr: {_quoted(rule.expr)}"
+    if isinstance(rule, Alerting):
+        yield f"  for: {duration_text(rule.for_ms)}"
+    yield from _mapping("labels", rule.labels)
+    if isinstance(rule, Alerting):
+        yield from _mapping("annotations", rule.annotations)
+
+
+def _mapping(name: str, texts: Mapping[str, str]) -> Iterator[str]:
+    if texts:
+        yield f"  {name}:"
+        yield from (f"    {key}: {_quoted(text)}" for key, text in texts.items())
+
+
+def _quoted(text: str) -> str:
+    """A YAML scalar in single quotes, where nothing but the quote has a meaning; else in double ones."""
+    if text.isprintable():
+        return "'" + text.replace("'", "''") + "'"
+    return json.dumps(text)
+
+
+def _comment(text: str, indent: str) -> list[str]:
+    return [
+        f"{indent}# {line}".rstrip()
+        for paragraph in text.split("\n")
+        for line in (textwrap.wrap(paragraph, _WIDTH - len(indent)) or [""])
+    ]

@@ -1,0 +1,106 @@
+"""The export. In: options and a folder. Out: a rules file for Prometheus and inhibition rules for Alertmanager, checked before they are written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from throttlescope.app.rules_export.alerts import alerts, cause_rules
+from throttlescope.app.rules_export.document import inhibit_text, rules_text
+from throttlescope.app.rules_export.inhibit import inhibit_rules
+from throttlescope.app.rules_export.limiters import limiter_rules
+from throttlescope.app.rules_export.options import ExportOptions
+from throttlescope.app.rules_export.rules import Alerting, Recording
+from throttlescope.app.rules_export.signals import backlog_rules, queue_rules, signal_rules
+from throttlescope.ingest.errors import InputError
+from throttlescope.transforms.rules.order import check_order
+from throttlescope.transforms.rules.remarks import remarks
+from throttlescope.transforms.rules.rule_file import read_rule_file
+
+RULES_NAME, INHIBIT_NAME = "throttlescope.live.rules.yml", "throttlescope.inhibit.yml"
+
+_RULES_HEADING = """Live rules of throttlescope, written by `throttlescope rules export`: why a Pulsar subscription has a backlog.
+Load it with rule_files. It reads Pulsar's own metrics and throttlescope_dispatch_limit, which `throttlescope serve` exposes
+at /metrics: scrape that with honor_labels: true. Numbers come from docs/background/diagnosis.md. Change options, not this file."""
+_INHIBIT_HEADING = (
+    """Inhibition rules of throttlescope: put them into inhibit_rules of Alertmanager's configuration."""
+)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file of the export."""
+
+    path: Path
+    recording_rules: int = 0
+    alerting_rules: int = 0
+    inhibit_rules: int = 0
+
+
+def all_rules(options: ExportOptions) -> list[Recording | Alerting]:
+    """Every rule, each behind what it reads."""
+    return [
+        *signal_rules(options),
+        *backlog_rules(options),
+        *queue_rules(options),
+        *limiter_rules(options),
+        *cause_rules(options),
+        *alerts(options),
+    ]
+
+
+def export_rules(folder: Path, options: ExportOptions) -> list[Written]:
+    """Write the export into a folder, which is made where it is missing.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be written, or Prometheus could not evaluate the rules; then nothing is written.
+    """
+    rules = all_rules(options)
+    text = rules_text(rules, options, _RULES_HEADING)
+    check(text)
+    alerting = sum(isinstance(rule, Alerting) for rule in rules)
+    inhibit = inhibit_rules()
+    written = [
+        Written(folder / RULES_NAME, len(rules) - alerting, alerting),
+        Written(folder / INHIBIT_NAME, inhibit_rules=len(inhibit)),
+    ]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for one, content in zip(written, (text, inhibit_text(inhibit, _INHIBIT_HEADING)), strict=True):
+            _replace(one.path, content)
+    except OSError as error:
+        raise InputError(
+            "The rules cannot be written",
+            got=f"{folder}: {error.strerror}",
+            fix="name another folder with --out",
+        ) from error
+    return written
+
+
+def check(text: str) -> None:
+    """Refuse what Prometheus with its default flags would not load, or could not evaluate.
+
+    Raises
+    ------
+    InputError
+        As for any rules file, or a remark about what promtool would say.
+    """
+    with tempfile.TemporaryDirectory(prefix="throttlescope-") as folder:
+        path = Path(folder) / RULES_NAME
+        path.write_text(text, encoding="utf-8")
+        file = read_rule_file(path)
+    check_order(file)
+    found = remarks(file)
+    if found:
+        raise InputError("The rules would not be evaluated as they are meant", got=found[0])
+
+
+def _replace(path: Path, text: str) -> None:
+    # A Prometheus that reloads meanwhile sees the old file or the new one.
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)

@@ -1,0 +1,42 @@
+"""Inhibition for Alertmanager. In: nothing. Out: rules by which an alert that knows the cause silences those that would mislead."""
+
+from __future__ import annotations
+
+from throttlescope.app.rules_export import alerts as a
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+
+_KEY = list(SUBSCRIPTION_KEY_NAMES)
+_HELD_BY_LIMITER = f'alertname=~"{a.THROTTLED}|{a.BOTH}"'
+_KNOWS_A_CAUSE = (
+    f'alertname=~"{"|".join((a.THROTTLED, a.BOTH, a.NO_CONSUMERS, a.BLOCKED, a.REDELIVERY, a.SLOW))}"'
+)
+
+
+def inhibit_rules() -> list[tuple[str, dict]]:
+    """Why, and the rule as Alertmanager reads it."""
+    return [
+        (
+            "Throttled silences whatever asks for more consumers: they would not help. Give alerts of your own the same label.",
+            {
+                "source_matchers": [_HELD_BY_LIMITER],
+                "target_matchers": [f'action="{a.ADD_CONSUMERS}"'],
+                "equal": _KEY,
+            },
+        ),
+        (
+            "A cause silences the alarms that only see something.",
+            {
+                "source_matchers": [_KNOWS_A_CAUSE],
+                "target_matchers": [f'alertname=~"{a.THROTTLING_AND_GROWING}|{a.UNEXPLAINED}"'],
+                "equal": _KEY,
+            },
+        ),
+        (
+            "A limit that holds a subscription need not be said to be nearly used.",
+            {
+                "source_matchers": [_HELD_BY_LIMITER],
+                "target_matchers": [f'alertname="{a.LIMIT_NEARLY_USED}"', 'scope="subscription"'],
+                "equal": [*_KEY, "level", "unit"],
+            },
+        ),
+    ]

@@ -1,0 +1,124 @@
+"""Signals for live use. In: the shipped rules. Out: the same rules with our labels, and what follows from them about backlogs."""
+
+from __future__ import annotations
+
+from throttlescope.app.rules_export.labels import KEY, in_our_shape
+from throttlescope.app.rules_export.options import ExportOptions, duration_text
+from throttlescope.app.rules_export.rules import Recording
+from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.transforms.rules.load import PREFIX, column_rules
+
+#: How long the messages of an entry are believed to be as many when nobody publishes.
+ENTRY_MEMORY = "6h"
+
+#: Columns of ``signals`` that the rules below read.
+_GAUGES = (
+    "backlog_ready_entries",
+    "unacked_msg",
+    "consumers",
+    "blocked_on_unacked",
+    "permits_max",
+    "ack_msg_rate",
+    "redeliver_msg_rate",
+    "write_entry_rate",
+)
+#: Pulsar keeps topics and subscriptions of its own, such as the compaction's, whose backlogs are meant to be.
+_NOT_PULSARS_OWN = 'topic!~".*/__[^/]*", subscription!~"__.*"'
+_RATES = ("in_msg_rate_5m", "in_bytes_rate_5m", "out_msg_rate_5m", "out_bytes_rate_5m")
+
+
+def signal_rules(options: ExportOptions) -> list[Recording]:
+    """Columns of ``signals``, as the shipped rules give them."""
+    shipped = column_rules()
+    found = []
+    for column in (*_GAUGES, "permits_min", *_RATES):
+        aggregate = "min" if column == "permits_min" else "sum" if column in _RATES else "max"
+        expr = shipped[column].expr.replace("[5m]", f"[{options.window}]")
+        found.append(Recording(named(column, options), in_our_shape(aggregate, KEY, expr, options)))
+    return found
+
+
+def named(column: str, options: ExportOptions) -> str:
+    """The rule of a column; a window ends the name."""
+    return PREFIX + column.replace("_5m", f"_{options.window}")
+
+
+def backlog_rules(options: ExportOptions) -> list[Recording]:
+    """Is there a backlog, and which way does it go? (``models/diagnosis/symptoms/backlog.py``)"""
+    window_s = options.window_ms // 1000
+    ready, published = f"{PREFIX}backlog_ready_entries{{{_NOT_PULSARS_OWN}}}", f"{PREFIX}write_entry_rate"
+    growth = named("backlog_growth_entries_5m", options)
+    batch = _n(t.READ_BATCH_ENTRIES)
+    return [
+        Recording(
+            f"{PREFIX}messages_per_entry",
+            f"{named('in_msg_rate_5m', options)} / ({published} > 0) > 0",
+        ),
+        Recording(
+            f"{PREFIX}undelivered_entries",
+            f"clamp_min(\n  {ready}\n    -\n"
+            f"  ({PREFIX}unacked_msg / last_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}]) or {PREFIX}unacked_msg)\n"
+            f", 0)\n  or\n{ready}",
+            why="Unacked messages are backlog until they are acked, but no consumer waits for them. Pulsar's own topics and "
+            "subscriptions are left out.",
+        ),
+        Recording(
+            f"{PREFIX}backlog_held_entries",
+            f"{PREFIX}undelivered_entries\n  >\n"
+            f"(clamp_min({_n(t.HELD_S)} * {published}, {batch}) or {batch} + 0 * {PREFIX}undelivered_entries)",
+            why="There only while more waits than one read clears, and than a few seconds of publishing.",
+        ),
+        Recording(growth, f"{ready} - {ready} offset {options.window}"),
+        Recording(
+            f"{PREFIX}backlog_growing_entries",
+            f"{growth}\n  >=\n"
+            f"(clamp_min({_n(t.GROWTH_SHARE * window_s)} * {published}, {batch}) or {batch} + 0 * {growth})\n"
+            f"  and\n{ready} > {batch}",
+        ),
+        Recording(
+            f"{PREFIX}backlog_gone_in_s",
+            f"{window_s} * {ready} / -({growth} < 0)",
+            why="There only while the backlog falls.",
+        ),
+    ]
+
+
+def queue_rules(options: ExportOptions) -> list[Recording]:
+    """Are the consumers' queues full? (``models/diagnosis/consumers.py``)"""
+    unacked, permits_max, permits_min = (
+        f"{PREFIX}{name}" for name in ("unacked_msg", "permits_max", "permits_min")
+    )
+    window, step = options.window, duration_text(options.interval_ms)
+    tracked = f"max_over_time({unacked}[{window}]) > 0"
+    fill = f"avg_over_time({PREFIX}consumers_fill_share[{window}])"
+    starved = f"avg_over_time({PREFIX}consumers_starved[{window}])"
+    full = f"{PREFIX}consumers_queue_full"
+    unacked_full = _n(t.FILL_FULL_SHARE * t.RECEIVER_QUEUE_MSG)
+    return [
+        Recording(
+            f"{PREFIX}consumers_starved",
+            f"({permits_max} <= bool 0 and {unacked} > 0)\n  or\n{permits_min} <= bool 0",
+            why="1: the broker waits for permits. Consumers share where messages are unacked; of others one is active.",
+        ),
+        Recording(
+            f"{PREFIX}consumers_fill_share",
+            f"{unacked}\n  /\n"
+            f"({unacked} + {PREFIX}consumers * clamp_min(({permits_min} + {permits_max}) / 2, 0) > 0)\n"
+            f"  and\n{tracked}",
+        ),
+        Recording(
+            full,
+            f"{starved} >= {_n(t.STARVED_FULL_SHARE)}\n  or\n{fill} >= {_n(t.FILL_FULL_SHARE)}\n  or\n"
+            f"({unacked} >= {unacked_full} * ({PREFIX}consumers > 0) unless {permits_max})",
+        ),
+        Recording(
+            f"{PREFIX}consumers_queue_empty",
+            f"(\n  avg_over_time(({unacked} <= bool 0)[{window}:{step}]) >= {_n(t.IDLE_SHARE)} and {tracked}\n    or\n"
+            f"  {fill} < {_n(t.FILL_EMPTY_SHARE)}\n    or\n"
+            f"  ({starved} < {_n(t.STARVED_EMPTY_SHARE)} unless {fill})\n)\n  unless\n{full}",
+        ),
+    ]
+
+
+def _n(value: float) -> str:
+    return f"{value:g}"
