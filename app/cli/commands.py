@@ -9,12 +9,14 @@ import typer
 from typer.core import TyperGroup
 
 from throttlescope.app.cli import (
+    anomalies,
     demo,
     doctor,
     evaluate,
     promql,
     quality,
     recordings,
+    reopen,
     rules,
     run,
     serve,
@@ -132,6 +134,8 @@ for _family in (
     doctor,
     run,
     verdicts,
+    reopen,
+    anomalies,
     evaluate,
     promql,
     rules,

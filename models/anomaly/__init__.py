@@ -1,0 +1,11 @@
+"""What is unusual for a subscription. In: weeks of ``signals``. Out: ``anomalies``; pure functions but for :mod:`apply`.
+
+``calendar`` hours of the week in a zone -> ``levels`` what a series shows at each hour, and which change became a new level
+-> ``spread`` how far it strays -> ``cusum`` when straying adds up; ``silence`` when samples stop. ``series`` judges one
+series, ``subscription`` all of a subscription partition, ``grouping`` finds what many share, ``apply`` runs it on Spark.
+"""
+
+from throttlescope.models.anomaly.rules import RULES, Rules
+from throttlescope.models.anomaly.subscription import Range, anomalies_of
+
+__all__ = ["RULES", "Range", "Rules", "anomalies_of"]
