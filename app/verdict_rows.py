@@ -6,11 +6,14 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
+
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.words import CAUSES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.times import MINUTE_MS, format_time
+from throttlescope.models.diagnosis.window import SubscriptionKey
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -78,6 +81,48 @@ def read_verdicts(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
         ORDER BY {_KEY}, window_start_ms, window_end_ms
     """  # noqa: S608
     return _rows(lake, query, values)
+
+
+def window_at(
+    lake: Lake, subscription: str, cluster: str | None, at_ms: int, as_of_ms: int | None = None
+) -> tuple[SubscriptionKey, int]:
+    """The key of one subscription partition, and the start of the newest window around a moment.
+
+    Raises
+    ------
+    InputError
+        The name is not understood, stands for several partitions or clusters, or has no window there.
+    """
+    name = SubscriptionName.of(subscription)
+    where = (pc.field("topic") == name.topic) & (pc.field("subscription") == name.subscription)
+    where &= (pc.field("window_start_ms") <= at_ms) & (pc.field("window_end_ms") > at_ms)
+    if name.partition is not None:
+        where &= pc.field("partition") == name.partition
+    rows = lake.read(
+        "verdicts",
+        columns=[*SUBSCRIPTION_KEY_NAMES, "window_start_ms"],
+        where=where,
+        partition=None if cluster is None else {"cluster": [cluster]},
+        version=None if as_of_ms is None else lake.version_at("verdicts", as_of_ms),
+    ).to_pylist()
+    if not rows:
+        raise InputError(
+            "There is no verdict of this subscription at that moment",
+            got=f"{subscription} at {format_time(at_ms)}",
+            fix="throttlescope verdicts --all --subscription NAME lists its windows",
+        )
+    starts = {SubscriptionKey(*(row[name] for name in SUBSCRIPTION_KEY_NAMES)): 0 for row in rows}
+    if len(starts) > 1:
+        several = "partitions" if len({key.cluster for key in starts}) == 1 else "clusters"
+        raise InputError(
+            f"That is a subscription of several {several}",
+            got=", ".join(
+                sorted({str(key.partition if several == "partitions" else key.cluster) for key in starts})
+            ),
+            expected="one",
+            fix="write topic-partition-N#sub" if several == "partitions" else "add --cluster NAME",
+        )
+    return next(iter(starts)), max(row["window_start_ms"] for row in rows)
 
 
 def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:

@@ -69,7 +69,7 @@ class NewFile:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A committed file of a snapshot. Fields as in :class:`NewFile`; ``path`` is absolute."""
+    """A committed file of a snapshot. Fields as in :class:`NewFile`; ``path`` is absolute, ``committed_ms`` when it came."""
 
     path: str
     relative_path: str
@@ -78,6 +78,7 @@ class DataFile:
     size_bytes: int
     minimum: dict[str, int | str]
     maximum: dict[str, int | str]
+    committed_ms: int
 
 
 def stats_columns(table: Table) -> list[str]:

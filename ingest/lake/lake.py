@@ -58,6 +58,15 @@ class Lake:
         delta = self._open(table)
         return None if delta is None else delta.version()
 
+    def version_at(self, table: str, time_ms: int) -> int | None:
+        """The version that readers saw at a moment; None where the table was not there yet."""
+        delta = self._open(table)
+        if delta is None:
+            return None
+        return max(
+            (commit["version"] for commit in delta.history() if commit["timestamp"] <= time_ms), default=None
+        )
+
     def files(
         self,
         table: str,
@@ -326,11 +335,12 @@ class Lake:
         }
         highs = {name: actions[f"max.{name}"].to_pylist() for name in lows}
         found = []
-        for i, (relative, rows, size) in enumerate(
+        for i, (relative, rows, size, committed_ms) in enumerate(
             zip(
-                actions["path"].to_pylist(),
-                actions["num_records"].to_pylist(),
-                actions["size_bytes"].to_pylist(),
+                *(
+                    actions[name].to_pylist()
+                    for name in ("path", "num_records", "size_bytes", "modification_time")
+                ),
                 strict=True,
             )
         ):
@@ -348,7 +358,8 @@ class Lake:
                 for name, (first, last) in (between or {}).items()
             ):
                 continue
-            found.append(DataFile(str(self._path(table) / relative), relative, values, rows, size, low, high))
+            path = str(self._path(table) / relative)
+            found.append(DataFile(path, relative, values, rows, size, low, high, committed_ms))
         return found
 
 
