@@ -30,9 +30,24 @@ from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
 #: Pulsar's own defaults, for a setting that a broker did not tell.
 _EXPIRY_CHECK_MIN, _QUOTA_CHECK_S, _ROLLOVER_MIN = 5, 60, 240
+#: Settings of a broker that decide.
+_SETTINGS = (
+    "topicLevelPoliciesEnabled", "ttlDurationDefaultInSeconds", "messageExpiryCheckIntervalInMinutes", "backlogQuotaCheckEnabled",
+    "backlogQuotaCheckIntervalInSeconds", "preciseTimeBasedBacklogQuotaCheck", "backlogQuotaDefaultLimitGB",
+    "backlogQuotaDefaultLimitBytes", "backlogQuotaDefaultLimitSecond", "backlogQuotaDefaultRetentionPolicy",
+    "defaultRetentionTimeInMinutes", "defaultRetentionSizeInMB", "managedLedgerMaxLedgerRolloverTimeMinutes",
+)  # fmt: skip
+_OF_TOPIC = tuple(
+    f"{prefix}topic_{what}"
+    for prefix in ("", "global_")
+    for what in ("message_ttl", "backlog_quotas", "retention")
+)
+_RUNTIME, _NAMESPACE = "broker_configuration_runtime", "namespace"
+#: Scopes of ``policies`` that are read here.
+SCOPES = (_RUNTIME, _NAMESPACE, *_OF_TOPIC)
 _TYPES = {"quota_size": "destination_storage", "quota_age": "message_age"}
 _MINUTE_S = 60
-_MB, _GB = 1024**2, 1024**3
+_GB = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +129,23 @@ def deadlines_of(policies: Iterable[Mapping[str, Any]], topic: str, at_ms: int) 
     return Answers(policies, at_ms).deadlines(topic)
 
 
+def slim(policies: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Only what is read here: rows of :data:`SCOPES`, and of a broker's configuration the settings that decide.
+
+    A configuration is a hundred kilobytes; tasks are sent many.
+    """
+    rows = []
+    for row in policies:
+        if row["scope"] not in SCOPES:
+            continue
+        body = row["body"]
+        if row["scope"] == _RUNTIME and body:
+            values = json.loads(body)
+            body = json.dumps({name: values[name] for name in _SETTINGS if name in values})
+        rows.append({name: row[name] for name in ("scope", "key", "observed_ms")} | {"body": body})
+    return rows
+
+
 class Answers:
     """The answer to every question that speaks for a time, of one cluster."""
 
@@ -176,9 +208,10 @@ class Answers:
         def broker() -> dict | None:
             size_gb = float(runtime.get("backlogQuotaDefaultLimitGB") or -1)
             size = size_gb * _GB if size_gb > 0 else _number(runtime, "backlogQuotaDefaultLimitBytes", None)
-            time_s = _number(runtime, "backlogQuotaDefaultLimitSecond", None)
-            policy = runtime.get("backlogQuotaDefaultRetentionPolicy")
-            return {type_: {"limitSize": size, "limitTime": time_s, "policy": policy}}
+            limit = size if kind == "quota_size" else _number(runtime, "backlogQuotaDefaultLimitSecond", None)
+            if limit is None:
+                return None
+            return {type_: {field: limit, "policy": runtime.get("backlogQuotaDefaultRetentionPolicy")}}
 
         for set_by, known, value in self._chain(
             "backlog_quotas", topic, namespace, "backlog_quota_map", broker
@@ -217,9 +250,9 @@ class Answers:
         runtime = self._runtime() or {}
         # Without topic level policies a broker keeps none and refuses to answer for them.
         if not _is(runtime.get("topicLevelPoliciesEnabled"), "false"):
-            for set_by, prefix in (("topic_policy", "topic_"), ("global_topic_policy", "global_topic_")):
-                yield set_by, *self._answer(f"{prefix}{scope}", topic)
-        known, policies = self._answer("namespace", namespace)
+            yield "topic_policy", *self._answer(f"topic_{scope}", topic)
+            yield "global_topic_policy", *self._answer(f"global_topic_{scope}", topic)
+        known, policies = self._answer(_NAMESPACE, namespace)
         yield "namespace_policy", known, (policies or {}).get(field)
         value = broker()
         yield "broker_file", value is not None, value
@@ -235,8 +268,8 @@ class Answers:
 
     def _runtime(self) -> Mapping | None:
         """What the brokers run with. These settings are the same on all of them, or the cluster is not well."""
-        brokers = sorted(key for scope, key in self._of if scope == "broker_configuration_runtime")
-        return self._answer("broker_configuration_runtime", brokers[0])[1] if brokers else None
+        brokers = sorted(key for scope, key in self._of if scope == _RUNTIME)
+        return self._answer(_RUNTIME, brokers[0])[1] if brokers else None
 
 
 def _speaks_rather(observed_ms: int, than_ms: int, at_ms: int) -> bool:

@@ -5,8 +5,8 @@ order, so what is still there is what came last, and the oldest of it came when 
 Its age goes up by a second per second less what consumers work off: at every moment it is the age of the message that
 they have come to. The slow twin, which moves every single message, is ``tests/naive/forecast_oldest.py``.
 
-Messages that were acknowledged out of order make it look younger than it is; a history that is shorter than the backlog is old makes
-it unknown.
+Messages that were acknowledged out of order make it look younger than it is. Where the backlog is older than the known
+arrivals, those before are taken to have come like them; a backlog of more than twice the known arrivals has no known age.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ def arrivals_before(trace: Trace) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     ago_s, entries : ndarray of float64
-        ``entries[n]`` came within the last ``ago_s[n]``; both begin with 0 and rise. They end where arrivals are not known.
+        ``entries[n]`` came within the last ``ago_s[n]``; both begin with 0 and rise. Behind what is known they go on as they
+        were on average, for as long again.
     """
     spans = np.diff(trace.times_ms)[::-1] / SECOND_MS
     came = trace.in_entries[1:][::-1]
     known = len(came) if not np.isnan(came).any() else int(np.argmax(np.isnan(came)))
     ago_s, entries = np.cumsum(spans[:known]), np.cumsum(came[:known])
-    return np.r_[0.0, ago_s], np.r_[0.0, entries]
+    if not len(ago_s):
+        return np.zeros(1), np.zeros(1)
+    return np.r_[0.0, ago_s, 2 * ago_s[-1]], np.r_[0.0, entries, 2 * entries[-1]]
 
 
 def oldest_age_s(trace: Trace) -> float | None:
@@ -40,7 +43,7 @@ def oldest_age_s(trace: Trace) -> float | None:
     Returns
     -------
     float or None
-        0 without a backlog; None where the known arrivals are fewer than the backlog.
+        0 without a backlog; None where the backlog is more than twice the known arrivals.
     """
     ago_s, entries = arrivals_before(trace)
     return _ago(ago_s, entries, float(trace.backlog_entries[-1]))

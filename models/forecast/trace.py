@@ -6,13 +6,12 @@ Points are as they were observed. What is missing is left out, never filled; arr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from throttlescope.ingest.contracts.words import LEVELS
+from throttlescope.ingest.contracts.words import LEVELS, UNITS
 from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
 
 #: A backlog of so few entries, or of what comes in two periods of a limit, is none: deliveries come period by period.
@@ -70,36 +69,32 @@ class Trace:
         return max(DRAINED_ENTRIES, math.ceil(DRAINED_PERIODS * max(1.0, self.period_s) * per_s))
 
 
-def trace_of_minutes(columns: Mapping[str, Sequence[Any]]) -> Trace:
+def trace_of_minutes(columns: Mapping[str, np.ndarray]) -> Trace:
     """The trace of one subscription partition from its minutes.
 
     Parameters
     ----------
     columns : mapping
-        Columns of ``signals`` in the order of their minutes, NULL as None. A minute's values stood at its end.
+        Columns of ``signals`` in the order of their minutes, float64 with NaN for NULL. A minute's values stood at its end.
     """
-    known = [n for n, entries in enumerate(columns["backlog_entries"]) if entries is not None]
-    backlog = [columns["backlog_entries"][n] for n in known]
-    ready = [columns["backlog_ready_entries"][n] for n in known]
-    arrived = [_entries(columns["in_msg_delta"][n], columns["messages_per_entry"][n]) for n in known]
-    periods = [
-        columns[f"limit_{level}_period_s"][known[-1]]
-        for level in LEVELS
-        if known and _limits(columns, level, known[-1])
-    ]
-    return Trace(
-        np.array([columns["minute_ms"][n] + MINUTE_MS for n in known], np.int64),
-        np.array([b if r is None else r for r, b in zip(ready, backlog, strict=True)], np.float64),
-        np.array(backlog, np.float64),
-        np.array(arrived, np.float64),
-        float(max((period for period in periods if period), default=1)),
+    known = ~np.isnan(columns["backlog_entries"])
+    mine = {name: values[known] for name, values in columns.items()}
+    backlog, ready, per_entry = (
+        mine["backlog_entries"],
+        mine["backlog_ready_entries"],
+        mine["messages_per_entry"],
     )
-
-
-def _limits(columns: Mapping[str, Sequence[Any]], level: str, n: int) -> bool:
-    return any(columns[f"limit_{level}_{unit}"][n] is not None for unit in ("msg", "bytes"))
-
-
-def _entries(messages: float | None, per_entry: float | None) -> float:
     # Where nothing tells how many messages make an entry, one does: producers batch only if they are told to wait.
-    return math.nan if messages is None else messages / (per_entry or 1.0)
+    per_entry = np.where(per_entry > 0, per_entry, 1.0)
+    periods = [1.0]
+    for level in LEVELS:
+        limits = [mine[f"limit_{level}_{unit}"] for unit in UNITS]
+        if len(backlog) and not all(np.isnan(limit[-1]) for limit in limits):
+            periods.append(float(mine[f"limit_{level}_period_s"][-1]))
+    return Trace(
+        mine["minute_ms"].astype(np.int64) + MINUTE_MS,
+        np.where(np.isnan(ready), backlog, ready),
+        backlog,
+        mine["in_msg_delta"] / per_entry,
+        float(np.nanmax(periods)),
+    )

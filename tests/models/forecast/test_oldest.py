@@ -61,19 +61,25 @@ def test_without_consumption_it_is_the_rest_of_the_time() -> None:
     assert seconds_until_age(trace, 60, 0.0) == 0
 
 
-def test_a_backlog_older_than_the_history_has_no_known_age() -> None:
-    trace = trace_of([100_000.0 - 600 + n for n in range(600)], 601, 100_000.0)
+def test_before_the_history_arrivals_are_taken_to_be_like_in_it() -> None:
+    """600 entries came in 40 minutes; 900 wait."""
+    trace = trace_of([100_000.0 - 2400 + 4 * n for n in range(600)], 900, 100_000.0)
+    assert oldest_age_s(trace) == pytest.approx(3600, abs=10)
+
+
+def test_a_backlog_of_more_than_twice_the_known_arrivals_has_no_known_age() -> None:
+    trace = trace_of([100_000.0 - 2400 + 4 * n for n in range(600)], 1201, 100_000.0)
     assert oldest_age_s(trace) is None
     assert seconds_until_age(trace, 900, 1.0) is None
 
 
 def test_arrivals_that_were_not_counted_end_the_history() -> None:
-    trace = trace_of([100_000.0 - 600 + n for n in range(600)], 300, 100_000.0)
-    trace.in_entries[-4] = math.nan
-    assert oldest_age_s(trace) is None
-    assert oldest_age_s(trace_of([100_000.0 - 600 + n for n in range(600)], 150, 100_000.0)) == pytest.approx(
-        150, abs=2
-    )
+    """Three known minutes of 60 each, as much again before them, and no more."""
+    came = [100_000.0 - 600 + n for n in range(600)]
+    for backlog, age_s in ((150, 150), (300, 300), (361, None)):
+        trace = trace_of(came, backlog, 100_000.0)
+        trace.in_entries[-4] = math.nan
+        assert oldest_age_s(trace) == (None if age_s is None else pytest.approx(age_s, abs=2))
 
 
 def test_nothing_waits() -> None:

@@ -1,0 +1,189 @@
+"""Forecasts on Spark. In: ``signals`` and ``policies`` of a range. Out: ``forecasts``, made every so often.
+
+Rows are grouped by topic, so that a group holds all subscriptions that a quota looks at. Everything below
+:func:`forecasts_of` is plain Python on Arrow: the same functions forecast one topic in a notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range
+from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.forecast.calibration import Calibration
+from throttlescope.models.forecast.forecasts import forecasts_at
+from throttlescope.models.forecast.residuals import SHIPPED
+from throttlescope.models.forecast.view import View, view_of_minutes
+from throttlescope.transforms.as_of import KNOWN_FOR_MS
+from throttlescope.transforms.deadlines import SCOPES, Answers, slim
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from throttlescope.ingest.lake import Lake
+
+EVERY_MS = 15 * MINUTE_MS
+#: How far back arrivals are looked for, which tell how old a backlog is.
+LOOK_BACK_MS = DAY_MS
+
+_COLUMNS = (
+    *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_entries", "backlog_ready_entries", "in_msg_delta", "messages_per_entry",
+    "limit_broker_msg", "limit_broker_bytes", "limit_broker_period_s", "limit_topic_msg", "limit_topic_bytes",
+    "limit_topic_period_s", "limit_subscription_msg", "limit_subscription_bytes", "limit_subscription_period_s",
+    "storage_backlog_bytes", "backlog_age_s", "consumers",
+)  # fmt: skip
+
+
+def build_forecasts(
+    session: SparkSession,
+    lake: Lake,
+    clusters: Iterable[str],
+    start_ms: int,
+    end_ms: int,
+    run_id: str,
+    *,
+    every_ms: int = EVERY_MS,
+) -> int:
+    """Make forecasts at every so many milliseconds of [start_ms, end_ms), on the epoch grid, and write them.
+
+    Parameters
+    ----------
+    clusters : iterable of str
+        Clusters whose forecasts are made.
+    start_ms, end_ms : int
+        The whole UTC hours that it touches are replaced.
+    every_ms : int
+        Whole minutes.
+
+    Returns
+    -------
+    int
+        Rows of ``forecasts`` in those hours.
+
+    Raises
+    ------
+    InputError
+        The range is empty, or ``every_ms`` is not a number of whole minutes.
+    """
+    # Imported here: forecasting in-process needs no Spark.
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    check_range(start_ms, end_ms)
+    if every_ms <= 0 or every_ms % MINUTE_MS:
+        raise InputError(
+            "--every is not a number of whole minutes", got=f"{every_ms} ms", expected="such as 15m"
+        )
+    clusters = sorted(set(clusters))
+    first_ms, last_ms = block_start(start_ms), block_start(end_ms - 1) + BLOCK_MS
+    files = lake.files(
+        "signals",
+        partition={"cluster": clusters},
+        between={"minute_ms": (first_ms - LOOK_BACK_MS, last_ms - 1)},
+    )
+    newest: dict[str, int] = {}
+    for file in files:
+        cluster = file.partition["cluster"]
+        newest[cluster] = max(newest.get(cluster, 0), file.maximum["minute_ms"] + MINUTE_MS)
+    policies = policies_near(lake, clusters, first_ms, last_ms)
+
+    def forecast(key: tuple[pa.Scalar, ...], rows: pa.Table) -> pa.Table:
+        cluster = key[0].as_py()
+        # What lies behind the newest minute has not happened yet.
+        times_ms = range(first_ms + -first_ms % every_ms, min(last_ms, newest[cluster] + 1), every_ms)
+        return forecasts_of(rows, policies[cluster], times_ms)
+
+    schema = from_arrow_schema(TABLES["forecasts"].loose_schema)
+    signals = lake.spark(session, "signals", files).select(*_COLUMNS)
+    df = signals.groupBy("cluster", "namespace", "topic").applyInArrow(forecast, schema)
+    lake.replace_spark(
+        df,
+        "forecasts",
+        run_id=run_id,
+        time_column="made_at_ms",
+        clusters=clusters,
+        start_ms=first_ms,
+        end_ms=last_ms,
+    )
+    written = lake.files(
+        "forecasts", partition={"cluster": clusters}, between={"made_at_ms": (first_ms, last_ms - 1)}
+    )
+    return sum(file.rows for file in written)
+
+
+def policies_near(
+    lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int
+) -> dict[str, list[dict[str, Any]]]:
+    """What the admin API said that may speak of a range, by cluster; small enough to be sent to tasks."""
+    clusters = sorted(set(clusters))
+    where = (
+        pc.field("cluster").isin(clusters)
+        & pc.field("scope").isin(SCOPES)
+        & (pc.field("observed_ms") >= start_ms - KNOWN_FOR_MS)
+        & (pc.field("observed_ms") <= end_ms + KNOWN_FOR_MS)
+    )
+    found: dict[str, list] = {cluster: [] for cluster in clusters}
+    for row in lake.read("policies", where=where).to_pylist():
+        found[row["cluster"]].append(row)
+    return {cluster: slim(rows) for cluster, rows in found.items()}
+
+
+def forecasts_of(
+    signals: pa.Table,
+    policies: Sequence[Mapping[str, Any]],
+    made_at_ms: Iterable[int],
+    calibration: Calibration = SHIPPED,
+) -> pa.Table:
+    """Forecast the topics of one cluster at some times, in-process.
+
+    Parameters
+    ----------
+    signals : pyarrow.Table
+        Rows of ``signals`` in any order; of each topic those of all its subscriptions.
+    policies : sequence of mappings
+        Rows of ``policies`` of that cluster.
+    made_at_ms : iterable of int
+        When forecasts are made; each looks at nothing later.
+
+    Returns
+    -------
+    pyarrow.Table
+        Rows of ``forecasts``.
+    """
+    by_topic: dict[str, list[View]] = {}
+    for view in views_of(signals):
+        by_topic.setdefault(view.key.topic, []).append(view)
+    rows = []
+    for at_ms in made_at_ms:
+        answers = Answers(policies, at_ms) if by_topic else None
+        for topic, views in by_topic.items():
+            rows += forecasts_at(views, answers.deadlines(topic), at_ms, calibration)
+    return pa.Table.from_pylist(rows, schema=TABLES["forecasts"].loose_schema)
+
+
+def views_of(signals: pa.Table) -> list[View]:
+    """Views of all subscription partitions in some rows of ``signals``, sorted by key."""
+    names = list(SUBSCRIPTION_KEY_NAMES)
+    ordered = signals.sort_by([(name, "ascending") for name in [*names, "minute_ms"]]).combine_chunks()
+    keys = list(zip(*(ordered.column(name).to_pylist() for name in names), strict=True))
+    columns = {name: _numbers(ordered.column(name)) for name in _COLUMNS if name not in names}
+    found, low = [], 0
+    for high in range(1, len(keys) + 1):
+        if high == len(keys) or keys[high] != keys[low]:
+            mine = {name: values[low:high] for name, values in columns.items()}
+            found.append(view_of_minutes(SubscriptionKey(*keys[low]), mine))
+            low = high
+    return found
+
+
+def _numbers(column: pa.ChunkedArray) -> np.ndarray:
+    """A column as float64: NaN where it is NULL or infinite."""
+    values = column.cast(pa.float64()).to_numpy()
+    return np.where(np.isfinite(values), values, np.nan)
