@@ -1,0 +1,336 @@
+"""What a scenario's backlog would be if messages were water: in, a scenario and a world; out, the series that a scrape would see.
+
+Second by second, with rates and times alone: no reads, no permits, no cache. Good enough to say whether a drawn scenario's checks can
+be seen, and slow. A world says how much a limiter and consumers let through; what a real broker does lies between two worlds.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import defaultdict, deque
+from dataclasses import dataclass, field
+
+from tests.lab.checks import Span
+from tests.lab.readback import Series
+from throttlescope.models.throttling.scenario import (
+    Hang,
+    LiftLimit,
+    Limit,
+    Producer,
+    Scenario,
+    SetAck,
+    SetBacklogQuota,
+    SetConsumers,
+    SetDelay,
+    SetLimit,
+    SetRate,
+    SetRedelivery,
+    SetTtl,
+    Subscription,
+)
+
+_CHECK_S = 60
+_FOR_EVER = 100
+
+
+@dataclass(frozen=True)
+class World:
+    """What of a limit and of the consumers' capacity comes through, who gets how much of a shared limit, and an entry's extra bytes."""
+
+    limiter: float
+    limiter_exclusive: float
+    consumers: float
+    of_shared: float
+    extra_bytes: int
+    check_phase_s: int
+
+
+#: The lab's measurements lie between the first and the last.
+LITTLE = World(0.85, 0.85, 0.96, 0.2, 35, 53)
+MIDDLE = World(0.96, 1.0, 0.98, 0.5, 31, 30)
+MUCH = World(1.06, 1.15, 1.0, 0.8, 28, 7)
+
+
+@dataclass
+class _Queue:
+    """One subscription partition: what waits to be due, what can be taken (publish second, messages), and its counters."""
+
+    later: list[tuple[float, int, float]] = field(default_factory=list)
+    ready: deque[list[float]] = field(default_factory=deque)
+    expired: float = 0
+    evictions: int = 0
+    events: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def delayed(self) -> float:
+        return sum(count for _, _, count in self.later)
+
+    @property
+    def backlog(self) -> float:
+        return self.delayed + sum(count for _, count in self.ready)
+
+    def take(self, amount: float) -> float:
+        taken = 0.0
+        while self.ready and taken < amount:
+            part = min(self.ready[0][1], amount - taken)
+            taken += part
+            self.ready[0][1] -= part
+            if self.ready[0][1] <= 1e-9:
+                self.ready.popleft()
+        return taken
+
+
+@dataclass
+class _Reader:
+    """The consumers of a subscription as they are now."""
+
+    spec: Subscription
+    takes_ms: list[float]
+    further_ms: float
+    hanging: int = 0
+    ack: str = "individual"
+    nack_share: float = 0.0
+    #: Unacknowledged for good, and given back for ever.
+    held: float = 0.0
+    poison: float = 0.0
+    redelivered_per_s: float = 0.0
+
+    @property
+    def capacity(self) -> float:
+        active = self.takes_ms[: len(self.takes_ms) - self.hanging]
+        return sum(1000 / takes if takes else 1e9 for takes in active)
+
+
+def fluid(scenario: Scenario, world: World) -> tuple[list[Span], list[Series]]:
+    """Let a scenario run.
+
+    Parameters
+    ----------
+    scenario
+        A checked scenario; the first reader of several topics is not modelled.
+    world
+        What comes through.
+
+    Returns
+    -------
+    tuple
+        The spans of the states, and series at the scrape interval as Prometheus would have them, times from 0.
+    """
+    return _Fluid(scenario, world).run()
+
+
+class _Fluid:
+    def __init__(self, scenario: Scenario, world: World) -> None:
+        self.scenario, self.world = scenario, world
+        self.limits = {_place(limit): limit for limit in scenario.limits}
+        self.rates = {item.topic: item.rate_msg for item in scenario.producers}
+        self.delays_ms = {item.topic: item.deliver_after_ms or 0 for item in scenario.producers}
+        self.ttl_s = {topic.name: topic.ttl_s for topic in scenario.topics}
+        self.quota = {topic.name: topic.backlog_quota for topic in scenario.topics}
+        self.readers = {
+            item.name: _Reader(
+                item,
+                [item.takes_ms(number) for number in range(item.consumers)],
+                item.processing_ms,
+                ack=item.ack,
+                nack_share=item.redelivery.nack_share if item.redelivery else 0.0,
+            )
+            for item in scenario.subscriptions
+        }
+        self.queues = {
+            (item.name, partition): _Queue()
+            for item in scenario.subscriptions
+            for partition in scenario.partitions_of(item.topic)
+        }
+        self.series: dict[tuple[tuple[str, str], ...], Series] = {}
+
+    def run(self) -> tuple[list[Span], list[Series]]:
+        spans, second = [], 0
+        for state in self.scenario.timeline:
+            for step in state.interventions:
+                self._change(step)
+            end = second + round(state.duration_s)
+            spans.append(Span(state.name, 1000 * second, 1000 * end))
+            for now in range(second, end):
+                self._second(now)
+                if now % self.scenario.scrape_interval_s == 0:
+                    self._scrape(now)
+            second = end
+        return spans, list(self.series.values())
+
+    # -- one second ---------------------------------------------------------------------------
+
+    def _second(self, now: int) -> None:
+        for producer in self.scenario.producers:
+            self._publish(producer, now)
+        for name, reader in self.readers.items():
+            queues = [queue for (subscription, _), queue in self.queues.items() if subscription == name]
+            self._consume(reader, queues)
+        if now % _CHECK_S == self.world.check_phase_s:
+            self._lose(now)
+
+    def _publish(self, producer: Producer, now: int) -> None:
+        factor = [value for from_s, value in producer.factors(self.scenario.duration_s) if from_s <= now][-1]
+        amount = self.rates[producer.topic] * factor
+        delay_s = self.delays_ms[producer.topic] / 1000
+        partitions = self.scenario.partitions_of(producer.topic)
+        for (name, partition), queue in self.queues.items():
+            if self.readers[name].spec.topic != producer.topic:
+                continue
+            count = amount * producer.share_of(max(partition, 0), len(partitions))
+            if delay_s:
+                heapq.heappush(queue.later, (now + delay_s, now, count))
+            elif count:
+                queue.ready.append([now, count])
+            while queue.later and queue.later[0][0] <= now:
+                _, at_s, due = heapq.heappop(queue.later)
+                queue.ready.append([at_s, due])
+
+    def _consume(self, reader: _Reader, queues: list[_Queue]) -> None:
+        capacity = self.world.consumers * reader.capacity
+        if self._blocked(reader):
+            return
+        deliveries = 1.0
+        again = reader.spec.redelivery
+        if again is not None and again.nack_times >= _FOR_EVER:
+            cycle_s = again.nack_delay_ms * 4 / 3000 + reader.further_ms / 1000
+            cycle_s += reader.spec.receiver_queue * len(reader.takes_ms) / capacity
+            reader.redelivered_per_s = min(capacity, reader.poison / cycle_s)
+            capacity -= reader.redelivered_per_s
+        elif again is not None:
+            deliveries += reader.nack_share * again.nack_times
+        capacity /= deliveries
+        taken = 0.0
+        for number, queue in enumerate(queues):
+            wanted = sum(count for _, count in queue.ready)
+            # Consumers that read several partitions give each what the ones before left.
+            most = min(wanted, (capacity - taken) if number else capacity)
+            taken += queue.take(min(most, self._allowed(reader.spec, queue, most)))
+        if again is not None and again.nack_times >= _FOR_EVER:
+            reader.poison += reader.nack_share * taken
+        else:
+            reader.redelivered_per_s = taken * (deliveries - 1)
+        self._hold(reader, queues, taken)
+
+    def _blocked(self, reader: _Reader) -> bool:
+        most = self.scenario.topic(reader.spec.topic).max_unacked_per_subscription
+        return most is not None and reader.held >= most
+
+    def _hold(self, reader: _Reader, queues: list[_Queue], taken: float) -> None:
+        """What is taken without ever being acknowledged stays in the backlog."""
+        if reader.ack == "none":
+            share = 1.0
+        else:
+            share = reader.hanging / len(reader.takes_ms) if reader.hanging else 0.0
+        if share:
+            kept = taken if share == 1 else taken * share / (1 - share)
+            reader.held += kept
+            if share == 1:
+                queues[0].ready.appendleft([0, taken])
+
+    def _allowed(self, spec: Subscription, queue: _Queue, wanted: float) -> float:
+        allowed = float("inf")
+        for limit in self.limits.values():
+            if limit.topic not in (None, spec.topic) or limit.subscription not in (None, spec.name):
+                continue
+            sharers = sum(
+                limit.level == "broker" or item.topic == spec.topic for item in self.scenario.subscriptions
+            )
+            part = self.world.of_shared if limit.level != "subscription" and sharers > 1 else 1.0
+            passes = self.world.limiter_exclusive if spec.type == "Exclusive" else self.world.limiter
+            size = self._entry_bytes(spec.topic)
+            for unit, rate in (("msg", limit.msg), ("bytes", limit.bytes and limit.bytes / size)):
+                if rate is None:
+                    continue
+                per_s = rate / limit.period_s * passes * part
+                trims = rate < 100 if unit == "msg" else limit.bytes < 5_242_880
+                if wanted > per_s:
+                    queue.events[limit.level, unit] += 1
+                elif trims:
+                    # A read that is under way when messages arrive takes several at once.
+                    queue.events[limit.level, unit] += 0.5 * min(wanted, 60)
+                allowed = min(allowed, per_s)
+        return allowed
+
+    def _entry_bytes(self, topic: str) -> float:
+        producer = next(item for item in self.scenario.producers if item.topic == topic)
+        return producer.mean_bytes + self.world.extra_bytes
+
+    def _lose(self, now: int) -> None:
+        for (name, _), queue in self.queues.items():
+            topic = self.readers[name].spec.topic
+            ttl_s, quota = self.ttl_s[topic], self.quota[topic]
+            if ttl_s is not None:
+                while queue.ready and queue.ready[0][0] <= now - ttl_s:
+                    queue.expired += queue.ready.popleft()[1]
+            if quota is not None and queue.backlog * self._entry_bytes(topic) > quota.limit_bytes:
+                queue.take(queue.backlog - 0.9 * quota.limit_bytes / self._entry_bytes(topic))
+                queue.evictions += 1
+
+    # -- what changes and what is seen --------------------------------------------------------
+
+    def _change(self, step: object) -> None:
+        if isinstance(step, SetLimit):
+            self.limits[_place(step)] = step
+        elif isinstance(step, LiftLimit):
+            self.limits.pop(_place(step), None)
+        elif isinstance(step, SetConsumers):
+            reader = self.readers[step.subscription]
+            if step.processing_ms is not None:
+                reader.further_ms = step.processing_ms
+                reader.takes_ms = [step.processing_ms] * len(reader.takes_ms)
+            if step.consumers is not None:
+                missing = step.consumers - len(reader.takes_ms)
+                reader.takes_ms = [*reader.takes_ms[: step.consumers], *[reader.further_ms] * missing]
+        elif isinstance(step, SetAck):
+            reader = self.readers[step.subscription]
+            reader.ack, reader.held = step.ack, 0
+        elif isinstance(step, Hang):
+            reader = self.readers[step.subscription]
+            reader.hanging, reader.held = step.consumers, 0
+        elif isinstance(step, SetRedelivery):
+            reader = self.readers[step.subscription]
+            queue = next(queue for (name, _), queue in self.queues.items() if name == step.subscription)
+            queue.ready.appendleft([0, reader.poison])
+            reader.nack_share, reader.poison = step.nack_share, 0
+        elif isinstance(step, SetRate):
+            self.rates[step.topic] = step.rate_msg
+        elif isinstance(step, SetDelay):
+            self.delays_ms[step.topic] = step.deliver_after_ms
+        elif isinstance(step, SetTtl):
+            self.ttl_s[step.topic] = step.ttl_s
+        elif isinstance(step, SetBacklogQuota):
+            self.quota[step.topic] = step.backlog_quota
+
+    def _scrape(self, now: int) -> None:
+        for (name, partition), queue in self.queues.items():
+            reader = self.readers[name]
+            topic = {
+                "topic": f"persistent://{self.scenario.namespace}/{reader.spec.topic}",
+                "partition": str(partition),
+            }
+            mine = {**topic, "subscription": name}
+            gauges = {
+                "back_log": queue.backlog + reader.poison,
+                "delayed": queue.delayed,
+                "blocked_on_unacked_messages": float(self._blocked(reader)),
+                "msg_rate_redeliver": reader.redelivered_per_s,
+                "total_msg_expired": queue.expired,
+            }
+            for metric, value in gauges.items():
+                self._say(now, value, {"__name__": f"pulsar_subscription_{metric}", **mine})
+            for level, unit in itertools.product(("broker", "topic", "subscription"), ("msg", "bytes")):
+                metric = f"pulsar_subscription_dispatch_throttled_{unit}_events"
+                self._say(now, queue.events[level, unit], {"__name__": metric, "reason": level, **mine})
+            metric = "pulsar_storage_backlog_quota_exceeded_evictions_total"
+            self._say(now, queue.evictions, {"__name__": metric, "quota_type": "size", **topic})
+
+    def _say(self, now: int, value: float, labels: dict[str, str]) -> None:
+        item = self.series.setdefault(tuple(labels.items()), Series(labels))
+        item.timestamps_ms.append(1000 * now)
+        item.values.append(value)
+
+
+def _place(limit: LiftLimit | Limit) -> tuple[str, str, str | None, str | None]:
+    return limit.level, limit.set_at, limit.topic, limit.subscription

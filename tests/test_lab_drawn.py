@@ -1,0 +1,129 @@
+"""Drawn scenarios are the same every time, can be played, and their checks hold in both worlds of the fluid model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from tests.lab.capable import lab_refuses, load_recordable
+from tests.lab.confirm import confirm, truth_rows
+from tests.lab.drawn import FAMILIES, drawn
+from tests.lab.generate import app, scenario_yaml
+from tests.lab.sets import SCENARIOS, SETS
+from tests.naive.lab_fluid import LITTLE, MIDDLE, MUCH, World, fluid
+from throttlescope.models.throttling.scenario import Scenario, SetConsumers, load_scenarios
+
+#: No kept-aside set is made from this seed.
+SEED = 20_000
+NUMBERS = range(8)
+CASES = [(family, number) for family in FAMILIES for number in NUMBERS]
+DEVELOPMENT = load_scenarios(SETS["diagnosis"].scenarios)
+
+
+def _unseen(scenario: Scenario, world: World) -> list[str]:
+    spans, series = fluid(scenario, world)
+    return confirm(scenario, spans, series).failures
+
+
+@pytest.mark.parametrize(("family", "number"), CASES)
+def test_a_drawn_scenario_can_be_played(family: str, number: int) -> None:
+    body = drawn(family, SEED, number)
+    scenario = Scenario.model_validate(body)
+    assert lab_refuses(scenario) == []
+    assert scenario.family == family
+    assert scenario.confirm
+    assert any(state.truth for state in scenario.timeline)
+    assert scenario.duration_s <= 2700
+    assert scenario.rate_msg <= 500
+    assert yaml.safe_load(scenario_yaml(family, SEED, number)) == body
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("world", [LITTLE, MUCH], ids=["little", "much"])
+@pytest.mark.parametrize(("family", "number"), CASES)
+def test_the_checks_of_a_drawn_scenario_hold_by_arithmetic(family: str, number: int, world: World) -> None:
+    scenario = Scenario.model_validate(drawn(family, SEED, number))
+    spans, series = fluid(scenario, world)
+    found = confirm(scenario, spans, series)
+    assert found.failures == []
+    rows = truth_rows(scenario, spans, found.drained_ms, found.first_loss_ms)
+    # Every truth of the script has a row that is long enough for its windows.
+    told = {(row["cause"], row["limiter"]) for row in rows}
+    assert told == {(item.cause, item.limiter) for state in scenario.timeline for item in state.truth}
+    assert all(row["end_ms"] - row["start_ms"] >= 300_000 for row in rows)
+
+
+@pytest.mark.parametrize("scenario", DEVELOPMENT, ids=lambda scenario: scenario.name)
+def test_the_checks_of_a_development_scenario_hold_by_arithmetic(scenario: Scenario) -> None:
+    assert _unseen(scenario, MIDDLE) == []
+
+
+def test_without_its_intervention_the_check_fails() -> None:
+    """The fluid model can say no: nothing drains where the relief is left out."""
+    families = [name for name in FAMILIES if not name.startswith("healthy")]
+    for family in families:
+        body = drawn(family, SEED, 0)
+        for state in body["timeline"][-1:]:
+            state.pop("interventions", None)
+        failures = _unseen(Scenario.model_validate(body), LITTLE)
+        # A burst of publishing goes away by itself, and so does the saw-tooth's single tooth.
+        if family == "publish_burst":
+            assert failures == []
+        else:
+            assert failures, family
+
+
+def test_drawing_is_the_same_every_time_and_different_for_every_number() -> None:
+    for family in FAMILIES:
+        texts = {scenario_yaml(family, seed, number) for seed in (1, 2) for number in (1, 2, 3)}
+        assert len(texts) == 6, family
+        assert scenario_yaml(family, 1, 2) == scenario_yaml(family, 1, 2)
+    # Written down, so that a change of the order of draws is seen.
+    body = drawn("limit_change", 1, 1)
+    assert {key: body[key] for key in ("name", "about")} == {
+        "name": "limit-change-1-1",
+        "about": "A topic limit of 252 msg/s (bytes) over 120 is lowered to 90 and raised again.",
+    }
+
+
+def test_kept_aside_is_the_only_difference() -> None:
+    assert drawn("both", 1, 1, kept_aside=True) == {**drawn("both", 1, 1), "kept_aside": True}
+
+
+def test_drawn_families_are_those_of_the_committed_scenarios() -> None:
+    committed = {scenario.family for scenario in (*load_scenarios(SCENARIOS), *DEVELOPMENT)}
+    assert set(FAMILIES) == committed
+
+
+def test_the_command_writes_files_that_can_be_played(tmp_path: Path) -> None:
+    arguments = [
+        "--seed",
+        "5",
+        "--out",
+        str(tmp_path),
+        "--family",
+        "quota",
+        "--family",
+        "both",
+        "--count",
+        "2",
+    ]
+    result = CliRunner().invoke(app, [*arguments, "--kept-aside"])
+    assert result.exit_code == 0, result.output
+    scenarios = load_recordable(tmp_path)
+    assert [scenario.name for scenario in scenarios] == ["both-5-1", "both-5-2", "quota-5-1", "quota-5-2"]
+    assert all(scenario.kept_aside for scenario in scenarios)
+    unknown = CliRunner().invoke(app, ["--seed", "5", "--out", str(tmp_path), "--family", "lazy"])
+    assert unknown.exit_code == 2
+    assert "no family lazy" in unknown.output
+
+
+def test_consumers_that_are_added_stay_within_what_the_lab_plays() -> None:
+    for family, number in CASES:
+        scenario = Scenario.model_validate(drawn(family, SEED, number))
+        steps = [step for state in scenario.timeline for step in state.interventions]
+        counts = [step.consumers for step in steps if isinstance(step, SetConsumers) and step.consumers]
+        assert max([*counts, *(item.consumers for item in scenario.subscriptions)]) <= 32
