@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
         help="Recording and alerting rules in Prometheus' own format.",
     )
     family.command("check", short_help="Check rules files.")(check)
-    family.command("export", short_help="Print the shipped rules file.")(export)
+    family.command("export", short_help="Write live rules for Prometheus and Alertmanager.")(export)
     family.command("run", short_help="Evaluate rules over a range of a lake.")(run)
     app.add_typer(family, name="rules")
 
@@ -87,26 +87,114 @@ def check(
 
 def export(
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write it there. Default: stdout.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder for the files; made where it is missing."),
     ] = None,
+    external_url: Annotated[
+        str,
+        typer.Option(
+            "--external-url", metavar="URL", help="Where people reach throttlescope serve: alerts link to it."
+        ),
+    ] = "http://127.0.0.1:8050",
+    cluster_label: Annotated[
+        str,
+        typer.Option(
+            "--cluster-label",
+            metavar="LABEL",
+            help="Label of Pulsar's metrics on that Prometheus that names the cluster.",
+        ),
+    ] = "cluster",
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="NAME",
+            help="Name of the cluster where metrics carry none.",
+            show_default=False,
+        ),
+    ] = None,
+    scrape_interval: Annotated[
+        str,
+        typer.Option(
+            "--scrape-interval", metavar="DURATION", help="How often that Prometheus scrapes the brokers."
+        ),
+    ] = "1m",
+    interval: Annotated[
+        str, typer.Option("--interval", metavar="DURATION", help="How often the rules are evaluated.")
+    ] = "1m",
+    hold: Annotated[
+        str,
+        typer.Option("--for", metavar="DURATION", help="How long a cause must hold before its alert fires."),
+    ] = "5m",
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            metavar="NAME=VALUE",
+            help="A label for every alert, such as team=messaging; repeatable.",
+        ),
+    ] = None,
+    signals: Annotated[
+        bool, typer.Option("--signals", help="Print the rules of signals instead, as they are shipped.")
+    ] = False,
+    format: FormatOption = Format.table,
     debug: Debug = False,
 ) -> None:
-    """Print the shipped rules file, for rule_files of a Prometheus: its rules mean the same there and in a lake."""
+    """Write rules for a live Prometheus: recording and alerting rules, and inhibition rules for Alertmanager.
+
+    They tell causes as throttlescope does, where PromQL can, from Pulsar's metrics and the limits that
+    throttlescope serve exposes at /metrics. See docs/guides/alerts.md.
+    """
+    from throttlescope.app.render import print_table, write_json
+    from throttlescope.app.rules_export.export import export_rules
+    from throttlescope.app.rules_export.options import ExportOptions
     from throttlescope.ingest.errors import InputError
+    from throttlescope.ingest.times import parse_duration
     from throttlescope.transforms.rules import RULES_FILE
 
-    text = RULES_FILE.read_text(encoding="utf-8")
-    if out is None:
-        sys.stdout.write(text)
+    if signals:
+        sys.stdout.write(RULES_FILE.read_text(encoding="utf-8"))
         return
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            "The rules cannot be written",
-            got=f"{out}: {error.strerror}",
-            fix="name a file in a folder that is there",
-        ) from error
+    if out is None:
+        raise InputError("The folder for the rules is missing", fix="add --out DIR")
+    options = ExportOptions(
+        external_url=external_url,
+        cluster_label=cluster_label,
+        cluster=cluster,
+        scrape_interval_ms=parse_duration(scrape_interval),
+        interval_ms=parse_duration(interval),
+        for_ms=parse_duration(hold),
+        labels=dict(_pair(text) for text in label or ()),
+    )
+    written = export_rules(out, options)
+    if format is Format.json:
+        write_json([vars(one) | {"path": str(one.path)} for one in written])
+        return
+    print_table(
+        [
+            ("file", "left"),
+            ("recording rules", "right"),
+            ("alerting rules", "right"),
+            ("inhibit rules", "right"),
+        ],
+        [
+            [
+                str(one.path),
+                *(str(count) for count in (one.recording_rules, one.alerting_rules, one.inhibit_rules)),
+            ]
+            for one in written
+        ],
+        title=f"{len(written)} files are written",
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    from throttlescope.ingest.errors import InputError
+
+    name, found, value = text.partition("=")
+    if not found or not value:
+        raise InputError("--label is no pair", got=text, expected="NAME=VALUE")
+    return name, value
 
 
 def run(
