@@ -1,0 +1,246 @@
+"""What if a cause were away? In: an observed window and the causes that live in it. Out: what each one's removal drains.
+
+Each hypothesis is lifted by itself in a replay from the window's end on: the limiter it names is taken away, or the consumers
+take all they are given. The primary cause is the one whose removal leaves the smallest backlog. Where neither alone helps
+and both together do, it is *both*. What consumers can do is taken from when it was seen, never from a window in which a
+limiter hid it; where it never was, the answer is an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.models.throttling.replay import Answer, Change, Forecast, Observed, replay
+from throttlescope.models.throttling.replay.answer import SAME_SHARE, Outlook
+
+#: How far ahead the futures are compared.
+HORIZON_S = 1_800
+#: A consumer that is no brake at all.
+NO_WORK_MS = 0.0
+
+_LIMITERS = ("throttled", "micro_burst_throttled", "both")
+_CONSUMERS = (
+    "slow_consumers", "both", "no_consumers", "hung_consumers", "blocked_on_unacked", "redelivery", "key_shared_blocked",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Span:
+    """A number with the least and the greatest that the samples allow; ``likely`` is None where it cannot be told."""
+
+    low: float
+    likely: float | None
+    high: float
+
+    @property
+    def middle(self) -> float:
+        return (self.low + self.high) / 2 if self.likely is None else self.likely
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """One lever and what it does.
+
+    Attributes
+    ----------
+    lever : str
+        ``limiter``, ``consumers`` or ``together``.
+    limiter : str or None
+        The limiter that was lifted.
+    change : Change
+        What was different.
+    entries : Span
+        Backlog at the horizon.
+    gain_entries : Span
+        How much less that is than without the change.
+    earliest_drain_s, latest_drain_s : float or None
+        When the backlog is gone; None: not within the horizon.
+    held_by : str
+        What holds the drain then.
+    effect : str
+        ``none``, ``sooner``, ``later`` or ``open``.
+    """
+
+    lever: str
+    limiter: str | None
+    change: Change
+    entries: Span
+    gain_entries: Span
+    earliest_drain_s: float | None
+    latest_drain_s: float | None
+    held_by: str
+    effect: str
+
+
+@dataclass(frozen=True)
+class Counterfactuals:
+    """All levers of one window.
+
+    Attributes
+    ----------
+    backlog_entries : int
+        At the window's end.
+    as_is_entries : Span
+        At the horizon, if nothing changes.
+    rows : tuple of Counterfactual
+        By what they gain, most first.
+    primary : str or None
+        ``limiter``, ``consumers`` or ``both``; None where no lever changes anything that could be told.
+    error_share : float
+        How far the replay of the window itself was from what was recorded, over the largest backlog.
+    notes : list of str
+        What makes the answer less sure.
+    """
+
+    backlog_entries: int
+    horizon_s: int
+    as_is_entries: Span
+    rows: tuple[Counterfactual, ...]
+    primary: str | None
+    error_share: float
+    notes: list[str]
+
+    def row_of(self, lever: str) -> Counterfactual | None:
+        return next((row for row in self.rows if row.lever == lever), None)
+
+
+def live_limiters(verdicts: Iterable[Mapping[str, Any]], observed: Observed) -> tuple[str, ...]:
+    """Limiters that verdicts name as cause or contributing cause, and that the window has; those named most first."""
+    named: dict[str, int] = {}
+    for verdict in verdicts:
+        for one in (verdict, *(verdict.get("contributing") or ())):
+            if one["cause"] in _LIMITERS and one["limiter"]:
+                named[one["limiter"]] = named.get(one["limiter"], 0) + 1
+    there = set(limiters_of(observed))
+    return tuple(name for name in sorted(named, key=lambda name: (-named[name], name)) if name in there)
+
+
+def limiters_of(observed: Observed) -> tuple[str, ...]:
+    """Limiters with a limit at the window's end, in the closed list's order."""
+    return tuple(
+        f"{level}.{unit}"
+        for level in LEVELS
+        for unit in UNITS
+        if any(
+            row.get(f"rate_{unit}") for (at, _, name), row in observed.limits.items()
+            if at == level and name in ("", None, observed.subscription)
+        )
+    )  # fmt: skip
+
+
+def hypotheses_alive(verdicts: Iterable[Mapping[str, Any]]) -> int:
+    """How many different levers the causes of some verdicts ask for; from two on a counterfactual has to decide."""
+    causes = {one["cause"] for verdict in verdicts for one in (verdict, *(verdict.get("contributing") or ()))}
+    return int(bool(causes & set(_LIMITERS))) + int(bool(causes & set(_CONSUMERS)))
+
+
+def counterfactuals(
+    observed: Observed,
+    limiters: Sequence[str] = (),
+    *,
+    history: Observed | None = None,
+    horizon_s: int = HORIZON_S,
+) -> Counterfactuals:
+    """Lift each hypothesis from the window's end on.
+
+    Parameters
+    ----------
+    observed
+        The window.
+    limiters : sequence of str
+        Limiters to lift, each by itself; by default all that have a limit. None at all: only consumers are looked at.
+    history
+        A longer window with the same end, in which the consumers' capacity is looked for.
+
+    Raises
+    ------
+    InputError
+        The window cannot be replayed.
+    """
+    limiters = tuple(limiters) or limiters_of(observed)
+    consumers = _free_consumers(observed)
+    levers = [("limiter", name, Change({name: None})) for name in limiters]
+    levers.append(("consumers", None, consumers))
+    if limiters:
+        all_away = Change(dict.fromkeys(limiters), consumers.consumers, consumers.processing_ms)
+        levers.append(("together", None, all_away))
+    answers = [
+        (lever, name, change, replay(observed, change, history=history, horizon_s=horizon_s))
+        for lever, name, change in levers
+    ]
+    rows = tuple(
+        sorted(
+            (_row(lever, name, change, answer) for lever, name, change, answer in answers),
+            # What gains as much is listed in the order of the levers.
+            key=lambda row: -row.gain_entries.middle,
+        )
+    )
+    first = answers[0][3]
+    as_is = _span(first.as_is)
+    notes = list(dict.fromkeys(note for *_, answer in answers for note in answer.notes))
+    return Counterfactuals(
+        backlog_entries=first.backlog_entries,
+        horizon_s=horizon_s,
+        as_is_entries=as_is,
+        rows=rows,
+        primary=_primary(rows, first),
+        error_share=first.speed.error_share,
+        notes=notes,
+    )
+
+
+def _free_consumers(observed: Observed) -> Change:
+    """Consumers that take all they are given; one comes where there is none."""
+    count = observed.consumers(observed.subscription)
+    return Change(consumers=None if count else 1, processing_ms=NO_WORK_MS)
+
+
+def _row(lever: str, limiter: str | None, change: Change, answer: Answer) -> Counterfactual:
+    after = _span(answer.changed)
+    before = _span(answer.as_is)
+    likely = None if before.likely is None or after.likely is None else before.likely - after.likely
+    # The best and the worst are each beside their own kind: more publishing makes both futures worse.
+    gains = sorted((before.low - after.low, before.high - after.high))
+    return Counterfactual(
+        lever=lever,
+        limiter=limiter,
+        change=change,
+        entries=after,
+        gain_entries=Span(gains[0], likely, gains[1]),
+        earliest_drain_s=answer.changed.earliest_s,
+        latest_drain_s=answer.changed.latest_s,
+        held_by=answer.changed.all[0].held_by,
+        effect=answer.effect,
+    )
+
+
+def _span(forecast: Forecast) -> Span:
+    low, high = sorted(_entries_at_end(item) for item in (forecast.best, forecast.worst))
+    likely = None if forecast.fitted is None else _entries_at_end(forecast.fitted)
+    return Span(low, likely, high)
+
+
+def _entries_at_end(outlook: Outlook) -> float:
+    """Backlog at the horizon; what was drained before stays so."""
+    return float(outlook.backlog_entries[-1])
+
+
+def _primary(rows: Sequence[Counterfactual], first: Answer) -> str | None:
+    """The lever that gains most; both, where each alone gains next to nothing of what they gain together."""
+    together = next((row for row in rows if row.lever == "together"), None)
+    alone = [row for row in rows if row.lever != "together"]
+    floor = max(
+        SAME_SHARE * first.backlog_entries,
+        SAME_SHARE * first.arrivals.msg_per_s * HORIZON_S,
+        first.drained_below_entries,
+    )
+    best = max(alone, key=lambda row: row.gain_entries.middle)
+    # Half: a lever that does less than half of what all do leaves most of the backlog standing.
+    if together is not None and together.gain_entries.middle > max(floor, 2 * best.gain_entries.middle):
+        return "both"
+    if best.gain_entries.middle <= floor:
+        return None
+    return best.lever
