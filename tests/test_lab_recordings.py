@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.lab.checks import Span
+from tests.lab.confirm import confirm, truth_rows
 from tests.lab.measure import FOLDERS, PAGE, markdown, measure, measure_all, renewed
 from tests.lab.recording import SAMPLES_SCHEMA, altered_files, read_samples
 from tests.lab.sets import SCENARIOS, SETS
@@ -17,6 +19,9 @@ SHIPPED, MORE = FOLDERS
 RECORDINGS = sorted(path.parent for folder in FOLDERS for path in folder.glob("*/recording.json"))
 ENGINE = SETS["engine"]
 ENGINE_RECORDINGS = sorted(path.parent for path in ENGINE.recordings.glob("*/recording.json"))
+DIAGNOSIS = SETS["diagnosis"]
+DIAGNOSIS_RECORDINGS = sorted(path.parent for path in DIAGNOSIS.recordings.glob("*/recording.json"))
+SCENARIOS_OF = {ENGINE.recordings: ENGINE.scenarios, DIAGNOSIS.recordings: DIAGNOSIS.scenarios}
 TRUTH_KEYS = {
     "cluster", "namespace", "topic", "partition", "subscription", "start_ms", "end_ms", "side", "cause", "limiter",
     "family", "recording", "kept_aside",
@@ -26,8 +31,9 @@ TRUTH_KEYS = {
 def test_shipped_recordings_stay_small() -> None:
     size_bytes = sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file())
     assert size_bytes < 15_000_000
-    size_bytes = sum(path.stat().st_size for path in ENGINE.recordings.rglob("*") if path.is_file())
-    assert size_bytes < 15_000_000
+    for which in (ENGINE, DIAGNOSIS):
+        size_bytes = sum(path.stat().st_size for path in which.recordings.rglob("*") if path.is_file())
+        assert size_bytes < 15_000_000
 
 
 def test_no_recording_is_in_both_places() -> None:
@@ -35,9 +41,11 @@ def test_no_recording_is_in_both_places() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("folder", RECORDINGS + ENGINE_RECORDINGS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "folder", RECORDINGS + ENGINE_RECORDINGS + DIAGNOSIS_RECORDINGS, ids=lambda path: path.name
+)
 def test_recording_is_whole(folder: Path) -> None:
-    scenarios = ENGINE.scenarios if folder in ENGINE_RECORDINGS else SCENARIOS
+    scenarios = SCENARIOS_OF.get(folder.parent, SCENARIOS)
     about = json.loads((folder / "recording.json").read_text())
     assert about["format"] == 1
     assert about["name"] == folder.name
@@ -103,7 +111,64 @@ def test_truth_follows_the_script(folder: Path) -> None:
     assert all(item.over_s >= 300 for item in measure(folder))
 
 
-@pytest.mark.parametrize("folder", RECORDINGS, ids=lambda path: path.name)
+def test_every_diagnosis_family_is_recorded_twice() -> None:
+    families: dict[str, int] = {}
+    for folder in DIAGNOSIS_RECORDINGS:
+        scenario = load_scenario(folder / "scenario.yaml", named_as_file=False)
+        families[scenario.family] = families.get(scenario.family, 0) + 1
+    assert len(families) >= 11
+    assert all(count >= 2 for count in families.values()), families
+
+
+@pytest.mark.parametrize("folder", DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
+def test_diagnosis_recording_can_be_checked_again(folder: Path) -> None:
+    """Checks and truth follow from scenario, states and samples as they lie there."""
+    scenario = load_scenario(folder / "scenario.yaml", named_as_file=False)
+    about = json.loads((folder / "recording.json").read_text())
+    spans = [Span(item["name"], item["start_ms"], item["end_ms"]) for item in about["states"]]
+    found = confirm(scenario, spans, read_samples(folder))
+    assert found.failures == []
+    assert json.loads(json.dumps(found.seen)) == about["confirmed"]
+    for item in about["states"]:
+        assert item["drained_ms"] == found.drained_ms.get(item["name"])
+        assert item["first_loss_ms"] == found.first_loss_ms.get(item["name"])
+    rows = json.loads((folder / "truth.json").read_text())["rows"]
+    assert rows == truth_rows(scenario, spans, found.drained_ms, found.first_loss_ms)
+    assert {(row["cause"], row["limiter"]) for row in rows} == {
+        (item.cause, item.limiter) for state in scenario.timeline for item in state.truth
+    }
+    for row in rows:
+        assert set(row) == TRUTH_KEYS
+        assert row["side"] == SIDE_OF_CAUSE[row["cause"]]
+        assert row["end_ms"] - row["start_ms"] >= 300_000
+    lossy = any(topic.ttl_s or topic.backlog_quota for topic in scenario.topics)
+    assert lossy == bool(found.first_loss_ms)
+
+
+@pytest.mark.parametrize("folder", DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
+def test_diagnosis_recording_has_the_policies_of_its_deadlines(folder: Path) -> None:
+    scenario = load_scenario(folder / "scenario.yaml", named_as_file=False)
+    rows = [json.loads(line) for line in (folder / "policies.jsonl").read_text().splitlines()]
+    first_ms = min(row["observed_ms"] for row in rows)
+    for topic in scenario.topics:
+        key = f"persistent://{scenario.namespace}/{topic.name}"
+        bodies = {
+            row["scope"]: json.loads(row["body"] or "null")
+            for row in sorted(rows, key=lambda row: -row["observed_ms"])
+            if row["key"] == key
+        }
+        assert bodies["topic_message_ttl"] == topic.ttl_s
+        quotas = bodies["topic_backlog_quotas"] or {}
+        wanted = topic.backlog_quota
+        assert quotas.get("destination_storage", {}).get("limitSize") == (wanted and wanted.limit_bytes)
+    runtime = next(row for row in rows if row["scope"] == "broker_configuration_runtime")
+    assert runtime["observed_ms"] <= first_ms + 5_000
+    settings = json.loads(runtime["body"])
+    assert settings["messageExpiryCheckIntervalInMinutes"] == "1"
+    assert settings["backlogQuotaCheckIntervalInSeconds"] == "60"
+
+
+@pytest.mark.parametrize("folder", RECORDINGS + DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
 def test_admin_answers_are_json(folder: Path) -> None:
     policies = [json.loads(line) for line in (folder / "policies.jsonl").read_text().splitlines()]
     about = json.loads((folder / "recording.json").read_text())
