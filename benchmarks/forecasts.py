@@ -313,6 +313,10 @@ def residuals_text(calibration: Calibration) -> str:
         "    ),",
         f"    farthest_reach={_literal(calibration.farthest_reach)},",
         f'    version="{calibration.version}",',
+    ]
+    # A lake calls a recording by its name alone.
+    lines += [
+        f"    made_from={_literal(tuple(sorted({name.split('/')[1] for name in calibration.made_from})))},",
         ")",
         "",
     ]
@@ -321,7 +325,7 @@ def residuals_text(calibration: Calibration) -> str:
 
 def _literal(value) -> str:
     if isinstance(value, tuple):
-        return "(" + ", ".join(_literal(item) for item in value) + ")"
+        return "(" + "".join(f"{_literal(item)}, " for item in value) + ")"
     return repr(round(value, 4)) if isinstance(value, float) else repr(value)
 
 

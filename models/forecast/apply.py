@@ -34,7 +34,8 @@ EVERY_MS = 15 * MINUTE_MS
 #: How far back arrivals are looked for, which tell how old a backlog is.
 LOOK_BACK_MS = DAY_MS
 
-_COLUMNS = (
+#: Columns of ``signals`` that are read.
+COLUMNS = (
     *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_entries", "backlog_ready_entries", "in_msg_delta", "messages_per_entry",
     "limit_broker_msg", "limit_broker_bytes", "limit_broker_period_s", "limit_topic_msg", "limit_topic_bytes",
     "limit_topic_period_s", "limit_subscription_msg", "limit_subscription_bytes", "limit_subscription_period_s",
@@ -101,7 +102,7 @@ def build_forecasts(
         return forecasts_of(rows, policies[cluster], times_ms)
 
     schema = from_arrow_schema(TABLES["forecasts"].loose_schema)
-    signals = lake.spark(session, "signals", files).select(*_COLUMNS)
+    signals = lake.spark(session, "signals", files).select(*COLUMNS)
     df = signals.groupBy("cluster", "namespace", "topic").applyInArrow(forecast, schema)
     lake.replace_spark(
         df,
@@ -173,7 +174,7 @@ def views_of(signals: pa.Table) -> list[View]:
     names = list(SUBSCRIPTION_KEY_NAMES)
     ordered = signals.sort_by([(name, "ascending") for name in [*names, "minute_ms"]]).combine_chunks()
     keys = list(zip(*(ordered.column(name).to_pylist() for name in names), strict=True))
-    columns = {name: _numbers(ordered.column(name)) for name in _COLUMNS if name not in names}
+    columns = {name: _numbers(ordered.column(name)) for name in COLUMNS if name not in names}
     found, low = [], 0
     for high in range(1, len(keys) + 1):
         if high == len(keys) or keys[high] != keys[low]:

@@ -95,11 +95,14 @@ class Calibration:
         has seen how such forecasts end.
     version : str
         Changes with the rest.
+    made_from : tuple of str
+        Recordings that had a part in it: what it says of them proves nothing.
     """
 
     bands: tuple[Band, ...]
     farthest_reach: float
     version: str
+    made_from: tuple[str, ...] = ()
 
     def band(self, reach: float) -> Band:
         return next(band for band in self.bands if reach <= band.reach_up_to)
@@ -146,9 +149,8 @@ def calibrate(residuals: Iterable[Residual], reaches: Sequence[float] = REACHES)
         most[one.recording] = max(one.reach, most.get(one.recording, 0.0))
     shown = sorted(most.values(), reverse=True)
     farthest = shown[LEAST_RECORDINGS - 1] if len(shown) >= LEAST_RECORDINGS else 0.0
-    return Calibration(
-        tuple(bands), farthest, hashlib.sha256(repr((bands, farthest)).encode()).hexdigest()[:8]
-    )
+    version = hashlib.sha256(repr((bands, farthest)).encode()).hexdigest()[:8]
+    return Calibration(tuple(bands), farthest, version, tuple(sorted(most)))
 
 
 def _band(reach: float, residuals: list[Residual]) -> Band:
