@@ -21,6 +21,8 @@ SEED = 20_000
 NUMBERS = range(8)
 CASES = [(family, number) for family in FAMILIES for number in NUMBERS]
 DEVELOPMENT = load_scenarios(SETS["diagnosis"].scenarios)
+#: The seed of those among them that are drawn, each the first of its family.
+DEVELOPMENT_SEED = 1
 
 
 def _unseen(scenario: Scenario, world: World) -> list[str]:
@@ -87,6 +89,15 @@ def test_drawing_is_the_same_every_time_and_different_for_every_number() -> None
         "name": "limit-change-1-1",
         "about": "A topic limit of 252 msg/s (bytes) over 120 is lowered to 90 and raised again.",
     }
+
+
+def test_drawn_development_scenarios_are_what_their_seed_gives() -> None:
+    folder, ending = SETS["diagnosis"].scenarios, f"-{DEVELOPMENT_SEED}-1"
+    found = [scenario for scenario in DEVELOPMENT if scenario.name.endswith(ending)]
+    assert {scenario.family for scenario in found} == set(FAMILIES)
+    for scenario in found:
+        text = scenario_yaml(scenario.family, DEVELOPMENT_SEED, 1)
+        assert (folder / f"{scenario.name}.yaml").read_text() == text
 
 
 def test_kept_aside_is_the_only_difference() -> None:
