@@ -28,6 +28,23 @@ HEALTHY = {"side": "neither", "cause": "healthy"}
 SLOW = {"side": "consumer_capacity", "cause": "slow_consumers"}
 
 
+def place(level: str, set_at: str) -> Fields:
+    """Where a limit of the one topic is set."""
+    found: Fields = {"level": level, "set_at": set_at}
+    if set_at != "broker":
+        found["topic"] = TOPIC
+    if set_at == "subscription":
+        found["subscription"] = SUBSCRIPTION
+    return found
+
+
+def limited_to(unit: str, per_s_msg: float, size_bytes: int) -> Fields:
+    """A rate that lets about so many messages per second through."""
+    if unit == "msg":
+        return {"msg": round(per_s_msg)}
+    return {"bytes": round(per_s_msg * (size_bytes + ENTRY_EXTRA_BYTES))}
+
+
 def let_through(kind: str) -> float:
     """The most that a saturated limiter lets through, as a share of its limit."""
     return EXCLUSIVE_HIGH if kind == "Exclusive" else LIMITER_HIGH
