@@ -58,8 +58,10 @@ def cause_rules(options: ExportOptions) -> list[Recording]:
             f"  and\n{PREFIX}limiters_known == {len(LEVELS) * len(UNITS)}\n"
             f"  unless on ({KEY})\n({BINDS} or {PREFIX}limiter_open_rho)\n"
             f"  unless\n({_BLOCKED} or {_REDELIVERED} or {PREFIX}consumers_queue_empty)\n"
+            f"  unless\n({dispatched} == 0 unless {_FULL})\n"
             f"  unless\n{PREFIX}backlog_gone_in_s <= {t.DRAIN_TARGET_S:g}",
-            why="Every limiter is known and excluded, and the backlog is not being worked off.",
+            why="Every limiter is known and excluded, and the backlog is not being worked off. Silent counters prove nothing "
+            "about plans that nobody made.",
         ),
     ]
 
@@ -168,7 +170,7 @@ def _alarms(options: ExportOptions) -> list[Alerting]:
         ),
         _alert(
             options, THROTTLING_AND_GROWING,
-            f"sum by ({KEY}) ({events_rate(options)}) > 0\n  and\n{_GROWING}",
+            f"sum by ({KEY}) ({events_rate(options)})\n  and\n{_GROWING}",
             {"severity": "info", "action": "look"},
             w.annotations(
                 f"{w.SUBSCRIPTION_WORDS}: read plans are lowered while the backlog grows",

@@ -21,11 +21,13 @@ from throttlescope.transforms.rules.rule_file import read_rule_file
 
 RULES_NAME, INHIBIT_NAME = "throttlescope.live.rules.yml", "throttlescope.inhibit.yml"
 
-_RULES_HEADING = """Live rules of throttlescope, written by `throttlescope rules export`: why a Pulsar subscription has a backlog.
-Load it with rule_files. It reads Pulsar's own metrics and throttlescope_dispatch_limit, which `throttlescope serve` exposes
-at /metrics: scrape that with honor_labels: true. Numbers come from docs/background/diagnosis.md. Change options, not this file."""
+_RULES_HEADING = (
+    "Live rules of throttlescope, written by `throttlescope rules export`: why a Pulsar subscription has a backlog.\n"
+    "Load it with rule_files. It reads Pulsar's own metrics and throttlescope_dispatch_limit, which `throttlescope serve` "
+    "exposes at /metrics: scrape that with honor_labels: true. Export again rather than edit it."
+)
 _INHIBIT_HEADING = (
-    """Inhibition rules of throttlescope: put them into inhibit_rules of Alertmanager's configuration."""
+    "Inhibition rules of throttlescope: put them into inhibit_rules of Alertmanager's configuration."
 )
 
 

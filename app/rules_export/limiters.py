@@ -27,7 +27,7 @@ _FULL, _EMPTY = f"{PREFIX}consumers_queue_full", f"{PREFIX}consumers_queue_empty
 
 def limiter_rules(options: ExportOptions) -> list[Recording]:
     """In an order in which each finds what it reads."""
-    return [*_limits(options), *_use(options), *_rho(), *_events(options), *_binding(options)]
+    return [*_limits(options), *_use(options), *_rho(options), *_events(options), *_binding(options)]
 
 
 def events_rate(options: ExportOptions) -> str:
@@ -45,10 +45,10 @@ def _limits(options: ExportOptions) -> list[Recording]:
     return [
         Recording(
             as_set,
-            f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts=""}})\n  or\n'
-            f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts="entries"}})\n'
+            f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts=""}} < Inf)\n  or\n'
+            f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts="entries"}} < Inf)\n'
             f"  * on ({KEY}) group_left ()\nlast_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}])",
-            why="A limiter that counts entries, in messages. max by: several servers may say the same.",
+            why="Limits that are set. One that counts entries, in messages. max by: several servers may say the same.",
         ),
         Recording(
             LIMIT,
@@ -73,7 +73,9 @@ def _use(options: ExportOptions) -> list[Recording]:
             options,
         )
         for level, expr in (("subscription", own), ("topic", topic), ("broker", broker)):
-            found.append(Recording(USE, expr, {"level": level, "unit": unit}))
+            # Without a limit nobody asks.
+            limited = f'{expr}\n  and on ({KEY})\n{LIMIT}{{level="{level}", unit="{unit}"}}'
+            found.append(Recording(USE, limited, {"level": level, "unit": unit}))
     found[0] = Recording(
         USE,
         found[0].expr,
@@ -83,16 +85,21 @@ def _use(options: ExportOptions) -> list[Recording]:
     return found
 
 
-def _rho() -> list[Recording]:
+def _rho(options: ExportOptions) -> list[Recording]:
+    own = [
+        f"{named(f'out_{unit}_rate_5m', options)}\n  / on ({KEY}) group_right ()\n"
+        f'{LIMIT}{{level!="subscription", unit="{unit}"}}'
+        for unit in UNITS
+    ]
     return [
         Recording(
             RHO,
             f"{USE}\n  / on ({LIMITER}) group_right ()\n{LIMIT}",
-            why="0 where no limit is set (its limit is +Inf); nothing where it is not known.",
+            why="Nothing where no limit is set, or none is known.",
         ),
         Recording(
             OWN_RHO,
-            f'{USE}{{level="subscription"}}\n  / on ({KEY}, unit) group_right ()\n{LIMIT}{{level!="subscription"}}',
+            "\n  or\n".join(own),
             why="The subscription's own part of a shared limit.",
         ),
     ]
@@ -109,7 +116,8 @@ def _events(options: ExportOptions) -> list[Recording]:
                 f"    rate(pulsar_subscription_dispatch_throttled_{unit}_events[{options.window}])\n  )\n"
                 ', "level", "$1", "reason", "(.+)")',
                 options,
-            ),
+            )
+            + " > 0",
             {"unit": unit},
         )
         for unit in UNITS
@@ -126,7 +134,7 @@ def _binding(options: ExportOptions) -> list[Recording]:
             often,
             f'(\n  {RHO}{{period_s="1"}}\n    and on ({LIMITER})\n'
             f"  ({events} >= on ({LIMITER}) {t.EVENTS_PER_PERIOD:g} * clamp_max({RHO}, 1))\n    or\n"
-            f'  {RHO}{{period_s!="1", period_s=~"{_periods(options)}"}}\n    and on ({LIMITER})\n  {events} > 0\n)\n'
+            f'  {RHO}{{period_s!="1", period_s=~"{_periods(options)}"}}\n    and on ({LIMITER})\n  {events}\n)\n'
             f"  < {t.RHO_NOT_IN_FORCE:g}",
             why="Use / limit of limiters that lower plans as often as one that holds: about once per period of a second. "
             "Beyond the upper bound the limit that was read is not the one in force.",
@@ -142,7 +150,7 @@ def _binding(options: ExportOptions) -> list[Recording]:
         ),
         Recording(
             f"{PREFIX}limiter_open_rho",
-            f"(\n  ({RHO} >= {at} and on ({LIMITER}) {events} > 0) unless on ({KEY}) {_FULL}\n    or\n"
+            f"(\n  ({RHO} >= {at} and on ({LIMITER}) {events}) unless on ({KEY}) {_FULL}\n    or\n"
             f'  ({often}{{events_informative="true"}} >= {near})\n    or\n'
             f"  ({often} >= {near}) unless on ({KEY}) {_FULL}\n    or\n"
             f'  ({often}{{events_informative="true"}} >= {t.RHO_POSSIBLE:g}) unless on ({KEY}) {_FULL}\n)\n'
@@ -151,8 +159,8 @@ def _binding(options: ExportOptions) -> list[Recording]:
         ),
         Recording(
             f"{PREFIX}limiters_known",
-            f"count by ({KEY}) ({RHO})",
-            why=f"{len(LEVELS) * len(UNITS)} where every limiter was observed.",
+            f"count by ({KEY}) (group by ({LIMITER}) ({LIMIT_METRIC}))",
+            why=f"{len(LEVELS) * len(UNITS)} where every limiter was observed, be it that there is none.",
         ),
     ]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from flask import Flask
 
 from tests.app.api.serving import serving
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
@@ -18,12 +19,14 @@ from tests.lab.prometheus import running_prometheus
 from tests.naive.limits import limits_at
 from tests.transforms.lakes import limit_row, table_of
 from throttlescope.app.api.lake_queries import LakeQueries
+from throttlescope.app.api.routes import api_blueprint
 from throttlescope.app.metrics.exposition import Exposition
 from throttlescope.app.metrics.families import Family
 from throttlescope.app.metrics.limits import LimitFamilies
 from throttlescope.app.metrics.verdicts import CONSUMERS_HELP, consumers_could_drain_entries, verdict_families
 from throttlescope.ingest.contracts.words import CAUSES
 from throttlescope.ingest.lake import Lake
+from throttlescope.transforms.promql.limit_series import LIMIT_HELP
 
 MINUTE_MS = 60_000
 NOW_MS = HOUR + 4 * FIVE + 2 * MINUTE_MS
@@ -139,6 +142,28 @@ def test_limits_are_those_that_promql_reads(lake):
         value for key, value in found.items() if {("level", "subscription"), ("unit", "msg")} <= set(key)
     ]
     assert billing == [50.0]
+
+
+def test_the_api_tells_what_the_limit_is(lake):
+    server = Flask("test")
+    server.register_blueprint(api_blueprint(LakeQueries(lake.root)))
+    client = server.test_client()
+
+    def data(path):
+        answer = client.get(f"/api/v1/{path}")
+        assert answer.status_code == 200
+        return answer.json["data"]
+
+    (known,) = data("metadata")["throttlescope_dispatch_limit"]
+    assert (known["type"], known["help"]) == ("gauge", LIMIT_HELP)
+    assert data("label/__name__/values") == ["throttlescope_dispatch_limit"]
+    assert set(data("labels?match[]=throttlescope_dispatch_limit")) >= {"level", "unit", "set_by", "period_s"}
+    shown = data(f"series?match[]=throttlescope_dispatch_limit&start={NOW_MS // 1000}&end={NOW_MS // 1000}")
+    assert {tuple(sorted((n, v) for n, v in one.items() if n != "__name__")) for one in shown} == set(
+        limits_at(LIMITS, NOW_MS - NOW_MS % MINUTE_MS)
+    )
+    answer = data(f"query?query=throttlescope_dispatch_limit%7Bset_by='none'%7D&time={NOW_MS // 1000}")
+    assert [row["value"][1] for row in answer["result"]] == ["+Inf", "+Inf"]
 
 
 def test_a_source_that_fails_fails_alone(lake, caplog):

@@ -14,6 +14,8 @@ import yaml
 from tests.app.commands import throttlescope
 from tests.app.live_rules import MINUTE_MS, Recorded, alerts_of, firing, recorded
 from tests.lab.parts import promtool_binary
+from tests.transforms.lakes import lake_of
+from tests.transforms.recorded import recording_folder, unmoved_series
 from tests.transforms.rules_in_memory import _values, text_of
 from throttlescope.app.rules_export import alerts as a
 from throttlescope.app.rules_export.export import INHIBIT_NAME, RULES_NAME, all_rules, check, export_rules
@@ -23,9 +25,14 @@ from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Alerting
 from throttlescope.app.web.address import OverviewAddress, SubscriptionAddress
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.metrics import METRICS
+from throttlescope.ingest.sources.recording import read_recording
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.transforms.limits import effective_limits
+from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.rules import read_rule_file
+from throttlescope.transforms.rules.run import run_rules
 
 URL = "https://scope.example:8443/at"
 
@@ -119,6 +126,34 @@ def test_a_limit_that_is_not_in_force_holds_nothing(tmp_path):
     assert not fired & {a.THROTTLED, a.BOTH}
     used = [one for one in results if one.labels["__name__"] == RHO and one.labels["level"] == "subscription"]
     assert max(one.values.max() for one in used) > t.RHO_NOT_IN_FORCE
+
+
+def test_over_a_lake_the_same_rules_say_what_would_have_fired(tmp_path):
+    found = recorded("default-sub-msg-large")
+    rules = rules_for(tmp_path / "rules", found)
+    recording = read_recording(recording_folder("default-sub-msg-large"))
+    lake = lake_of(
+        tmp_path / "lake",
+        [one for one in unmoved_series("default-sub-msg-large") if one.labels["__name__"] in METRICS],
+        limits=effective_limits(recording.policies.to_pylist(), recording.topic_stats.to_pylist()),
+    )
+    start_ms = recording.start_ms // MINUTE_MS * MINUTE_MS
+    result = run_rules(lake, [read_rule_file(rules)], start_ms, recording.end_ms)
+    assert result.failures == 0
+    live = alerts_of(rules, found)
+    for row in found.truth:
+        time_ms = moments_of(row)[-1]
+        answer = Engine(lake).instant('ALERTS{alertstate="firing"}', start_ms + time_ms)
+        fired = {
+            (labels["alertname"], labels.get("subscription", ""), labels.get("partition", ""))
+            for labels in map(dict, answer.value.labels)
+        }
+        assert {one for one in fired if one[0] in CAUSES} == {
+            one for one in firing(live, time_ms) if one[0] in CAUSES
+        }
+        assert ((EXPECTED[row["cause"]], row["subscription"], str(row["partition"])) in fired) == bool(
+            row["limiter"]
+        )
 
 
 # -- promtool ---------------------------------------------------------------------------------
