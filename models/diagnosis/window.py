@@ -153,11 +153,11 @@ class Window:
 
     def mean(self, name: str) -> float | None:
         values = self.known(name)
-        return sum(values) / len(values) if values else None
+        return _sum(values) / len(values) if values else None
 
     def total(self, name: str) -> float | None:
         values = self.known(name)
-        return sum(values) if values else None
+        return _sum(values) if values else None
 
     def highest(self, name: str) -> Point | None:
         return max(self.points(name), key=lambda point: point.value, default=None)
@@ -184,8 +184,8 @@ class Window:
     def rate(self, name: str) -> float | None:
         """Mean rate per second of a counter's differences over the time that they cover."""
         spans = self.spans_s(name)
-        covered_s = sum(span_s for _, span_s in spans)
-        return sum(delta for delta, _ in spans) / covered_s if covered_s > 0 else None
+        covered_s = _sum(span_s for _, span_s in spans)
+        return _sum(delta for delta, _ in spans) / covered_s if covered_s > 0 else None
 
     def growth(self, name: str) -> float | None:
         """Change of a gauge over the window by the median of all pairwise slopes (Theil-Sen); None under two points.
@@ -242,6 +242,14 @@ def check_grid(window_ms: int, every_ms: int) -> None:
             raise InputError(
                 f"--{name} is not a number of whole minutes", got=f"{value} ms", expected="such as 5m"
             )
+
+
+def _sum(values: Iterable[float]) -> float:
+    """Added one by one, in order: Python's own ``sum`` rounds otherwise from 3.12 on, and :mod:`screen` adds like this."""
+    total = 0
+    for value in values:
+        total += value
+    return total
 
 
 def _numbers(values: Sequence[Any]) -> np.ndarray:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from throttlescope.models.diagnosis.hypotheses.standing import Standing
 from throttlescope.models.diagnosis.symptoms import Symptoms
 
+NO_BACKLOG = Standing("healthy", "A", "there is no backlog to explain")
+
 
 def healed_by_loss(s: Symptoms) -> Standing | None:
     """The backlog falls, or stays as it is, because messages are lost unread."""
@@ -64,4 +66,4 @@ def healthy(s: Symptoms) -> Standing | None:
     """There is no backlog to explain, whatever the counters do."""
     if s.backlog_held is not False:
         return None
-    return Standing("healthy", "A", "there is no backlog to explain")
+    return NO_BACKLOG

@@ -66,10 +66,15 @@ def backlog_present(window: Window) -> Symptom:
     if waiting is None:
         return Symptom(name, None, "The backlog was not measured.", unit="entries", promql=query)
     floor, publish = backlog_floor_entries(window), publish_entry_rate(window)
+    text = waiting_text(waiting, publish)
+    return Symptom(name, waiting > floor, text, waiting, floor, "entries", window.end_ms, query)
+
+
+def waiting_text(waiting: float, publish: float | None) -> str:
     text = f"{entries(waiting)} undelivered entries wait at the window's end"
     if publish and waiting / publish >= 1:
         text += f", {duration(waiting / publish)} of publishing"
-    return Symptom(name, waiting > floor, text + ".", waiting, floor, "entries", window.end_ms, query)
+    return text + "."
 
 
 def backlog_growing(window: Window) -> Symptom:
@@ -85,10 +90,14 @@ def backlog_growing(window: Window) -> Symptom:
     text = (
         f"The backlog grows by {entries(growth)} entries in {duration(window.length_s)}."
         if holds
-        else f"The backlog does not grow ({'+' if growth > 0 else ''}{entries(growth)} entries in "
-        f"{duration(window.length_s)})."
+        else not_growing_text(growth, window.length_s)
     )
     return Symptom(name, holds, text, growth, threshold, "entries", window.end_ms, query)
+
+
+def not_growing_text(growth: float, length_s: float) -> str:
+    sign = "+" if growth > 0 else ""
+    return f"The backlog does not grow ({sign}{entries(growth)} entries in {duration(length_s)})."
 
 
 def backlog_draining(window: Window) -> Symptom:

@@ -11,6 +11,9 @@ from throttlescope.models.diagnosis.wording import number, per_period, share
 
 _UNIT_WORDS = {"msg": "message", "bytes": "byte"}
 
+NO_LIMIT = "No limit is set."
+NO_EVENT = "No limiter lowered a single read plan."
+
 
 def limiter_at_limit(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
     """Some limiter is used up to its limit."""
@@ -18,7 +21,7 @@ def limiter_at_limit(window: Window, limiters: tuple[LimiterReading, ...]) -> Sy
     used = [limiter for limiter in limiters if limiter.rho is not None and limiter.zone != "unknown"]
     if not used:
         known = all(limiter.observed for limiter in limiters)
-        text = "No limit is set." if known else "How much of a limit is used is not known."
+        text = NO_LIMIT if known else "How much of a limit is used is not known."
         return Symptom(name, False if known else None, text, threshold=t.RHO_AT_LIMIT, unit="use / limit")
     top = max(used, key=lambda limiter: limiter.rho)
     return limiter_use(window, top, name)
@@ -26,15 +29,19 @@ def limiter_at_limit(window: Window, limiters: tuple[LimiterReading, ...]) -> Sy
 
 def limiter_use(window: Window, limiter: LimiterReading, name: str = "limiter_at_limit") -> Symptom:
     """How much of one limiter's limit is used."""
-    text = f"{_limit_words(limiter)} is used to {share(limiter.rho)}"
-    if limiter.shared and limiter.own_rho is not None:
-        text += f" by all that share it, to {share(min(limiter.own_rho, limiter.rho))} by this subscription"
     query = promql.use(window.key, limiter.level, limiter.unit, window.last("broker"), window.length_ms)
     return Symptom(
-        name, limiter.zone in ("at", "near"), text + ".", limiter.rho,
+        name, limiter.zone in ("at", "near"), use_text(limiter), limiter.rho,
         t.RHO_NEAR_LIMIT if limiter.zone == "near" else t.RHO_AT_LIMIT, "use / limit",
         limiter.rho_at_ms, query, limiter.name,
     )  # fmt: skip
+
+
+def use_text(limiter: LimiterReading) -> str:
+    text = f"{_limit_words(limiter)} is used to {share(limiter.rho)}"
+    if limiter.shared and limiter.own_rho is not None:
+        text += f" by all that share it, to {share(min(limiter.own_rho, limiter.rho))} by this subscription"
+    return text + "."
 
 
 def limits_far(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
@@ -64,14 +71,22 @@ def throttle_events(window: Window, limiters: tuple[LimiterReading, ...]) -> Sym
         return Symptom("throttle_events", None, "The throttle counters are not there.", promql=query)
     ticking = [limiter for limiter in limiters if limiter.events]
     if not ticking:
-        text = "No limiter lowered a single read plan."
-        return Symptom("throttle_events", False, text, 0.0, 0.0, "events", window.end_ms, query)
+        return Symptom("throttle_events", False, NO_EVENT, 0.0, 0.0, "events", window.end_ms, query)
     return limiter_events(window, max(ticking, key=lambda limiter: limiter.events))
 
 
 def limiter_events(window: Window, limiter: LimiterReading) -> Symptom:
     """What one limiter's counter shows, and whether it proves anything."""
     query = promql.events(window.key, limiter.level, limiter.unit, window.length_ms)
+    holds = bool(limiter.events) if limiter.events is not None else None
+    threshold = t.EVENTS_PER_PERIOD * min(1.0, limiter.rho or 1.0) / (limiter.period_s or 1)
+    return Symptom(
+        "throttle_events", holds, events_text(limiter), limiter.events_per_s, threshold, "events/s",
+        limiter.events_at_ms, query, limiter.name,
+    )  # fmt: skip
+
+
+def events_text(limiter: LimiterReading) -> str:
     which = f"{limiter.level} {_UNIT_WORDS[limiter.unit]} limit"
     rate = limiter.events_per_s or 0.0
     counted = f"The {which} lowered {number(limiter.events or 0)} read plans ({number(rate)}/s)"
@@ -89,12 +104,7 @@ def limiter_events(window: Window, limiter: LimiterReading) -> Symptom:
         )
     else:
         text = f"{counted}; without the limit nobody can say whether that means anything."
-    holds = bool(limiter.events) if limiter.events is not None else None
-    threshold = t.EVENTS_PER_PERIOD * min(1.0, limiter.rho or 1.0) / (limiter.period_s or 1)
-    return Symptom(
-        "throttle_events", holds, text, limiter.events_per_s, threshold, "events/s",
-        limiter.events_at_ms, query, limiter.name,
-    )  # fmt: skip
+    return text
 
 
 def limit_changed(window: Window) -> Symptom:
