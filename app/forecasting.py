@@ -66,7 +66,7 @@ class BackTest:
 
 def forecast_lake(
     lake: Lake, *, cluster: str | None = None, subscription: str | None = None, at_ms: int | None = None
-) -> list[dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], int]:
     """Forecast what is in a lake.
 
     Parameters
@@ -78,8 +78,10 @@ def forecast_lake(
 
     Returns
     -------
-    list of dict
+    rows : list of dict
         Rows of ``forecasts``.
+    made_ms : int
+        The newest time that they were made at.
 
     Raises
     ------
@@ -88,7 +90,8 @@ def forecast_lake(
     """
     name = None if subscription is None else SubscriptionName.of(subscription)
     rows = []
-    for one, end_ms in _clusters(lake, cluster, at_ms).items():
+    clusters = _clusters(lake, cluster, at_ms)
+    for one, end_ms in clusters.items():
         where = None if name is None else pc.field("topic") == name.topic
         signals = lake.read(
             "signals",
@@ -103,7 +106,31 @@ def forecast_lake(
         rows = [row for row in rows if _fits(name, row)]
         if not rows:
             _refuse_unknown(lake, name)
-    return rows
+    return rows, max(clusters.values())
+
+
+def with_replays(
+    lake: Lake, rows: list[dict[str, Any]], *, note: Note = lambda text: None
+) -> list[dict[str, Any]]:
+    """Put a replay of limits and consumers beside every forecast of a drain; what cannot be replayed stays alone, and is told."""
+    from throttlescope.app.whatif.ask import Question, answer, read
+    from throttlescope.models.forecast.replayed import replay_row
+
+    found = []
+    for row in rows:
+        found.append(row)
+        if row["kind"] != "drain":
+            continue
+        name = SubscriptionName(
+            row["topic"], row["partition"] if row["partition"] >= 0 else None, row["subscription"]
+        )
+        at = format_time(row["made_at_ms"])
+        try:
+            asked = Question(str(name), row["cluster"], (), at, "30m", "24h", "24h", None)
+            found.append(replay_row(answer(read(lake, asked, now_ms=row["made_at_ms"])), row))
+        except InputError as error:
+            note(f"{name} is not replayed: {error.what}")
+    return found
 
 
 def back_test_lake(

@@ -22,7 +22,7 @@ def exported(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != "date"}
 
 
-def print_forecasts(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
+def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: int) -> None:
     """Print one line per forecast, the subscription with the nearest loss first, then what happens and why it is believed."""
     rows = sorted(
         rows, key=lambda row: (_nearest_loss(row, rows), subscription_text(row), _KINDS.index(row["kind"]))
@@ -30,7 +30,7 @@ def print_forecasts(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
     cells = [
         [
             subscription_text(row),
-            _WHAT[row["kind"]],
+            _what(row),
             _when(row, "predicted_ms"),
             _interval(row),
             share(row["probability"]),
@@ -41,10 +41,7 @@ def print_forecasts(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
         ]
         for row in rows
     ]
-    notes = [
-        f"{subscription_text(row)}, {_WHAT[row['kind']]}: {row['consequence']} {row['basis']}" for row in rows
-    ]
-    made_ms = max((row["made_at_ms"] for row in rows), default=None)
+    notes = [f"{subscription_text(row)}, {_what(row)}: {row['consequence']} {row['basis']}" for row in rows]
     versions = ", ".join(sorted({row["method_version"] for row in rows})) or "-"
     print_table(
         [
@@ -57,7 +54,7 @@ def print_forecasts(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
             ("change", "right"),
         ],
         cells,
-        title=f"{len(rows)} forecast{'' if len(rows) == 1 else 's'}",
+        title=f"{len(rows)} forecast{'' if len(rows) == 1 else 's'}" if rows else "No backlog to forecast",
         notes=[
             *notes,
             "when: from the time of the forecast, at this rate. sure: of a drain, how many such forecasts drained at all; of a "
@@ -116,6 +113,10 @@ def _coverage(part: Coverage) -> list[str]:
 
 def _pair(pair: tuple[float, float] | None) -> str:
     return "-" if pair is None else f"{100 * pair[0]:.0f} to {100 * pair[1]:.0f} %"
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    return _WHAT[row["kind"]] + (" (replay)" if row["method"] == "replay" else "")
 
 
 def _nearest_loss(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> tuple:

@@ -32,6 +32,13 @@ def forecast(
             "--at", metavar="T", help="When the forecast is made (UTC). Default: the newest minute."
         ),
     ] = None,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            help="With --subscription: put beside each drain what a replay of its limits and consumers says.",
+        ),
+    ] = False,
     back_test: Annotated[
         bool,
         typer.Option(
@@ -64,7 +71,8 @@ def forecast(
     import time
 
     from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.forecasting import back_test_lake, forecast_lake
+    from throttlescope.app.cli.simulate import say_if_it_compiles
+    from throttlescope.app.forecasting import back_test_lake, forecast_lake, with_replays
     from throttlescope.app.render import write_json
     from throttlescope.app.render_forecast import exported, print_back_test, print_forecasts
     from throttlescope.app.render_progress import Progress
@@ -83,15 +91,26 @@ def forecast(
             raise InputError(
                 "--start and --end go with --back-test", fix="say when the forecast is made with --at"
             )
-        rows = forecast_lake(in_lake, cluster=cluster, subscription=subscription, at_ms=at_ms)
+        if replay and subscription is None:
+            raise InputError(
+                "--replay takes seconds for each subscription", fix="name one with --subscription"
+            )
+        rows, made_ms = forecast_lake(in_lake, cluster=cluster, subscription=subscription, at_ms=at_ms)
+        if replay:
+            progress = Progress(1, quiet=quiet)
+            with progress.step("Replaying"):
+                say_if_it_compiles(progress, "Replaying")
+                rows = with_replays(in_lake, rows, note=progress.note)
         if format is Format.json:
             write_json([exported(row) for row in rows])
         else:
-            print_forecasts(rows, now_ms=now_ms)
+            print_forecasts(rows, made_ms=made_ms, now_ms=now_ms)
         return
-    if subscription or at:
+    if subscription or at or replay:
         raise InputError(
-            "--back-test is of the whole history", got="--subscription or --at", fix="leave them out"
+            "--back-test is of the whole history",
+            got="--subscription, --at or --replay",
+            fix="leave them out",
         )
     every_ms = parse_duration(every)
     if every_ms <= 0:
