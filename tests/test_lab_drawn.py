@@ -13,7 +13,8 @@ from tests.lab.confirm import confirm, truth_rows
 from tests.lab.drawn import FAMILIES, drawn
 from tests.lab.generate import app, scenario_yaml
 from tests.lab.sets import SCENARIOS, SETS
-from tests.naive.lab_fluid import LITTLE, MIDDLE, MUCH, World, fluid
+from tests.naive.lab_fluid import fluid
+from tests.naive.lab_fluid_state import LITTLE, MIDDLE, MUCH, World
 from throttlescope.models.throttling.scenario import Scenario, SetConsumers, load_scenarios
 
 #: No kept-aside set is made from this seed.

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import defaultdict, deque
-from dataclasses import dataclass, field
 
 from tests.lab.checks import Span
 from tests.lab.readback import Series
+from tests.naive.lab_fluid_state import Queue, Reader, World
 from throttlescope.models.throttling.scenario import (
     Hang,
     LiftLimit,
@@ -32,74 +31,6 @@ from throttlescope.models.throttling.scenario import (
 
 _CHECK_S = 60
 _FOR_EVER = 100
-
-
-@dataclass(frozen=True)
-class World:
-    """What of a limit and of the consumers' capacity comes through, who gets how much of a shared limit, and an entry's extra bytes."""
-
-    limiter: float
-    limiter_exclusive: float
-    consumers: float
-    of_shared: float
-    extra_bytes: int
-    check_phase_s: int
-
-
-#: The lab's measurements lie between the first and the last.
-LITTLE = World(0.85, 0.85, 0.96, 0.2, 35, 53)
-MIDDLE = World(0.96, 1.0, 0.98, 0.5, 31, 30)
-MUCH = World(1.06, 1.15, 1.0, 0.8, 28, 7)
-
-
-@dataclass
-class _Queue:
-    """One subscription partition: what waits to be due, what can be taken (publish second, messages), and its counters."""
-
-    later: list[tuple[float, int, float]] = field(default_factory=list)
-    ready: deque[list[float]] = field(default_factory=deque)
-    expired: float = 0
-    evictions: int = 0
-    events: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
-
-    @property
-    def delayed(self) -> float:
-        return sum(count for _, _, count in self.later)
-
-    @property
-    def backlog(self) -> float:
-        return self.delayed + sum(count for _, count in self.ready)
-
-    def take(self, amount: float) -> float:
-        taken = 0.0
-        while self.ready and taken < amount:
-            part = min(self.ready[0][1], amount - taken)
-            taken += part
-            self.ready[0][1] -= part
-            if self.ready[0][1] <= 1e-9:
-                self.ready.popleft()
-        return taken
-
-
-@dataclass
-class _Reader:
-    """The consumers of a subscription as they are now."""
-
-    spec: Subscription
-    takes_ms: list[float]
-    further_ms: float
-    hanging: int = 0
-    ack: str = "individual"
-    nack_share: float = 0.0
-    #: Unacknowledged for good, and given back for ever.
-    held: float = 0.0
-    poison: float = 0.0
-    redelivered_per_s: float = 0.0
-
-    @property
-    def capacity(self) -> float:
-        active = self.takes_ms[: len(self.takes_ms) - self.hanging]
-        return sum(1000 / takes if takes else 1e9 for takes in active)
 
 
 def fluid(scenario: Scenario, world: World) -> tuple[list[Span], list[Series]]:
@@ -129,7 +60,7 @@ class _Fluid:
         self.ttl_s = {topic.name: topic.ttl_s for topic in scenario.topics}
         self.quota = {topic.name: topic.backlog_quota for topic in scenario.topics}
         self.readers = {
-            item.name: _Reader(
+            item.name: Reader(
                 item,
                 [item.takes_ms(number) for number in range(item.consumers)],
                 item.processing_ms,
@@ -139,7 +70,7 @@ class _Fluid:
             for item in scenario.subscriptions
         }
         self.queues = {
-            (item.name, partition): _Queue()
+            (item.name, partition): Queue()
             for item in scenario.subscriptions
             for partition in scenario.partitions_of(item.topic)
         }
@@ -187,7 +118,7 @@ class _Fluid:
                 _, at_s, due = heapq.heappop(queue.later)
                 queue.ready.append([at_s, due])
 
-    def _consume(self, reader: _Reader, queues: list[_Queue]) -> None:
+    def _consume(self, reader: Reader, queues: list[Queue]) -> None:
         capacity = self.world.consumers * reader.capacity
         if self._blocked(reader):
             return
@@ -213,11 +144,11 @@ class _Fluid:
             reader.redelivered_per_s = taken * (deliveries - 1)
         self._hold(reader, queues, taken)
 
-    def _blocked(self, reader: _Reader) -> bool:
+    def _blocked(self, reader: Reader) -> bool:
         most = self.scenario.topic(reader.spec.topic).max_unacked_per_subscription
         return most is not None and reader.held >= most
 
-    def _hold(self, reader: _Reader, queues: list[_Queue], taken: float) -> None:
+    def _hold(self, reader: Reader, queues: list[Queue], taken: float) -> None:
         """What is taken without ever being acknowledged stays in the backlog."""
         if reader.ack == "none":
             share = 1.0
@@ -229,7 +160,7 @@ class _Fluid:
             if share == 1:
                 queues[0].ready.appendleft([0, taken])
 
-    def _allowed(self, spec: Subscription, queue: _Queue, wanted: float) -> float:
+    def _allowed(self, spec: Subscription, queue: Queue, wanted: float) -> float:
         allowed = float("inf")
         for limit in self.limits.values():
             if limit.topic not in (None, spec.topic) or limit.subscription not in (None, spec.name):
