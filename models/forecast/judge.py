@@ -216,7 +216,8 @@ def kaplan_meier_inside(
         time_s = one.censored_s if one.after_s is None else one.after_s
         residual = math.log((time_s + one.drain.step_s) / (one.drain.predicted_s + one.drain.step_s))
         # Inside its zone a censored time stands where it is, between 0 and 1 of the zone.
-        zones.append(_place(residual, band.low, band.high))
+        high = math.inf if one.drain.times.high_s is None else band.high
+        zones.append(_place(residual, band.low, high))
         came.append(one.after_s is not None)
     order = sorted(range(len(zones)), key=lambda n: (zones[n], not came[n]))
     surviving, at_risk, low, high = 1.0, len(zones), None, None
