@@ -1,0 +1,266 @@
+"""Exported rules over made-up subscriptions: the branches that no shipped recording shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.app.live_rules import MINUTE_MS, firing
+from tests.transforms.rules_in_memory import results_of, scheduled
+from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export.export import export_rules
+from throttlescope.app.rules_export.options import ExportOptions
+from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
+from throttlescope.transforms.promql.source import Series
+
+END_MS = 30 * MINUTE_MS
+STEP_MS = 15_000
+TIMES_MS = np.arange(0, END_MS, STEP_MS)
+TOPIC = {"cluster": "c", "namespace": "t/n", "topic": "persistent://t/n/orders", "partition": "-1"}
+LEVELS = ("broker", "topic", "subscription")
+
+
+def gauge(name: str, value: float, **labels) -> Series:
+    return Series(
+        {"__name__": name, "instance": "b:8080", **TOPIC, **labels}, TIMES_MS, np.full(len(TIMES_MS), value)
+    )
+
+
+def rising(name: str, per_s: float, start: float = 0.0, **labels) -> Series:
+    return Series(
+        {"__name__": name, "instance": "b:8080", **TOPIC, **labels}, TIMES_MS, start + TIMES_MS / 1000 * per_s
+    )
+
+
+def limits(subscription: str, levels=LEVELS, period_s=1, **set_) -> list[Series]:
+    """Six limits; those that are given as ``level_unit=(per_s, more labels)`` are set."""
+    found = []
+    for level in levels:
+        for unit in ("msg", "bytes"):
+            per_s, more = set_.get(f"{level}_{unit}", (float("inf"), {}))
+            labels = {"subscription": subscription, "level": level, "unit": unit, "period_s": str(period_s)}
+            found.append(gauge(LIMIT_METRIC, per_s, set_by="topic_policy", **labels, **more))
+    return found
+
+
+def scene(
+    subscription="s", *, published=100.0, dispatched=50.0, grows=None, start=5000.0, permits=500.0, unacked=10.0,
+    blocked=0.0, consumers=2.0, redelivered=0.0, per_entry=1.0, events=None, levels=LEVELS, period_s=1, **limits_set,
+) -> list[Series]:  # fmt: skip
+    """A subscription in a steady state for half an hour."""
+    own = {"subscription": subscription}
+    grows = (published - dispatched) / per_entry if grows is None else grows
+    found = [
+        rising("pulsar_subscription_back_log", grows, start, **own),
+        rising("pulsar_subscription_back_log_no_delayed", grows, start, **own),
+        gauge("pulsar_subscription_unacked_messages", unacked, **own),
+        gauge("pulsar_subscription_blocked_on_unacked_messages", blocked, **own),
+        gauge("pulsar_subscription_consumers_count", consumers, **own),
+        gauge("pulsar_subscription_msg_rate_redeliver", redelivered, **own),
+        rising("pulsar_out_messages_total", dispatched, **own),
+        rising("pulsar_out_bytes_total", dispatched * 1000, **own),
+        rising("pulsar_in_messages_total", published),
+        rising("pulsar_in_bytes_total", published * 1000),
+        gauge("pulsar_storage_write_rate", published / per_entry),
+        *limits(subscription, levels, period_s, **limits_set),
+    ]
+    if permits is not None:
+        found.append(
+            gauge("pulsar_consumer_available_permits", permits, **own, consumer_id="0", consumer_name="x")
+        )
+    for limiter in (f"{level}.{unit}" for level in LEVELS for unit in ("msg", "bytes")):
+        level, unit = limiter.split(".")
+        rate = (events or {}).get(limiter, 0.0)
+        found.append(
+            rising(f"pulsar_subscription_dispatch_throttled_{unit}_events", rate, **own, reason=level)
+        )
+    return found
+
+
+INFORMATIVE, TICKING = {"events_informative": "true"}, {"events_informative": "false"}
+AT_LIMIT = {"subscription_msg": (50.0, TICKING), "events": {"subscription.msg": 2.0}}
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory):
+    (written, _) = export_rules(tmp_path_factory.mktemp("rules"), ExportOptions(scrape_interval_ms=STEP_MS))
+    return scheduled(written.path, MINUTE_MS)
+
+
+def fired(rules, *series) -> dict[str, set[str]]:
+    """Alerts at the end, with what their labels add."""
+    unique = {tuple(sorted(one.labels.items())): one for one in series}
+    results, evaluation = results_of(rules, list(unique.values()), 0, END_MS)
+    assert not any(outcome.failures for outcome in evaluation.outcomes.values())
+    found: dict[str, set[str]] = {}
+    for alert, subscription, _ in firing(results, END_MS - MINUTE_MS):
+        found.setdefault(alert, set()).add(subscription)
+    return found
+
+
+def causes(found: dict[str, set[str]], subscription="s") -> set[str]:
+    known = {a.THROTTLED, a.BOTH, a.NO_CONSUMERS, a.BLOCKED, a.REDELIVERY, a.SLOW, a.UNEXPLAINED}
+    return {
+        alert for alert, subscriptions in found.items() if alert in known and subscription in subscriptions
+    }
+
+
+#: What is changed about a steady scene, and the alert that has to fire.
+CASES = [
+    (AT_LIMIT, a.THROTTLED),
+    # The queues are full as well.
+    (AT_LIMIT | {"permits": 0.0}, a.BOTH),
+    (AT_LIMIT | {"blocked": 1.0}, a.BLOCKED),
+    (AT_LIMIT | {"consumers": 0.0, "dispatched": 0.0, "permits": None, "unacked": 0.0}, a.NO_CONSUMERS),
+    # No plan is lowered: the use is near the limit by chance, and the queues are full.
+    (AT_LIMIT | {"events": {}, "permits": 0.0}, a.SLOW),
+    # Far from it, although every read counts as an event.
+    ({"subscription_msg": (90.0, TICKING), "events": {"subscription.msg": 20.0}, "permits": 0.0}, a.SLOW),
+    ({"permits": 0.0}, a.SLOW),
+    ({"permits": 0.0, "redelivered": 30.0}, a.REDELIVERY),
+    # Near the limit: a counter that means something is enough, one that ticks needs empty queues.
+    ({"subscription_msg": (60.0, INFORMATIVE), "events": {"subscription.msg": 1.0}, "permits": 20.0, "unacked": 20.0}, a.THROTTLED),
+    ({"subscription_msg": (60.0, TICKING), "events": {"subscription.msg": 1.0}}, a.THROTTLED),
+    ({"subscription_msg": (60.0, TICKING), "events": {"subscription.msg": 1.0}, "permits": 20.0, "unacked": 20.0}, a.UNEXPLAINED),
+    # A period of ten seconds: a plan is lowered every ten.
+    (AT_LIMIT | {"period_s": 10, "events": {"subscription.msg": 0.1}}, a.THROTTLED),
+    (AT_LIMIT | {"period_s": 600, "events": {"subscription.msg": 0.1}}, a.UNEXPLAINED),
+    # Entries of ten messages under a limit of five entries.
+    ({"subscription_msg": (5.0, {"counts": "entries", **TICKING}), "per_entry": 10.0, "events": {"subscription.msg": 2.0}}, a.THROTTLED),
+    # 20 on top of what is published.
+    ({"subscription_msg": (20.0, {"relative_to_publish": "true", **TICKING}), "dispatched": 119.0, "grows": 1.0,
+      "events": {"subscription.msg": 2.0}}, a.THROTTLED),
+    # Nobody knows of the broker's limit.
+    ({"levels": ("topic", "subscription"), "permits": 0.0}, a.UNEXPLAINED),
+    # Nothing is dispatched, and not because the queues are full.
+    ({"dispatched": 0.0, "permits": 500.0, "unacked": 0.0}, a.UNEXPLAINED),
+    # The consumers have room, and no limiter is near.
+    ({"permits": 900.0, "unacked": 1.0}, a.UNEXPLAINED),
+    # Half an hour is enough to work it off.
+    ({"dispatched": 150.0, "start": 100_000.0, "permits": 0.0}, None),
+    # Small and steady: what one read clears.
+    ({"dispatched": 100.0, "start": 90.0, "permits": 0.0}, None),
+    # A thousand messages are with the consumers, and nothing waits for them.
+    ({"dispatched": 100.0, "start": 1050.0, "unacked": 1000.0}, None),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def side_by_side(rules):
+    """All cases in one evaluation, each a topic of its own; what fires at the end by topic."""
+    series = [
+        Series({**one.labels, "topic": f"persistent://t/n/{n}"}, one.timestamps_ms, one.values)
+        for n, (changed, _) in enumerate(CASES)
+        for one in scene(**changed)
+    ]
+    results, evaluation = results_of(rules, series, 0, END_MS)
+    assert not any(outcome.failures for outcome in evaluation.outcomes.values())
+    return [
+        [one for one in results if one.labels.get("topic") == f"persistent://t/n/{n}"]
+        for n in range(len(CASES))
+    ]
+
+
+@pytest.mark.parametrize(("number", "wanted"), [(n, wanted) for n, (_, wanted) in enumerate(CASES)])
+def test_each_branch_has_its_alert(side_by_side, number, wanted):
+    found: dict[str, set[str]] = {}
+    for alert, subscription, _ in firing(side_by_side[number], END_MS - MINUTE_MS):
+        found.setdefault(alert, set()).add(subscription)
+    assert causes(found) == ({wanted} if wanted else set()), CASES[number][0]
+
+
+def test_a_limit_of_the_topic_is_used_by_all_and_the_neighbour_with_full_queues_is_slow(rules):
+    shared = {"topic_msg": (100.0, TICKING), "events": {"topic.msg": 2.0}}
+    greedy = scene("greedy", dispatched=80.0, **shared)
+    modest = scene("modest", dispatched=20.0, **shared)
+    full = scene("modest", dispatched=20.0, permits=0.0, **shared)
+    found = fired(rules, *greedy, *modest)
+    assert found[a.THROTTLED] == {"greedy", "modest"}
+    found = fired(rules, *greedy, *full)
+    assert (causes(found, "greedy"), causes(found, "modest")) == ({a.THROTTLED}, {a.SLOW})
+
+
+def test_a_limit_of_the_broker_is_used_by_all_it_serves(rules):
+    shared = {"broker_msg": (100.0, TICKING), "events": {"broker.msg": 2.0}}
+    here = scene("here", dispatched=50.0, **shared)
+    other = [
+        Series({**one.labels, "topic": "persistent://t/n/clicks"}, one.timestamps_ms, one.values)
+        for one in scene("there", dispatched=48.0, **shared)
+    ]
+    assert fired(rules, *here, *other)[a.THROTTLED] == {"here", "there"}
+    # Served by another broker, each has the limit for itself.
+    moved = [Series({**one.labels, "instance": "b2:8080"}, one.timestamps_ms, one.values) for one in other]
+    assert a.THROTTLED not in fired(rules, *here, *moved)
+
+
+def test_use_near_a_limit_is_told_without_a_backlog(rules):
+    found = fired(
+        rules, *scene(published=85.0, dispatched=85.0, start=0.0, subscription_msg=(100.0, INFORMATIVE))
+    )
+    assert found == {a.LIMIT_NEARLY_USED: {"s"}}
+    found = fired(rules, *scene(published=85.0, dispatched=85.0, start=0.0, topic_msg=(100.0, INFORMATIVE)))
+    assert found == {a.LIMIT_NEARLY_USED: {""}}
+    assert (
+        fired(rules, *scene(published=75.0, dispatched=75.0, start=0.0, topic_msg=(100.0, INFORMATIVE))) == {}
+    )
+
+
+def test_publish_throttling_is_told(rules):
+    quiet = scene(dispatched=100.0, start=0.0)
+    assert fired(rules, *quiet, rising("pulsar_publish_rate_limit_times", 0.0)) == {}
+    assert set(fired(rules, *quiet, rising("pulsar_publish_rate_limit_times", 0.2))) == {a.PUBLISH_THROTTLED}
+
+
+def test_limits_that_are_old_or_missing_are_told(rules):
+    observed = "throttlescope_limits_observed_timestamp_seconds"
+    fresh = Series({"__name__": observed, "cluster": "c"}, TIMES_MS, TIMES_MS / 1000 - 3600)
+    old = Series({"__name__": observed, "cluster": "c"}, TIMES_MS, TIMES_MS / 1000 - 90_000)
+    quiet = scene(dispatched=100.0, start=0.0)
+    assert fired(rules, *quiet, fresh) == {}
+    assert set(fired(rules, *quiet, old)) == {a.LIMITS_OLD}
+    assert set(fired(rules, *(one for one in quiet if one.labels["__name__"] != LIMIT_METRIC))) == {
+        a.LIMITS_MISSING
+    }
+
+
+def test_topics_and_subscriptions_of_pulsar_itself_raise_nothing(rules):
+    alone = {"consumers": 0.0, "permits": None, "dispatched": 0.0, "unacked": 0.0}
+    own_topic = [
+        Series({**one.labels, "topic": "persistent://t/n/__change_events"}, one.timestamps_ms, one.values)
+        for one in scene(**alone)
+    ]
+    assert fired(rules, *scene("__compaction", **alone)) == {}
+    assert fired(rules, *own_topic) == {}
+    assert fired(rules, *scene("compaction", **alone))
+
+
+def test_two_servers_that_say_the_same_and_a_changed_record_do_not_break_a_rule(rules):
+    series = scene(**AT_LIMIT)
+    again = [
+        Series(
+            {**one.labels, "instance": "other:8050", "set_by": "namespace_policy"},
+            one.timestamps_ms,
+            one.values,
+        )
+        for one in series
+        if one.labels["__name__"] == LIMIT_METRIC
+    ]
+    assert causes(fired(rules, *series, *again)) == {a.THROTTLED}
+
+
+def test_both_label_shapes_at_once(rules):
+    """A broker whose setting is changed: its old series end, its new ones have another shape."""
+    joined = []
+    for one in scene(**AT_LIMIT):
+        if one.labels["__name__"] == LIMIT_METRIC:
+            joined.append(Series({**one.labels, "partition": "7"}, one.timestamps_ms, one.values))
+            continue
+        half = len(one.timestamps_ms) // 2
+        labels = {name: value for name, value in one.labels.items() if name != "partition"}
+        before = {**labels, "topic": f"{one.labels['topic']}-partition-7"}
+        after = {**one.labels, "partition": "7"}
+        joined.append(
+            Series(before, one.timestamps_ms[:half], one.values[:half], one.timestamps_ms[half : half + 1])
+        )
+        joined.append(Series(after, one.timestamps_ms[half:], one.values[half:]))
+    assert causes(fired(rules, *joined)) == {a.THROTTLED}
