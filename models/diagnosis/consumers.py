@@ -16,8 +16,8 @@ Queue = Literal["full", "between", "empty", "unknown"]
 
 QUEUES: tuple[Queue, ...] = ("full", "between", "empty", "unknown")
 
-_TRACKS_UNACKED = ("Shared", "Key_Shared")
-_ONE_ACTIVE = ("Exclusive", "Failover")
+TRACKS_UNACKED = ("Shared", "Key_Shared")
+ONE_ACTIVE = ("Exclusive", "Failover")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def starved_share(window: Window) -> float | None:
     if several and kind == "Shared":
         return window.share("permits_max", lambda permits: permits <= 0)
     exhausted = window.mean("permits_exhausted_share")
-    if several and kind in _ONE_ACTIVE and exhausted is not None:
+    if several and kind in ONE_ACTIVE and exhausted is not None:
         # The share is over all consumers' samples, and those that stand by are never exhausted.
         return min(1.0, exhausted * window.last("consumers"))
     return exhausted
@@ -113,7 +113,7 @@ def tracks_unacked(window: Window) -> bool:
     """Whether zero unacked is a measurement: only Shared and Key_Shared subscriptions count unacked messages."""
     kind = window.last("subscription_type")
     if kind is not None:
-        return kind in _TRACKS_UNACKED
+        return kind in TRACKS_UNACKED
     return any(unacked > 0 for unacked in window.known("unacked_msg"))
 
 
