@@ -73,6 +73,7 @@ def serve(
     """Serve the web app of a lake, and Prometheus' HTTP API over its samples, until interrupted (Ctrl-C).
 
     Grafana, promtool and other clients of Prometheus read the lake at the same address: see docs/reference/http-api.md.
+    Prometheus scrapes limits and newest verdicts at /metrics: see docs/reference/metrics.md.
     Only this machine can reach it, unless --host names another address and --allow-remote says so.
     """
     from throttlescope.app.cli.settings import settings_with

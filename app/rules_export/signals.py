@@ -18,7 +18,6 @@ _GAUGES = (
     "consumers",
     "blocked_on_unacked",
     "permits_max",
-    "ack_msg_rate",
     "redeliver_msg_rate",
     "write_entry_rate",
 )
