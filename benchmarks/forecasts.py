@@ -3,8 +3,8 @@
 ``python -m benchmarks.forecasts`` writes the tables of ``docs/accuracy/forecasts.md`` anew. ``--write`` first makes the calibration that is
 shipped (``models/forecast/residuals.py``) out of all recordings. ``--print`` only prints the figures, as JSON.
 
-No interval is judged by a recording that made it: whoever judges a recording calibrates with all recordings but those of
-its family and those of its name. The set that the engine is judged on was scraped every 2 s, as nobody scrapes in the field:
+No interval is judged by a recording that made it: whoever judges a recording calibrates with the shipped ones and the engine's,
+but those of its family and those of its name. The set of the diagnosis is only judged. The set that the engine is judged on was scraped every 2 s, as nobody scrapes in the field:
 of its samples every seventh is taken (14 s). Calibration takes all seven ways to do so, judging takes the first.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import math
 import re
 import subprocess
 import sys
@@ -26,9 +27,11 @@ import pyarrow.parquet as pq
 
 from throttlescope.ingest.labels import LabelMapping, normalise
 from throttlescope.models.forecast.calibration import REACHES, Calibration, calibrate
+from throttlescope.models.forecast.forecasts import forecasts_at
 from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcomes
-from throttlescope.models.forecast.read import METRICS, traces_of
+from throttlescope.models.forecast.read import VIEW_METRICS, traces_of, views_of_samples
 from throttlescope.models.forecast.trace import Trace
+from throttlescope.transforms.deadlines import Answers
 from throttlescope.transforms.limits import effective_limits
 from throttlescope.transforms.promql.source import MemorySource, Series
 
@@ -40,6 +43,8 @@ SETS = {
     "diagnosis": ROOT / "tests" / "recordings" / "diagnosis",
     "engine": ROOT / "tests" / "recordings" / "engine",
 }
+#: Sets that calibrate. What was recorded later is only judged.
+CALIBRATED = ("shipped", "engine")
 EVERY_MS = 15_000
 #: Scrapes of less than this are thinned.
 LEAST_STEP_S, THINNED = 10, 7
@@ -68,15 +73,13 @@ def recorded(folder: Path, set_: str) -> tuple[Recorded, ...]:
     """All subscription partitions of a recording, in all their forms."""
     about = json.loads((folder / "recording.json").read_text())
     name, truth = about["name"], json.loads((folder / "truth.json").read_text())["rows"]
-    rows = pq.read_table(folder / "samples.parquet").to_pylist()
-    series = [_series(row, name) for row in rows if dict(row["labels"])["__name__"] in METRICS]
-    limits = effective_limits([row | {"cluster": name} for row in _lines(folder / "policies.jsonl")])
-    traces = traces_of(MemorySource(series), limits, 0, about["end_ms"] + 3_600_000)
+    source, limits = _samples(folder, name)
+    traces = traces_of(source, limits, 0, about["end_ms"] + 3_600_000)
     # What a script changes is changed between two states. What is done inside one has its own time.
     changes = [state["start_ms"] for state in about["states"][1:]]
     changes += [row["applied_ms"] for row in _lines(folder / "interventions.jsonl")]
     causes = [row["cause"] for row in truth if row["cause"] != "healthy"]
-    cause = causes[0] if causes else "healthy"
+    cause = causes[0] if causes else "not labelled"
     forms = THINNED if about["scrape_interval_s"] < LEAST_STEP_S else 1
     return tuple(
         Recorded(
@@ -85,6 +88,17 @@ def recorded(folder: Path, set_: str) -> tuple[Recorded, ...]:
         for trace in traces.values()
         for phase in range(forms)
     )
+
+
+def _samples(folder: Path, name: str) -> tuple[MemorySource, list[dict]]:
+    """A recording's series as the door would have named them, and its limits."""
+    rows = pq.read_table(folder / "samples.parquet").to_pylist()
+    series = [_series(row, name) for row in rows if dict(row["labels"])["__name__"] in VIEW_METRICS]
+    return MemorySource(series), effective_limits(_policies(folder, name))
+
+
+def _policies(folder: Path, name: str) -> list[dict]:
+    return [row | {"cluster": name} for row in _lines(folder / "policies.jsonl")]
 
 
 def _lines(file: Path) -> list[dict]:
@@ -116,11 +130,11 @@ def _series(row: dict, cluster: str) -> Series:
     )
 
 
-def everything() -> list[Recorded]:
+def everything(sets: Iterable[str] = tuple(SETS)) -> list[Recorded]:
     return [
         one
         for set_, root in SETS.items()
-        if root.is_dir()
+        if set_ in sets and root.is_dir()
         for folder in sorted(root.iterdir())
         if (folder / "recording.json").is_file()
         for one in recorded(folder, set_)
@@ -156,10 +170,9 @@ def without(residuals: list, one: Recorded) -> Calibration:
 
 def cross_judged(every_ms: int = EVERY_MS) -> tuple[list[Outcome], dict[str, Calibration]]:
     """Every recording, judged with intervals that it had no part in; and these calibrations by recording."""
-    items = everything()
-    residuals = residuals_of(items)
+    residuals = residuals_of(everything(CALIBRATED))
     found, used = [], {}
-    for one in items:
+    for one in everything():
         if one.phase == 0:
             used[one.name] = used.get(one.name) or without(residuals, one)
             found += judged([one], used[one.name], every_ms)
@@ -168,6 +181,91 @@ def cross_judged(every_ms: int = EVERY_MS) -> tuple[list[Outcome], dict[str, Cal
 
 def part(found: list[Outcome], used: dict[str, Calibration], keep) -> Coverage:
     return coverage([one for one in found if keep(one)], lambda one: used[one.recording])
+
+
+@dataclass(frozen=True)
+class FirstLoss:
+    """One forecast of the first loss of a state of a recording, and when a scrape first showed that loss."""
+
+    recording: str
+    kind: str
+    made_at_ms: int
+    predicted_ms: int | None
+    low_ms: int | None
+    high_ms: int | None
+    check_ms: int
+    scrape_ms: int
+    came_ms: int
+
+    @property
+    def ahead_s(self) -> float:
+        return (self.came_ms - self.made_at_ms) / 1000
+
+    @property
+    def off_s(self) -> float | None:
+        """Predicted less real; real is known to one scrape."""
+        return None if self.predicted_ms is None else (self.predicted_ms - self.came_ms) / 1000
+
+    @property
+    def within_one_check(self) -> bool:
+        return self.off_s is not None and abs(self.off_s) * 1000 <= self.check_ms
+
+    @property
+    def inside(self) -> bool:
+        if self.low_ms is None or self.predicted_ms is None:
+            return False
+        return self.low_ms <= self.came_ms <= (self.high_ms or self.came_ms) + self.scrape_ms
+
+
+def first_losses(folder: Path, set_: str, every_ms: int = EVERY_MS) -> list[FirstLoss]:
+    """Forecasts from the start of every state in which messages were lost, until they were."""
+    about = json.loads((folder / "recording.json").read_text())
+    lossy = [state for state in about["states"] if state.get("first_loss_ms")]
+    if not lossy:
+        return []
+    source, limits = _samples(folder, about["name"])
+    views = views_of_samples(source, limits, 0, about["end_ms"] + 3_600_000)
+    policies = _policies(folder, about["name"])
+    found = []
+    # What was lost once goes on being lost: only the first state of a recording begins without.
+    start_ms, came_ms = lossy[0]["start_ms"], lossy[0]["first_loss_ms"]
+    for at_ms in range(start_ms + every_ms, came_ms, every_ms):
+        answers = Answers(policies, at_ms)
+        for topic in sorted({view.key.topic for view in views}):
+            mine = [view for view in views if view.key.topic == topic]
+            found += [
+                FirstLoss(
+                    f"{set_}/{about['name']}", row["kind"], at_ms, row["predicted_ms"], row["low_ms"], row["high_ms"],
+                    row["check_interval_ms"], about["scrape_interval_s"] * 1000, came_ms,
+                )
+                for row in forecasts_at(mine, answers.deadlines(topic), at_ms)
+                if row["kind"] != "drain"
+            ]  # fmt: skip
+    return found
+
+
+def all_first_losses() -> list[FirstLoss]:
+    return [
+        loss
+        for set_, root in SETS.items()
+        if root.is_dir()
+        for folder in sorted(root.iterdir())
+        if (folder / "recording.json").is_file()
+        for loss in first_losses(folder, set_)
+    ]
+
+
+def losses_table(found: list[FirstLoss]) -> str:
+    lines = [("recording", "deadline", "check s", "forecasts", "earliest, s ahead", "within one check", "inside the interval", "off by, s: least to most")]  # fmt: skip
+    for name, kind in sorted({(one.recording, one.kind) for one in found}):
+        mine = [one for one in found if (one.recording, one.kind) == (name, kind)]
+        off = sorted(one.off_s for one in mine if one.off_s is not None)
+        lines.append(
+            (name, kind, f"{mine[0].check_ms / 1000:g}", len(mine), f"{max(one.ahead_s for one in mine):.0f}",
+             _share(sum(one.within_one_check for one in mine), len(mine)), _share(sum(one.inside for one in mine), len(mine)),
+             f"{off[0]:+.0f} to {off[-1]:+.0f}" if off else "-")
+        )  # fmt: skip
+    return _table(lines)
 
 
 PARTS = {
@@ -180,7 +278,10 @@ PARTS = {
 
 def figures(found: list[Outcome], used: dict[str, Calibration]) -> dict:
     """Everything that the page tells."""
-    reaches = {f"up to {high:g} times": (low, high) for low, high in pairwise((0.0, *REACHES))}
+    reaches = {
+        f"up to {high:g} times" if math.isfinite(high) else "farther": (low, high)
+        for low, high in pairwise((0.0, *REACHES))
+    }
     causes = sorted({one.cause for one in found})
     never = [one for one in found if one.drain.state == "never"]
     return {
@@ -288,8 +389,13 @@ def page(text: str, found: dict) -> str:
         "reaches": split(found, "reaches", "looks ahead"),
         "causes": split(found, "causes", "what held it before"),
         "never": never(found),
+        "losses": losses_table(all_first_losses()),
     }
     return _MARKED.sub(lambda match: match[1] + tables[match[2]] + match[3], text)
+
+
+def shipped_calibration() -> Calibration:
+    return calibrate(residuals_of(everything(CALIBRATED)))
 
 
 def residuals_text(calibration: Calibration) -> str:
@@ -335,7 +441,7 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="print the figures as JSON and write nothing")
     asked = parser.parse_args()
     if asked.write:
-        RESIDUALS.write_text(residuals_text(calibrate(residuals_of(everything()))))
+        RESIDUALS.write_text(residuals_text(shipped_calibration()))
         subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(RESIDUALS)], check=True)
     found = figures(*cross_judged())
     if asked.print:

@@ -14,12 +14,17 @@ from throttlescope.ingest.selector import metric_selector
 from throttlescope.ingest.times import SECOND_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.forecast.trace import Trace
+from throttlescope.models.forecast.view import View
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
 from throttlescope.transforms.promql.source import SampleSource, Series
 
 BACKLOG, DELAYED = "pulsar_subscription_back_log", "pulsar_subscription_delayed"
 IN_MSG, WRITTEN = "pulsar_in_messages_total", "pulsar_storage_write_rate"
 METRICS = (BACKLOG, DELAYED, IN_MSG, WRITTEN)
+STORAGE_BYTES, TOPIC_AGE_S = "pulsar_storage_backlog_size", "pulsar_storage_backlog_age_seconds"
+CONSUMERS = "pulsar_subscription_consumers_count"
+#: What deadlines need beside.
+VIEW_METRICS = (*METRICS, STORAGE_BYTES, TOPIC_AGE_S, CONSUMERS)
 
 
 def traces_of(
@@ -43,6 +48,54 @@ def traces_of(
             of.setdefault(_key(item), []).append(item)
     periods = _periods(limits)
     return {key: _trace(found, series, key, periods.get(key, 1.0)) for key, series in sorted(of.items())}
+
+
+def views_of_samples(
+    source: SampleSource, limits: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int
+) -> list[View]:
+    """Views of all subscription partitions that a source has, for forecasts of deadlines too.
+
+    Parameters
+    ----------
+    source : SampleSource
+        Holds :data:`VIEW_METRICS`.
+    """
+    found = {
+        metric: [
+            item
+            for item in source.select(metric_selector(metric), start_ms, end_ms)
+            if len(item.timestamps_ms)
+        ]
+        for metric in (STORAGE_BYTES, TOPIC_AGE_S, CONSUMERS)
+    }
+
+    def stood_at(
+        metric: str, key: SubscriptionKey, names: tuple[str, ...], times_ms: np.ndarray
+    ) -> np.ndarray:
+        wanted = {name: str(getattr(key, name)) for name in names}
+        mine = [
+            item
+            for item in found[metric]
+            if all(item.labels.get(name) == value for name, value in wanted.items())
+        ]
+        first_ms = min((int(item.timestamps_ms[0]) for item in mine), default=None)
+        values = stood(mine, times_ms)
+        return np.where(times_ms >= first_ms, values, np.nan) if mine else np.full(len(times_ms), np.nan)
+
+    place = ("cluster", "namespace", "topic", "partition")
+    views = []
+    for key, trace in traces_of(source, limits, start_ms, end_ms).items():
+        ages = stood_at(TOPIC_AGE_S, key, place, trace.times_ms)
+        views.append(
+            View(
+                key,
+                trace,
+                stood_at(STORAGE_BYTES, key, place, trace.times_ms),
+                np.where(ages < 0, np.nan, ages),
+                stood_at(CONSUMERS, key, (*place, "subscription"), trace.times_ms),
+            )
+        )
+    return views
 
 
 def _trace(
