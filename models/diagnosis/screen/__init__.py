@@ -1,0 +1,11 @@
+"""The rules on many windows at once. In: rows of ``signals``. Out: verdicts of the windows that need no thought.
+
+``frame`` lays minutes of many subscriptions side by side -> ``limiters`` reads the six limiters -> ``quiet`` finds the
+windows in which nothing waits and nothing happened -> ``evidence`` and ``rows`` write their verdicts. What they write is
+equal to what :func:`~throttlescope.models.diagnosis.verdict.diagnose` answers, which judges all other windows.
+"""
+
+from throttlescope.models.diagnosis.screen.frame import Grid
+from throttlescope.models.diagnosis.screen.rows import Answer, judge
+
+__all__ = ["Answer", "Grid", "judge"]
