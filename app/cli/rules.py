@@ -142,7 +142,7 @@ def export(
 ) -> None:
     """Write rules for a live Prometheus: recording and alerting rules, and inhibition rules for Alertmanager.
 
-    They tell causes as throttlescope does, where PromQL can, from Pulsar's metrics and the limits that
+    They tell causes as verdicts do, where PromQL can, from Pulsar's metrics and the limits that
     throttlescope serve exposes at /metrics. See docs/guides/alerts.md.
     """
     from throttlescope.app.render import print_table, write_json
