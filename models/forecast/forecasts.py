@@ -35,7 +35,7 @@ def forecasts_at(
     Returns
     -------
     list of dict
-        Rows of ``forecasts``. A subscription without a backlog has none.
+        Rows of ``forecasts``. A subscription whose backlog counts as drained has none, unless even so little will be lost.
     """
     rows = []
     for view in slowest_marked([view.until(at_ms) for view in views]):
@@ -46,6 +46,8 @@ def forecasts_at(
             rows += [
                 _row(view, at_ms, calibration, _of_loss(loss, drain, deadlines, calibration))
                 for loss in losses(view, deadlines, calibration)
+                # What comes and goes is no backlog, and that nothing happens to it no news.
+                if drain is not None or loss.state != "never"
             ]
     return rows
 

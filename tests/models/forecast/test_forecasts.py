@@ -81,6 +81,17 @@ def test_gaps_and_missing_arrivals_are_no_zeroes() -> None:
     assert row["threshold"] == 100
 
 
+def test_a_few_messages_that_nobody_takes_are_lost_too() -> None:
+    rows = made(
+        rows_of([40.0] * 20, in_msg_delta=[40.0] + [0.0] * 19, consumers=0.0),
+        end_ms(20),
+        policies(topic_message_ttl=3600),
+    )
+    assert list(rows) == [("billing", "ttl")]
+    # With the same entries always new, nothing is said.
+    assert made(rows_of([40.0] * 20), end_ms(20), policies(topic_message_ttl=3600)) == {}
+
+
 #: Nobody consumes: 6,000 entries come each minute and all of them stay.
 STALLED = [6000.0 * n for n in range(1, 31)]
 TTL = policies(topic_message_ttl=3600)

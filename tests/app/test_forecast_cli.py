@@ -1,0 +1,161 @@
+"""``throttlescope forecast``: what it prints of a small lake, how it judges history, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.app.commands import throttlescope
+from tests.models.diagnosis.test_apply import fill
+from tests.models.forecast.minutes import HOUR_MS, TOPIC, end_ms, rows_of
+from tests.models.forecast.policies import policies, quota
+from tests.models.forecast.test_apply import fill_policies
+from tests.transforms.lakes import lake_of
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.times import format_time
+from throttlescope.transforms.promql.source import Series
+
+#: Grows for 20 minutes, then falls by 2,000 entries a minute until it is gone in the 40th.
+BACKLOG = [max(20.0, 2000.0 * min(n, 40 - n)) for n in range(50)]
+NOW = format_time(end_ms(30))
+#: What is left 10 minutes before it is gone.
+LEFT = 22_000
+
+
+def series_of(every_s: int = 15) -> list[Series]:
+    """The same, scraped."""
+    times_ms = HOUR_MS + np.arange(0, 50 * 60, every_s, dtype=np.int64) * 1000
+    minutes = (times_ms - HOUR_MS) / 60_000
+    labels = {
+        "cluster": "prod",
+        "namespace": "acme/shop",
+        "topic": TOPIC,
+        "partition": "-1",
+        "instance": "b:8080",
+    }
+    backlog = np.interp(minutes, np.arange(1, 51), BACKLOG)
+    return [
+        Series(
+            {"__name__": "pulsar_subscription_back_log", "subscription": "billing", **labels},
+            times_ms,
+            backlog,
+        ),
+        Series({"__name__": "pulsar_in_messages_total", **labels}, times_ms, minutes * 6000),
+    ]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory) -> Lake:
+    lake = lake_of(tmp_path_factory.mktemp("forecast"), series_of())
+    fill(lake, rows_of(BACKLOG, storage_backlog_bytes=[v * 1000 for v in BACKLOG]))
+    fill_policies(
+        lake,
+        policies(
+            topic_message_ttl=7200,
+            topic_backlog_quotas={"destination_storage": quota(size=30_000_000, policy="producer_exception")},
+        ),
+    )
+    return lake
+
+
+def asked(lake: Lake, *arguments: object) -> list[dict]:
+    done = throttlescope("forecast", "--lake", lake.root, "--format", "json", *arguments)
+    assert (done.code, done.err) == (0, "")
+    return json.loads(done.out)
+
+
+def test_json_has_the_tables_columns(lake) -> None:
+    rows = asked(lake, "--at", NOW)
+    assert [row["kind"] for row in rows] == ["drain", "ttl", "quota_size"]
+    wanted = [column.name for column in TABLES["forecasts"].columns if column.name != "date"]
+    assert all(sorted(row) == sorted(wanted) for row in rows)
+    drain, ttl, size = rows
+    assert (drain["state"], ttl["state"], size["state"]) == ("expected", "never", "never")
+    assert drain["predicted_ms"] - end_ms(30) == pytest.approx(LEFT / 2000 * 60_000, rel=0.1)
+
+
+def test_while_it_grows_the_quota_is_what_comes(lake) -> None:
+    drain, _, size = asked(lake, "--at", format_time(end_ms(12)), "--subscription", f"{TOPIC}#billing")
+    assert drain["state"] == "never"
+    # 22 MB of 30, and 2 MB more every minute.
+    assert (size["state"], size["set_by"]) == ("expected", "topic_policy")
+    assert size["low_ms"] < end_ms(16) < size["high_ms"]
+
+
+def test_the_table_says_what_happens_then_and_why(lake) -> None:
+    done = throttlescope("forecast", "--lake", lake.root, "--at", format_time(end_ms(12)))
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert lines[0] == "3 forecasts"
+    assert "never" in next(line for line in lines if "drained" in line)
+    assert "refuses those that connect again" in done.out
+    assert "A line through" in done.out
+
+
+def test_no_backlog_is_told_and_is_no_error(lake) -> None:
+    done = throttlescope("forecast", "--lake", lake.root)
+    assert (done.code, done.out.splitlines()[0]) == (0, "No backlog to forecast")
+    assert asked(lake, "--subscription", f"{TOPIC}#billing") == []
+
+
+def test_the_back_test_finds_the_drain(lake) -> None:
+    done = throttlescope("forecast", "--lake", lake.root, "--back-test", "--format", "json", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert found["made"] == found["expected"] + found["never"] + found["unknown"]
+    assert found["never"] >= 18
+    assert found["expected"] >= 15
+    assert found["drained_although_never"] > 0
+    decided = found["all"]
+    assert decided["inside"] >= 0.8 * decided["decided"] > 0
+    assert decided["median_error_share"] < 0.1
+    assert list(found["causes"]) == ["no verdict"]
+    assert found["seen_by_calibration"] == []
+    table = throttlescope("forecast", "--lake", lake.root, "--back-test", "--every", "5m", "--quiet")
+    assert table.code == 0
+    assert "every 5 min" in table.out
+
+
+def test_a_part_of_the_history(lake) -> None:
+    late = throttlescope(
+        "forecast",
+        "--lake",
+        lake.root,
+        "--back-test",
+        "--start",
+        format_time(end_ms(25)),
+        "--format",
+        "json",
+        "-q",
+    )
+    assert json.loads(late.out)["never"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--start", "-1h"], "--start and --end go with --back-test"),
+        (["--back-test", "--at", "now"], "--back-test is of the whole history"),
+        (["--back-test", "--every", "0s"], "--every is no distance"),
+        (["--back-test", "--start", "2030-01-01"], "There is no forecast to judge"),
+        (["--replay"], "--replay takes seconds for each subscription"),
+        (["--at", "2001-01-01"], "There are no signals at this time"),
+        (["--cluster", "other"], "There are no signals of this cluster"),
+        (["--subscription", "orders"], "A subscription cannot be read"),
+        (["--subscription", f"{TOPIC}#billling"], "No backlog of this subscription is in the lake"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(lake, arguments, told) -> None:
+    done = throttlescope("forecast", "--lake", lake.root, "--quiet", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert told in done.line
+
+
+def test_an_empty_lake_is_refused(tmp_path) -> None:
+    for arguments in ([], ["--back-test"]):
+        done = throttlescope("forecast", "--lake", tmp_path, "--quiet", *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert "There are no signals in this lake" in done.line
