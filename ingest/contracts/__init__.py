@@ -1,6 +1,7 @@
 """The tables' contracts. ``TABLES[name]`` is the one declaration of each."""
 
 from throttlescope.ingest.contracts.anomalies import ANOMALIES
+from throttlescope.ingest.contracts.episodes import EPISODES, INCIDENTS
 from throttlescope.ingest.contracts.forecasts import FORECASTS
 from throttlescope.ingest.contracts.raw import LIMITS, POLICIES, SAMPLES, SERIES, TOPIC_STATS, TRUTH
 from throttlescope.ingest.contracts.results import SIGNALS, VERDICTS
@@ -17,6 +18,8 @@ TABLES: dict[str, Table] = {
         TOPIC_STATS,
         SIGNALS,
         VERDICTS,
+        EPISODES,
+        INCIDENTS,
         FORECASTS,
         ANOMALIES,
         INGEST_RUNS,

@@ -1,0 +1,336 @@
+"""Episodes of a lake. In: ``signals`` and ``verdicts`` of a range. Out: ``episodes`` and ``incidents``, on Spark or in this process.
+
+Rows are grouped by topic partition and judged in the tasks; what is found is little, so the driver commits it, and then the shared
+incidents of all episodes. A run takes up what earlier runs left open: it judges whole UTC days anew, from the one that holds the
+range's start less two hours, and continues what was there at that midnight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
+from throttlescope.models.diagnosis import thresholds as diagnosis
+from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.episodes.episode import episodes_of_subscription, state
+from throttlescope.models.episodes.incidents import incidents_of
+from throttlescope.models.episodes.minutes import COLUMNS, Minutes, by_subscription
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from throttlescope.ingest.lake import Lake
+
+#: How long after a midnight a run still judges the day before: longer than a change of cause or a change point needs.
+SETTLED_MS = 2 * BLOCK_MS
+#: Read before what is judged: the hour in which growth may have begun.
+BEFORE_MS = BLOCK_MS
+#: Rows of ``signals`` that one process reads at most.
+MOST_ROWS = 5_000_000
+
+VERDICT_COLUMNS = (
+    *SUBSCRIPTION_KEY_NAMES, "window_start_ms", "window_end_ms", "cause", "limiter", "confidence", "rules_version",
+)  # fmt: skip
+
+type_of_rows = list[dict[str, Any]]
+
+
+def build_episodes(
+    session: SparkSession, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
+) -> int:
+    """Judge a range on Spark and write ``episodes``, then ``incidents``. A second time changes nothing.
+
+    Parameters
+    ----------
+    clusters : iterable of str
+    start_ms, end_ms : int
+        What came anew. Judged is more: whole UTC days before it, and what earlier runs judged after it.
+
+    Returns
+    -------
+    int
+        Rows of ``episodes`` that were written.
+
+    Raises
+    ------
+    InputError
+        The range is empty.
+    """
+    # Imported here: judging in-process needs no Spark.
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    check_range(start_ms, end_ms)
+    written = 0
+    schema = TABLES["episodes"].loose_schema
+    for cluster in sorted(set(clusters)):
+        stored = _stored(lake, cluster)
+        from_ms, until_ms = _judged(stored, start_ms, end_ms)
+        signals = _files(lake, "signals", "minute_ms", cluster, from_ms - BEFORE_MS, until_ms)
+        if not signals:
+            continue
+        judged_until_ms = min(until_ms, max(file.maximum["minute_ms"] for file in signals) + MINUTE_MS)
+        open_rows = reaching(stored, from_ms)
+        verdicts = _files(
+            lake, "verdicts", "window_start_ms", cluster, from_ms - BEFORE_MS - DAY_MS, until_ms
+        )
+        minutes = _asked(lake.spark(session, "signals", signals), from_ms, until_ms, open_rows)
+        said = lake.spark(session, "verdicts", verdicts).select(*VERDICT_COLUMNS)
+        said = said.where(f"window_end_ms > {from_ms - BEFORE_MS} AND window_start_ms < {until_ms}")
+
+        def judge(
+            rows: pa.Table,
+            said: pa.Table,
+            from_ms: int = from_ms,
+            judged_until_ms: int = judged_until_ms,
+            open_rows: type_of_rows = open_rows,
+        ) -> pa.Table:
+            return episodes_of(rows, said, from_ms=from_ms, judged_until_ms=judged_until_ms, stored=open_rows)
+
+        together = minutes.groupBy(*TOPIC_KEY_NAMES).cogroup(said.groupBy(*TOPIC_KEY_NAMES))
+        found = together.applyInArrow(judge, from_arrow_schema(schema)).toArrow().to_pylist()
+        written += _write(lake, cluster, found, open_rows, from_ms, judged_until_ms, run_id)
+        write_incidents(lake, cluster, run_id)
+    return written
+
+
+def episodes_of(
+    signals: pa.Table,
+    verdicts: pa.Table,
+    *,
+    from_ms: int,
+    judged_until_ms: int,
+    stored: Iterable[Mapping[str, Any]] = (),
+) -> pa.Table:
+    """Episodes of some subscriptions, in-process.
+
+    Parameters
+    ----------
+    signals, verdicts : pyarrow.Table
+        Rows of the two tables in any order, with at least the columns ``minutes.COLUMNS`` and :data:`VERDICT_COLUMNS`; from an
+        hour before ``from_ms`` on, as far as there are any.
+    from_ms : int
+        Episodes that reach it or begin later. With ``stored``: a UTC midnight.
+    judged_until_ms : int
+        End of the newest minute that the cluster has.
+    stored : iterable of mappings
+        Rows of ``episodes`` that began before ``from_ms`` and are continued, at most one of a subscription partition.
+
+    Returns
+    -------
+    pyarrow.Table
+        Rows of ``episodes``.
+    """
+    earlier = {_key(row): row for row in stored}
+    windows: dict[SubscriptionKey, type_of_rows] = {}
+    if verdicts.num_rows:
+        for key, rows in by_subscription(verdicts.select(VERDICT_COLUMNS), "window_start_ms"):
+            windows[key] = rows.to_pylist()
+    found: type_of_rows = []
+    if signals.num_rows:
+        for key, rows in by_subscription(signals.select(COLUMNS), "minute_ms"):
+            found += episodes_of_subscription(
+                key,
+                Minutes.of_rows(rows),
+                windows.get(key, []),
+                from_ms=from_ms,
+                judged_until_ms=judged_until_ms,
+                stored=earlier.get(key),
+            )
+    return pa.Table.from_pylist(found, schema=TABLES["episodes"].loose_schema)
+
+
+def find_episodes(
+    lake: Lake,
+    *,
+    cluster: str | None = None,
+    topic: str | None = None,
+    partition: int | None = None,
+    subscription: str | None = None,
+    start_ms: int | None = None,
+    end_ms: int | None = None,
+) -> type_of_rows:
+    """Judge in this process what the lake has, without writing.
+
+    Parameters
+    ----------
+    cluster, topic, partition, subscription : optional
+        What is judged; None leaves a question open.
+    start_ms, end_ms : int, optional
+        Only minutes of [start_ms - 1 h, end_ms) are read; by default all.
+
+    Returns
+    -------
+    list of dict
+        Rows of ``episodes``.
+
+    Raises
+    ------
+    InputError
+        There are no signals of it, or more than one process reads.
+    """
+    partitions = None if cluster is None else {"cluster": [cluster]}
+    files = lake.files("signals", partition=partitions)
+    low_ms = min((file.minimum["minute_ms"] for file in files), default=0)
+    high_ms = max((file.maximum["minute_ms"] for file in files), default=0) + MINUTE_MS
+    from_ms = low_ms if start_ms is None else max(start_ms, low_ms)
+    until_ms = high_ms if end_ms is None else min(end_ms, high_ms)
+    span = {"minute_ms": (from_ms - BEFORE_MS, until_ms - 1)}
+    files = lake.files("signals", partition=partitions, between=span) if until_ms > from_ms else []
+    count = sum(file.rows for file in files)
+    if not files:
+        raise InputError(
+            "There are no signals of it in this lake",
+            got=lake.root,
+            fix="bring some with throttlescope run --lake DIR",
+        )
+    if topic is None and count > MOST_ROWS:
+        raise InputError(
+            "That is too much for one process",
+            got=f"{count:,} subscription minutes",
+            expected=f"at most {MOST_ROWS:,}",
+            fix="name one with --subscription, or let Spark do it with --store",
+        )
+    mine = pc.scalar(True)
+    for name, value in (("topic", topic), ("partition", partition), ("subscription", subscription)):
+        if value is not None:
+            mine = mine & (pc.field(name) == value)
+    signals = lake.read(
+        "signals",
+        columns=list(COLUMNS),
+        where=mine & (pc.field("minute_ms") >= from_ms - BEFORE_MS) & (pc.field("minute_ms") < until_ms),
+        partition=partitions,
+        between=span,
+    )
+    verdicts = lake.read(
+        "verdicts",
+        columns=list(VERDICT_COLUMNS),
+        where=mine
+        & (pc.field("window_end_ms") > from_ms - BEFORE_MS)
+        & (pc.field("window_start_ms") < until_ms),
+        partition=partitions,
+    )
+    # Clusters end at different times; a recording that ended is not silent.
+    newest = {
+        name: max(file.maximum["minute_ms"] for file in files if file.partition["cluster"] == name)
+        + MINUTE_MS
+        for name in {file.partition["cluster"] for file in files}
+    }
+    found: type_of_rows = []
+    for name, ended_ms in sorted(newest.items()):
+        of_cluster = pc.equal(signals.column("cluster"), name)
+        windows = verdicts.filter(pc.equal(verdicts.column("cluster"), name))
+        rows = episodes_of(
+            signals.filter(of_cluster), windows, from_ms=from_ms, judged_until_ms=min(until_ms, ended_ms)
+        )
+        found += rows.to_pylist()
+    return found
+
+
+def reaching(stored: Iterable[Mapping[str, Any]], from_ms: int) -> type_of_rows:
+    """Of the rows that began before a midnight, the newest of each subscription that was not gone an hour before it."""
+    newest: dict[SubscriptionKey, dict[str, Any]] = {}
+    for row in sorted(stored, key=lambda row: row["start_ms"]):
+        if row["start_ms"] < from_ms:
+            newest[_key(row)] = dict(row)
+    return [
+        row for row in newest.values() if row["end_ms"] is None or row["over_until_ms"] >= from_ms - BEFORE_MS
+    ]
+
+
+def write_incidents(lake: Lake, cluster: str, run_id: str) -> int:
+    """Make the shared incidents of a cluster anew from all its episodes; how many there are."""
+    contract = TABLES["incidents"]
+    rows = incidents_of(_stored(lake, cluster))
+    new = contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema))
+    old = lake.read("incidents", columns=["cluster", "date"], partition={"cluster": [cluster]})
+    touched = pa.concat_tables(
+        [old.cast(new.select(["cluster", "date"]).schema), new.select(["cluster", "date"])]
+    )
+    lake.update("incidents", lambda existing: new, partitions_of=touched, run_id=run_id)
+    return new.num_rows
+
+
+def _judged(stored: Sequence[Mapping[str, Any]], start_ms: int, end_ms: int) -> tuple[int, int]:
+    """What has to be judged so that nothing between runs is left out, and nothing later is lost."""
+    before = [row["judged_until_ms"] for row in stored]
+    first_ms = min([start_ms, *([max(before)] if before else [])]) - SETTLED_MS
+    return first_ms - first_ms % DAY_MS, max([end_ms, *before])
+
+
+def _asked(
+    signals: DataFrame, from_ms: int, until_ms: int, open_rows: Sequence[Mapping[str, Any]]
+) -> DataFrame:
+    """Minutes of the subscriptions that may have an episode: more than one read in a minute, or one is continued."""
+    from pyspark.sql import functions as F
+
+    keys = list(SUBSCRIPTION_KEY_NAMES)
+    rows = signals.select(*COLUMNS).where(
+        (F.col("minute_ms") >= from_ms - BEFORE_MS) & (F.col("minute_ms") < until_ms)
+    )
+    batch = F.when(F.col("read_batch_entries") > 0, F.col("read_batch_entries"))
+    least = F.coalesce(batch, F.lit(diagnosis.READ_BATCH_ENTRIES))
+    asked = rows.where(F.col("backlog_ready_entries") > least).select(*keys)
+    if open_rows:
+        continued = [tuple(row[name] for name in keys) for row in open_rows]
+        asked = asked.union(signals.sparkSession.createDataFrame(continued, asked.schema))
+    return rows.join(F.broadcast(asked.distinct()), keys, "left_semi")
+
+
+def _stored(lake: Lake, cluster: str) -> type_of_rows:
+    return lake.read("episodes", partition={"cluster": [cluster]}).to_pylist()
+
+
+def _write(
+    lake: Lake,
+    cluster: str,
+    found: type_of_rows,
+    open_rows: Sequence[Mapping[str, Any]],
+    from_ms: int,
+    judged_until_ms: int,
+    run_id: str,
+) -> int:
+    """Put what was found in place of what began at ``from_ms`` or later, or was continued."""
+    contract = TABLES["episodes"]
+    ids = {row["episode_id"] for row in found}
+    # Nothing was seen of these; that is news as well.
+    unseen = [
+        row
+        | {
+            "judged_until_ms": judged_until_ms,
+            "state": state(row["end_ms"] is not None, row["known_until_ms"], judged_until_ms),
+        }
+        for row in open_rows
+        if row["episode_id"] not in ids
+    ]
+    rows = found + unseen
+    new = contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema))
+    replaced = pa.array([row["episode_id"] for row in rows], pa.string())
+
+    def change(existing: pa.Table) -> pa.Table:
+        old = pc.or_(
+            pc.greater_equal(existing.column("start_ms"), from_ms),
+            pc.is_in(existing.column("episode_id"), value_set=replaced),
+        )
+        return pa.concat_tables(
+            [existing.filter(pc.invert(old)).select(new.column_names).cast(new.schema), new]
+        )
+
+    dates = dates_of(from_ms, max(judged_until_ms, from_ms + 1)) | {row["date"] for row in rows}
+    touched = pa.Table.from_pylist([{"cluster": cluster, "date": date} for date in sorted(dates)])
+    lake.update("episodes", change, partitions_of=touched, run_id=run_id)
+    return len(rows)
+
+
+def _files(lake: Lake, table: str, time_column: str, cluster: str, start_ms: int, end_ms: int) -> list:
+    return lake.files(table, partition={"cluster": [cluster]}, between={time_column: (start_ms, end_ms - 1)})
+
+
+def _key(row: Mapping[str, Any]) -> SubscriptionKey:
+    return SubscriptionKey(*(row[name] for name in SUBSCRIPTION_KEY_NAMES))
