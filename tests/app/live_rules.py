@@ -12,12 +12,15 @@ import numpy as np
 from tests.transforms.lakes import table_of
 from tests.transforms.recorded import recording_folder, unmoved_series
 from tests.transforms.rules_in_memory import results_of, scheduled
+from throttlescope.app.rules_export.export import all_rules
+from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.sources.recording import read_recording
 from throttlescope.transforms.limits import effective_limits
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.limit_snapshots import limit_series
 from throttlescope.transforms.promql.source import Series
+from throttlescope.transforms.rules import RecordingRule
 
 MINUTE_MS = 60_000
 
@@ -41,13 +44,23 @@ class Recorded:
 
 
 @cache
+def metrics_read() -> frozenset[str]:
+    """Metrics that the exported rules read; all of them are pulled, or are the limits."""
+    rules = [RecordingRule("r", rule.expr) for rule in all_rules(ExportOptions())]
+    read = {selector.metric_name for rule in rules for selector in rule.selectors}
+    assert {name for name in read if name.startswith("pulsar_")} <= METRICS.keys()
+    return frozenset(read)
+
+
+@cache
 def recorded(name: str) -> Recorded:
     """A recording, each sample at the latest grid point before it, so that promtool's notation can say it."""
     recording = read_recording(recording_folder(name))
     step_ms = 60_000 if name.startswith("default-") else 15_000
     start_ms = recording.start_ms // MINUTE_MS * MINUTE_MS
+    read = metrics_read()
     series = [
-        _on_grid(one, start_ms, step_ms) for one in unmoved_series(name) if one.labels["__name__"] in METRICS
+        _on_grid(one, start_ms, step_ms) for one in unmoved_series(name) if one.labels["__name__"] in read
     ]
     rows = effective_limits(recording.policies.to_pylist(), recording.topic_stats.to_pylist())
     limits = limit_series(table_of("limits", rows))

@@ -44,8 +44,9 @@ EXPECTED = {
     "healthy": None,
 }
 CAUSES = {a.THROTTLED, a.BOTH, a.NO_CONSUMERS, a.BLOCKED, a.REDELIVERY, a.SLOW}
-QUICK = ("sub-msg-1000", "slow-limit-bytes", "healthy-msg-50", "no-consumers-leave", "default-sub-msg-large")
+QUICK = ("sub-msg-1000", "slow-limit-bytes", "healthy-msg-50")
 OTHERS = (
+    "no-consumers-leave", "default-sub-msg-large",
     "broker-msg-large", "broker-msg-small", "default-healthy-msg-50", "default-slow-limit-small", "healthy-bytes-1m",
     "healthy-bytes-200k", "healthy-msg-1000", "healthy-msg-90", "no-consumers-never", "slow-batched", "slow-large",
     "slow-limit-large", "slow-limit-queue", "slow-limit-small", "slow-small", "sub-bytes-large", "sub-bytes-period",
@@ -128,6 +129,7 @@ def test_a_limit_that_is_not_in_force_holds_nothing(tmp_path):
     assert max(one.values.max() for one in used) > t.RHO_NOT_IN_FORCE
 
 
+@pytest.mark.long
 def test_over_a_lake_the_same_rules_say_what_would_have_fired(tmp_path):
     found = recorded("default-sub-msg-large")
     rules = rules_for(tmp_path / "rules", found)
@@ -230,7 +232,13 @@ def firing_test(found: Recorded, row: dict) -> dict:
 @pytest.mark.prometheus
 @pytest.mark.parametrize(
     "name",
-    ["sub-msg-1000", "slow-limit-bytes", "healthy-msg-50", "no-consumers-never", "default-sub-msg-large"],
+    [
+        "sub-msg-1000",
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in ("slow-limit-bytes", "healthy-msg-50", "no-consumers-never", "default-sub-msg-large")
+        ),
+    ],
 )
 def test_promtool_raises_the_same_alerts(tmp_path, name):
     found = recorded(name)
