@@ -43,7 +43,7 @@ class Rules:
     cap_sigmas : float
         More than this in one minute adds no more: one minute alone is never an anomaly.
     slacks, alarms : tuple of float
-        Deviation per minute that is forgiven, and the sum that raises an alarm, for the quick and the patient sum.
+        Deviation per minute that is forgiven, and the sum that raises an alarm; an entry for each sum that is kept.
     history_factor : float
         The alarm level is at least this much above the largest but one of the past days' sums.
     most_factor : float
@@ -77,8 +77,8 @@ class Rules:
     tail_sigmas: float = 2.0
     least_share: float = 0.5
     cap_sigmas: float = 8.0
-    slacks: tuple[float, ...] = (3.0,)
-    alarms: tuple[float, ...] = (12.0,)
+    slacks: tuple[float, ...] = (3.5,)
+    alarms: tuple[float, ...] = (9.0,)
     history_factor: float = 1.3
     most_factor: float = 8.0
     end_sigmas: float = 1.0

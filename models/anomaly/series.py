@@ -58,7 +58,7 @@ class Found:
 class Baseline:
     """What is usual, per minute. ``expected``: shape (minutes,); ``sigma[side]`` likewise; ``limit[side]`` a row per sum."""
 
-    steady: np.ndarray
+    counts: np.ndarray
     expected: np.ndarray
     residual: np.ndarray
     sigma: dict[int, np.ndarray]
@@ -124,12 +124,9 @@ def baseline_of(
     steady = np.where(unjudged, np.nan, stabilised(counts))
     learned = without_masked(steady, masked, first_day * DAY_MINUTES)
     days = len(counts) // DAY_MINUTES
-    since = learned_since(~np.isnan(learned))
-    ready = [
-        since is not None and (day * DAY_HOURS - since) * BLOCK_MS >= rules.learning_ms for day in range(days)
-    ]
+    learning = learning_minutes(~np.isnan(learned), first_day, rules)
     # A series that is only learned from needs no levels yet.
-    levels = follow(_hourly(learned) if any(ready) else np.full(calendar.hours, np.nan), calendar, rules)
+    levels = follow(np.full(calendar.hours, np.nan) if learning[-1] else _hourly(learned), calendar, rules)
     expected = _per_minute(levels.expected, levels.moved)
     residual = _nearer(steady - expected, np.repeat(levels.former, HOUR_MINUTES))
     offset = np.repeat(wander(_hourly(residual), levels.sigma, rules), HOUR_MINUTES)
@@ -138,7 +135,6 @@ def baseline_of(
     minutes, known = len(counts), ~np.isnan(learned)
     sigma = {side: np.full(minutes, np.nan) for side in sides}
     limit = {side: np.full((len(rules.slacks), minutes), np.inf) for side in sides}
-    learning = np.zeros(minutes, bool)
     points, masked_share = np.zeros(minutes, np.int64), np.zeros(minutes)
     for day in range(first_day, days):
         here = slice(day * DAY_MINUTES, (day + 1) * DAY_MINUTES)
@@ -147,8 +143,7 @@ def baseline_of(
         points[here] = known[past].sum()
         seen = (~np.isnan(steady[past])).sum()
         masked_share[here] = 1 - points[here.start] / seen if seen else 0.0
-        learning[here] = not ready[day]
-        if not ready[day]:
+        if learning[here.start]:
             continue
         odd = np.repeat(rare(levels.odd, calendar, first, day * DAY_HOURS, rules), HOUR_MINUTES)
         calm = np.where(odd, np.nan, learned_residual)
@@ -165,7 +160,7 @@ def baseline_of(
             z = side * calm[past] / before
             for row, (slack, alarm) in enumerate(zip(rules.slacks, rules.alarms, strict=True)):
                 limit[side][row, here] = alarm_level(z, slack, alarm, rules)
-    return Baseline(steady, expected, residual, sigma, limit, learning, points, masked_share, levels)
+    return Baseline(counts, expected, residual, sigma, limit, learning, points, masked_share, levels)
 
 
 def without_masked(steady: np.ndarray, masked: np.ndarray, until: int) -> np.ndarray:
@@ -173,6 +168,18 @@ def without_masked(steady: np.ndarray, masked: np.ndarray, until: int) -> np.nda
     known = ~np.isnan(steady)
     out = known & masked
     return np.where(out, np.nan, steady) if 2 * out[:until].sum() <= known[:until].sum() else steady
+
+
+def learning_minutes(known: np.ndarray, first_day: int, rules: Rules) -> np.ndarray:
+    """Minutes of the days from ``first_day`` on at whose midnight there was too little history; shapes (minutes,)."""
+    since = learned_since(known)
+    days = np.arange(len(known) // DAY_MINUTES)
+    ready = (
+        np.zeros(len(days), bool)
+        if since is None
+        else (days * DAY_HOURS - since) * BLOCK_MS >= rules.learning_ms
+    )
+    return np.repeat(~ready & (days >= first_day), DAY_MINUTES)
 
 
 def learned_since(known: np.ndarray) -> int | None:
@@ -223,7 +230,7 @@ def _described(side: int, run: Run, baseline: Baseline, calendar: Calendar, rule
     ends = {one.adopted * HOUR_MINUTES for one in baseline.levels.adoptions if one.step * side > 0}
     return Found(
         side, run.start, run.alarm, run.end, run.open, run.score, worst,
-        _number(restored(baseline.steady[worst])),
+        _number(baseline.counts[worst]),
         _number(restored(expected)),
         _number(restored(expected - rules.band_sigmas * below)),
         _number(restored(expected + rules.band_sigmas * above)),

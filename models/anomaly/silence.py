@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
-from throttlescope.models.anomaly.levels import DAY_HOURS
 from throttlescope.models.anomaly.rules import Rules
-from throttlescope.models.anomaly.series import Found, learned_since
+from throttlescope.models.anomaly.series import Found, learning_minutes
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
 
@@ -59,13 +58,11 @@ def silences(
         for gap in _gaps(gone, covered)
         if not unjudged[gap[0]] or gap[1] - gap[0] > 3 * rules.mark_minutes
     ]
-    learning = np.zeros(len(present), bool)
-    since = learned_since(present)
+    learning = learning_minutes(present, first_day, rules)
     found: list[Found] = []
     for day in range(first_day, days):
         low, high = day * DAY_MINUTES, (day + 1) * DAY_MINUTES
-        if since is None or (day * DAY_HOURS - since) * HOUR_MINUTES * 60_000 < rules.learning_ms:
-            learning[low:high] = True
+        if learning[low]:
             continue
         past = max(0, low - rules.weeks * WEEK_HOURS * HOUR_MINUTES)
         least = max(rules.silent_minutes, 2 * _longest_but_one(gaps, masked, past, low))

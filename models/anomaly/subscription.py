@@ -20,7 +20,7 @@ from throttlescope.ingest.times import DAY_MS, MINUTE_MS, check_range, date_of
 from throttlescope.models.anomaly.calendar import Calendar, calendar_of
 from throttlescope.models.anomaly.minutes import Minutes, minutes_of
 from throttlescope.models.anomaly.rules import METHOD, RULES, Rules
-from throttlescope.models.anomaly.series import Found, judge, learned_since
+from throttlescope.models.anomaly.series import Found, judge, learned_since, learning_minutes
 from throttlescope.models.anomaly.silence import silences
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
 
@@ -133,21 +133,17 @@ def _rows(
         if np.isnan(counts).all():
             continue
         # What has not come yet is not judged.
-        late = _late(judged, len(counts))
-        found, baseline = judge(
-            np.where(late, np.nan, counts),
-            calendar,
-            judged.first_day,
-            rules,
-            sides=sides,
-            masked=masked,
-            unjudged=unjudged,
-        )
-        rows += [_row(key, signal, one, minutes, judged) for one in found]
+        counts = np.where(_late(judged, len(counts)), np.nan, counts)
+        known = ~np.isnan(counts)
         # One row says that a subscription is new; a signal has its own only where it came later.
-        rows += _learning(
-            key, signal, baseline.learning & ~learning & ~np.isnan(counts), ~np.isnan(counts), judged
-        )
+        new = learning_minutes(known, judged.first_day, rules) & ~learning & known
+        rows += _learning(key, signal, new, known, judged)
+        # Throttle events are zero for most subscriptions for ever.
+        if np.nan_to_num(counts).any():
+            found, _ = judge(
+                counts, calendar, judged.first_day, rules, sides=sides, masked=masked, unjudged=unjudged
+            )
+            rows += [_row(key, signal, one, minutes, judged) for one in found]
     return [row for row in rows if row["end_ms"] > judged.start_ms]
 
 

@@ -60,7 +60,7 @@ def nothing(traffic: Traffic) -> list[int]:
 
 def chance(traffic: Traffic, per_week: float, seed: int) -> list[int]:
     """Alarms at random minutes."""
-    rng = np.random.default_rng([seed, 7])
+    rng = np.random.default_rng([seed, traffic.seed, traffic.number])
     first, last = FROM_DAY * DAY, len(traffic.present)
     count = rng.poisson(per_week * (last - first) / WEEK)
     return sorted(rng.integers(first, last, count).tolist())

@@ -40,7 +40,8 @@ class Score:
             if inside:
                 self.alarms += 1
                 self.repeats += inside[0] in first
-                first.setdefault(inside[0], alarm - truths[inside[0]].start)
+                # It is known at the end of its minute.
+                first.setdefault(inside[0], alarm + 1 - truths[inside[0]].start)
             elif not any(truth.start <= alarm < truth.calm for truth in truths):
                 self.alarms += 1
                 self.false += 1

@@ -45,7 +45,7 @@ def test_the_slow_twin_finds_the_same(number, name, shape):
     assert traffic.shape == shape
     counts = traffic.counts[name].copy()
     # A burst, and a level that changes, so that runs and adoption are met whatever was drawn.
-    counts[17 * DAY + 500 : 17 * DAY + 530] += max(2000.0, 10 * np.nanmean(counts))
+    counts[17 * DAY + 300 : 17 * DAY + 330] += max(2000.0, 10 * np.nanmean(counts))
     counts[20 * DAY + 300 :] *= 2.5
     mine = calendar(days, traffic.zone, SHORT.weeks)
     labels = mine.hour_of_week.tolist()

@@ -38,6 +38,8 @@ class Truth:
 class Traffic:
     """One subscription: counts per minute (NaN unknown), which minutes have samples, and the truth."""
 
+    seed: int
+    number: int
     shape: str
     zone: str
     counts: dict[str, np.ndarray]
@@ -78,7 +80,7 @@ def subscription(seed: int, number: int, days: int = DAYS, *, injected: bool = T
     marks = _moves(rng, counts, present, truths)
     known = present & covered
     counts = {name: np.where(known, values, np.nan) for name, values in counts.items()}
-    return Traffic(shape, zone, counts, known, covered, marks, truths)
+    return Traffic(seed, number, shape, zone, counts, known, covered, marks, truths)
 
 
 def local_minutes(zone: str, minutes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -123,7 +125,7 @@ def _shape(rng: np.random.Generator, shape: str, zone: str, minutes: int) -> np.
 
 
 def _noise(rng: np.random.Generator, minutes: int) -> np.ndarray:
-    """Lognormal noise that remembers minutes, hours and days."""
+    """Noise with wide tails that remembers minutes, hours and days."""
     quick = _walk(rng, minutes, rng.uniform(3, 40), rng.uniform(0.02, 0.1))
     slow = _walk(rng, minutes, rng.uniform(120, 360), rng.uniform(0.01, 0.05))
     daily = np.repeat(rng.normal(0, rng.uniform(0.01, 0.06), -(-minutes // DAY)), DAY)[:minutes]
@@ -131,10 +133,11 @@ def _noise(rng: np.random.Generator, minutes: int) -> np.ndarray:
 
 
 def _walk(rng: np.random.Generator, minutes: int, memory: float, sd: float) -> np.ndarray:
-    """A stationary AR(1) series, by a filter of 8 memories' length."""
+    """A stationary AR(1) series of shocks with Student's t of 4 degrees, by a filter of 8 memories' length."""
     kept = np.exp(-1 / memory)
     kernel = kept ** np.arange(int(8 * memory))
-    shocks = rng.normal(0, sd * np.sqrt(1 - kept**2), minutes + len(kernel) - 1)
+    # Its variance is 2.
+    shocks = rng.standard_t(4, minutes + len(kernel) - 1) * sd * np.sqrt((1 - kept**2) / 2)
     size = 1 << (len(shocks) + len(kernel)).bit_length()
     full = np.fft.irfft(np.fft.rfft(shocks, size) * np.fft.rfft(kernel, size), size)
     return full[len(kernel) - 1 : len(kernel) - 1 + minutes]

@@ -1,0 +1,142 @@
+"""Anomalies of a lake: the same in this process and on Spark, replaced by days, with masks, groups and verdicts."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from tests.models.anomaly.lakes import Subscription, fill, minute_ms, signals, verdicts
+from tests.models.anomaly.traffic import DAY
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake import Lake
+from throttlescope.models.anomaly import apply
+from throttlescope.models.anomaly.apply import build_anomalies, find_anomalies
+
+# History from day 0 on: what is written anew begins two days before the day that is asked for, and is judged from two before that.
+TODAY = 20
+CLICKS = "persistent://acme/shop/clicks"
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Two subscriptions of one topic with a burst at the same time, one of another topic that falls silent."""
+    billing, audit = (
+        Subscription(name, days=TODAY + 1, seed=seed) for seed, name in ((1, "billing"), (2, "audit"))
+    )
+    search = Subscription("search", CLICKS, -1, days=TODAY + 1, seed=3)
+    for one, at in ((billing, 600), (audit, 604)):
+        one.arrived[TODAY * DAY + at : TODAY * DAY + at + 40] *= 4
+    search.present[TODAY * DAY + 900 : TODAY * DAY + 960] = False
+    return billing, audit, search
+
+
+@pytest.fixture(scope="module")
+def lake(made, tmp_path_factory):
+    lake = Lake(tmp_path_factory.mktemp("anomalies") / "lake")
+    fill(lake, "signals", signals(*made))
+    billing = made[0]
+    said = [
+        verdicts(billing, minute_ms(TODAY - 8, 600), minute_ms(TODAY - 8, 660), "throttled", "topic.msg"),
+        verdicts(billing, minute_ms(TODAY, 590), minute_ms(TODAY, 650), "publish_burst"),
+    ]
+    fill(lake, "verdicts", pa.concat_tables(said))
+    return lake
+
+
+def stored(lake):
+    names = [column.name for column in TABLES["anomalies"].columns]
+    rows = lake.read("anomalies").select(names).to_pylist()
+    return sorted(rows, key=lambda row: (row["subscription"], row["start_ms"], row["signal"]))
+
+
+def in_order(rows):
+    return sorted(rows, key=lambda row: (row["subscription"], row["start_ms"], row["signal"]))
+
+
+def test_what_is_found_in_this_process(lake):
+    rows = find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1))
+    found = {(row["subscription"], row["signal"], row["direction"]) for row in rows}
+    assert found == {
+        ("billing", "in_msg_rate", "up"), ("billing", "out_msg_rate", "up"), ("audit", "in_msg_rate", "up"),
+        ("audit", "out_msg_rate", "up"), ("search", "samples", "silence"),
+    }  # fmt: skip
+    bursts = [row for row in rows if row["signal"] != "samples"]
+    assert len({row["group_id"] for row in bursts}) == 1
+    assert {(row["shared_kind"], row["shared_with"]) for row in bursts} == {("topic", bursts[0]["topic"])}
+    causes = {row["subscription"]: row["verdict_cause"] for row in rows}
+    assert causes == {"billing": "publish_burst", "audit": None, "search": None}
+    masked = {row["subscription"]: row["masked_share"] for row in bursts}
+    assert masked["audit"] == 0
+    assert masked["billing"] == pytest.approx(60 / (TODAY * DAY), rel=0.01)
+
+
+def test_a_selector_narrows_what_is_judged_and_not_what_was_scraped(lake):
+    day = (minute_ms(TODAY), minute_ms(TODAY + 1))
+    rows = find_anomalies(lake, *day, topic=CLICKS, subscription="search")
+    # Alone it would seem that nothing was scraped while it was silent.
+    assert [(row["signal"], row["direction"]) for row in rows] == [("samples", "silence")]
+    assert find_anomalies(lake, *day, topic=CLICKS, partition=-1, cluster="prod") == rows
+
+
+@pytest.mark.parametrize(
+    "nobody", [{"cluster": "elsewhere"}, {"topic": "persistent://a/b/c"}, {"subscription": "x"}]
+)
+def test_a_selector_of_nobody_is_refused(lake, nobody):
+    with pytest.raises(InputError, match="no signals of it"):
+        find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1), **nobody)
+
+
+def test_too_much_for_one_process_is_refused_before_it_is_read(lake, monkeypatch):
+    monkeypatch.setattr(apply, "MOST_ROWS", 1000)
+    with pytest.raises(InputError, match="--store"):
+        find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1))
+
+
+@pytest.mark.long
+def test_spark_writes_what_this_process_finds(spark, lake):
+    day = (minute_ms(TODAY), minute_ms(TODAY + 1))
+    count = build_anomalies(spark, lake, ["prod"], *day, "run")
+    rows = stored(lake)
+    # Two days before are written too, in which nothing was found.
+    assert count == len(rows) == 5
+    here = find_anomalies(lake, minute_ms(TODAY - 2), minute_ms(TODAY + 1))
+    assert rows == [{name: row[name] for name in rows[0]} for row in in_order(here)]
+    version = lake.version("anomalies")
+    build_anomalies(spark, lake, ["prod"], *day, "again")
+    assert lake.version("anomalies") == version
+    # A row that is found no more goes, one of before stays.
+    before = dict(rows[0], start_ms=minute_ms(TODAY - 5), date="2026-10-06")
+    gone = dict(rows[0], start_ms=minute_ms(TODAY - 1))
+    lake.upsert(
+        "anomalies", pa.Table.from_pylist([before, gone], schema=TABLES["anomalies"].schema), run_id="by hand"
+    )
+    build_anomalies(spark, lake, ["prod"], *day, "third")
+    assert stored(lake) == in_order([before, *rows])
+
+
+@pytest.mark.long
+def test_an_anomaly_that_goes_on_is_one_row_that_ends_later(spark, tmp_path):
+    one, other = (
+        Subscription(name, days=TODAY + 2, seed=seed) for seed, name in ((1, "billing"), (2, "audit"))
+    )
+    one.backlog[TODAY * DAY + 1300 : (TODAY + 1) * DAY + 200] = 40_000
+    lake = Lake(tmp_path / "lake")
+    rows = signals(one, other)
+    starts_ms = rows.column("minute_ms").to_numpy()
+    fill(lake, "signals", rows.filter(pa.array(starts_ms < minute_ms(TODAY + 1))))
+    build_anomalies(spark, lake, ["prod"], minute_ms(TODAY), minute_ms(TODAY + 1), "first")
+    (first,) = stored(lake)
+    assert (first["state"], first["end_ms"]) == ("open", minute_ms(TODAY + 1))
+    fill(lake, "signals", rows.filter(pa.array(starts_ms >= minute_ms(TODAY + 1))))
+    build_anomalies(spark, lake, ["prod"], minute_ms(TODAY + 1), minute_ms(TODAY + 2), "second")
+    (second,) = stored(lake)
+    assert (second["state"], second["start_ms"]) == ("closed", first["start_ms"])
+    assert abs(second["end_ms"] - minute_ms(TODAY + 1, 200)) <= 5 * 60_000
+
+
+@pytest.mark.long
+def test_an_empty_lake_has_no_anomalies(spark, tmp_path):
+    lake = Lake(tmp_path / "empty")
+    assert build_anomalies(spark, lake, ["prod"], minute_ms(1), minute_ms(2), "run") == 0
+    assert lake.version("anomalies") is None
