@@ -6,6 +6,7 @@ equal to what :func:`~throttlescope.models.diagnosis.verdict.diagnose` answers, 
 """
 
 from throttlescope.models.diagnosis.screen.frame import Grid
-from throttlescope.models.diagnosis.screen.rows import Answer, judge
+from throttlescope.models.diagnosis.screen.quiet import COLUMNS
+from throttlescope.models.diagnosis.screen.rows import Answer, answers, judge
 
-__all__ = ["Answer", "Grid", "judge"]
+__all__ = ["COLUMNS", "Answer", "Grid", "answers", "judge"]

@@ -12,10 +12,25 @@ from functools import reduce
 
 import numpy as np
 
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.contracts.words import LEVELS, UNITS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.consumers import ONE_ACTIVE, TRACKS_UNACKED
 from throttlescope.models.diagnosis.screen.frame import Frame
 from throttlescope.models.diagnosis.screen.limiters import Reading, or_, read
+
+#: All that is read of ``signals`` to judge quiet windows.
+COLUMNS = (
+    *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_ready_entries", "delayed_entries", "unacked_msg", "consumers",
+    "permits_min", "permits_max", "permits_exhausted_share", "in_msg_delta", "out_msg_delta", "out_bytes_delta",
+    "expired_msg_delta", "quota_evictions_5m", "write_entry_rate", "delta_span_ms", "coverage_share", "counter_resets",
+    "broker", "broker_changed", "limits_changed", "limit_counts", "relative_to_publish", "read_batch_entries",
+    "read_size_bytes", "subscription_type", "messages_per_entry",
+    *(f"limit_{level}_{what}" for level in LEVELS for what in ("set_by", "period_s", *UNITS)),
+    *(f"rho_{level}_{unit}" for level in LEVELS for unit in UNITS),
+    *(f"throttled_{unit}_{what}" for level in LEVELS for unit in UNITS
+      for what in (f"events_{level}_delta", f"duty_{level}_share")),
+)  # fmt: skip
 
 #: Shares are sums of quotients; a digit more or less at their end must not decide what is quiet.
 _CLOSE = 1e-9

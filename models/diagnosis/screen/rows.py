@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,20 +44,26 @@ def judge(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Answer:
     Parameters
     ----------
     rows : pyarrow.Table
-        Rows of ``signals`` in any order, with at least the columns of :data:`COLUMNS`.
+        Rows of ``signals`` in any order, with at least the columns of :data:`~quiet.COLUMNS`.
     at_once : int
         So many subscriptions are looked at together.
     """
-    tables, left = [], []
+    found = list(answers(rows, grid, at_once=at_once))
+    empty = TABLES["verdicts"].loose_schema.empty_table()
+    return Answer(
+        pa.concat_tables([empty, *(answer.verdicts for answer in found)]),
+        [left for answer in found for left in answer.left],
+    )
+
+
+def answers(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Iterator[Answer]:
+    """The same, some subscriptions at a time, in the order of their keys."""
     for frame in frames(rows, grid, at_once):
         found = screen(frame)
         quiet = found.quiet
-        if quiet.any():
-            tables.append(_verdicts(found, *np.nonzero(quiet)))
         rest = found.there & ~quiet
-        left += [(frame.keys[i], grid.starts_ms[rest[i]].tolist()) for i in np.flatnonzero(rest.any(axis=1))]
-    empty = TABLES["verdicts"].loose_schema.empty_table()
-    return Answer(pa.concat_tables(tables) if tables else empty, left)
+        left = [(frame.keys[i], grid.starts_ms[rest[i]].tolist()) for i in np.flatnonzero(rest.any(axis=1))]
+        yield Answer(_verdicts(found, *np.nonzero(quiet)), left)
 
 
 def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa.Table:

@@ -19,7 +19,7 @@ from throttlescope.ingest.times import MINUTE_MS, date_of
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.evidence import BEARING, WEIGHTS
 from throttlescope.models.diagnosis.hypotheses import HYPOTHESES
-from throttlescope.models.diagnosis.screen import Answer, Grid, judge
+from throttlescope.models.diagnosis.screen import COLUMNS, Answer, Grid, judge
 from throttlescope.models.diagnosis.screen.evidence import TOLD
 from throttlescope.models.diagnosis.window import Window
 
@@ -43,7 +43,8 @@ def compare(rows: pa.Table, start_ms: int, end_ms: int, *, length: int = 5, ever
     """Judge with the screen and with the rules, and hold one against the other."""
     window_ms, every_ms = length * MINUTE_MS, every * MINUTE_MS
     grid = Grid.of(start_ms, end_ms - window_ms + 1, window_ms, every_ms)
-    answer = judge(rows, grid, **how)
+    # No more columns than it says that it needs.
+    answer = judge(rows.select(COLUMNS), grid, **how)
     wanted = verdicts_of(rows, start_ms, end_ms, window_ms=window_ms, every_ms=every_ms).to_pylist()
     by_place = {place(row): row for row in wanted}
     judged = answer.verdicts.to_pylist()
