@@ -238,8 +238,9 @@ def _primary(rows: Sequence[Counterfactual], first: Answer) -> str | None:
         first.drained_below_entries,
     )
     best = max(alone, key=lambda row: row.gain_entries.middle)
-    # Half: a lever that does less than half of what all do leaves most of the backlog standing.
-    if together is not None and together.gain_entries.middle > max(floor, 2 * best.gain_entries.middle):
+    # Half: a lever that does less than half of what all do, however fast the consumers may be, leaves most of it standing.
+    most = max(row.gain_entries.high for row in alone)
+    if together is not None and together.gain_entries.middle > max(floor, 2 * most):
         return "both"
     if best.gain_entries.middle <= floor:
         return None

@@ -30,6 +30,19 @@ def of_topic(key: SubscriptionKey, **labels: str) -> str:
     return "{" + ",".join(matchers + [f"{name}={quote(value)}" for name, value in labels.items()]) + "}"
 
 
+def of_all_partitions(topic: str, subscription: str, partition: int | None = None) -> str:
+    """Matchers, in braces, for a subscription's series of one partition of a topic, or of all."""
+    if partition is not None:
+        return of_subscription(SubscriptionKey("", "", topic, partition, subscription))
+    pattern = _META.sub(r"\\\1", topic)
+    return f"{{topic=~{quote(f'{pattern}(-partition-[0-9]+)?')},subscription={quote(subscription)}}}"
+
+
+def without_consumers(matchers: str) -> str:
+    """The same matchers without the consumers' own series, which repeat what the subscription's count."""
+    return matchers[:-1] + ',consumer_name=""}'
+
+
 def of_subscription(key: SubscriptionKey, **labels: str) -> str:
     """Matchers, in braces, for a subscription's series."""
     return of_topic(key, subscription=key.subscription, **labels)

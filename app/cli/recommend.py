@@ -1,0 +1,88 @@
+"""``throttlescope recommend``: the smallest change that drains a backlog, and what will not help."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from throttlescope.app.cli.options import (
+    ClusterFilter,
+    Config,
+    Debug,
+    Format,
+    FormatOption,
+    LakeFolder,
+    Quiet,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command(short_help="Find the smallest change that drains a subscription's backlog.")(recommend)
+
+
+def recommend(
+    subscription: Annotated[
+        str,
+        typer.Argument(
+            metavar="SUBSCRIPTION",
+            help="persistent://tenant/ns/topic[-partition-N]#sub; without -partition-N, all partitions together.",
+        ),
+    ],
+    lake: LakeFolder = None,
+    cluster: ClusterFilter = None,
+    target: Annotated[
+        str, typer.Option("--target", metavar="DURATION", help="Within this the backlog is to be gone.")
+    ] = "30m",
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at", metavar="T", help="The moment it is asked for (UTC). Default: the newest sample."
+        ),
+    ] = None,
+    window: Annotated[
+        str,
+        typer.Option("--window", metavar="DURATION", help="Length of the window before it that is replayed."),
+    ] = "30m",
+    history: Annotated[
+        str,
+        typer.Option(
+            "--history", metavar="DURATION", help="How far back what the consumers can do is looked for."
+        ),
+    ] = "24h",
+    format: FormatOption = Format.table,
+    quiet: Quiet = False,
+    config: Config = None,
+    debug: Debug = False,
+) -> None:
+    """Lift each cause in a replay, then look for the smallest limit, period, number of consumers or of partitions that helps.
+
+    Says which limiter binds next, what it costs, how to see that it works, how to take it back, and what will not help.
+    Commands are printed, never executed. Backlogs are entries (batches), rates messages, times UTC.
+    """
+    import time
+
+    from throttlescope.app.cli.settings import settings_with
+    from throttlescope.app.cli.simulate import say_if_it_compiles
+    from throttlescope.app.render import write_json
+    from throttlescope.app.render_advice import document, print_advice
+    from throttlescope.app.render_progress import Progress
+    from throttlescope.app.whatif.ask import Question, read
+    from throttlescope.ingest.lake import Lake
+    from throttlescope.models.recommendation import advise
+
+    settings = settings_with(config, {"lake": lake})
+    now_ms = int(time.time() * 1000)
+    question = Question(subscription, cluster, (), at, window, history, target, None)
+    progress = Progress(2, quiet=quiet)
+    with progress.step("Reading"):
+        found = read(Lake(settings.lake), question, now_ms=now_ms)
+        progress.note(f"{len(found.history.times_ms)} scrapes of {found.name}")
+    with progress.step("Replaying"):
+        say_if_it_compiles(progress, "Replaying")
+        advice = advise(found.observed, history=found.history, target_s=found.horizon_s)
+        progress.note(f"{len(advice.counterfactuals.rows)} levers")
+    if format is Format.json:
+        write_json(document(found, advice))
+    else:
+        print_advice(found, advice, now_ms=now_ms)

@@ -1,0 +1,127 @@
+"""Advice for eyes and for programs. In: what was read, and an `Advice`. Out: text on stdout, or one dict."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.render import count, freshness, print_table, visible
+from throttlescope.ingest.times import format_time
+from throttlescope.models.diagnosis.wording import duration
+
+if TYPE_CHECKING:
+    from throttlescope.app.whatif.ask import Read
+    from throttlescope.models.diagnosis.counterfactual import Counterfactual
+    from throttlescope.models.recommendation import Advice, Recommendation
+
+_PRIMARY = {
+    "limiter": "A limiter holds it: lifting it drains most.",
+    "consumers": "The consumers hold it: faster ones drain most.",
+    "both": "Both hold it: neither alone drains, both together do.",
+    None: "No lever that was tried changes anything that could be told.",
+}
+_LEVERS = {"consumers": "consumers that take all", "together": "both together"}
+
+
+def document(found: Read, advice: Advice) -> dict[str, Any]:
+    """Everything as plain values."""
+    known = advice.counterfactuals
+    return {
+        "cluster": found.observed.cluster,
+        "subscription": str(found.name),
+        "at_ms": found.at_ms,
+        "target_s": advice.target_s,
+        "backlog_entries": known.backlog_entries,
+        "as_is_entries": asdict(known.as_is_entries),
+        "primary": known.primary,
+        "replay_error_share": known.error_share,
+        "counterfactuals": [{**asdict(row), "change": row.change.words} for row in known.rows],
+        "recommendations": [asdict(one) for one in advice.recommendations],
+        "not_helping": list(advice.not_helping),
+        "executed": False,
+        "notes": known.notes,
+    }
+
+
+def print_advice(found: Read, advice: Advice, *, now_ms: int) -> None:
+    """What would drain it, what to do first, what not to do."""
+    known = advice.counterfactuals
+    print_table(
+        [
+            ("without", "left"),
+            ("backlog then (entries)", "right"),
+            ("less than as it is", "right"),
+            ("gone in", "left"),
+            ("then holds", "left"),
+        ],
+        [
+            ["nothing changed", _span(known.as_is_entries), "-", "-", "-"],
+            *(
+                [_lever(row), _span(row.entries), _span(row.gain_entries), _drain(row), row.held_by]
+                for row in known.rows
+            ),
+        ],
+        title=f"{found.name}: {count(known.backlog_entries)} entries at {format_time(found.at_ms)}, "
+        f"{duration(known.horizon_s)} later",
+        notes=[_PRIMARY[known.primary]],
+    )
+    for number, one in enumerate(advice.recommendations, 1):
+        _print(number, one)
+    if not advice.recommendations:
+        print(f"\nNothing that was tried drains it within {duration(advice.target_s)}.")
+    for words in advice.not_helping:
+        print()
+        print(visible(f"Not this: {words}"))
+    print("\nNothing was executed.")
+    for note in known.notes:
+        print(visible(f"Note: {note}."))
+    print(
+        f"The replay of the window is off by {100 * known.error_share:.1f} % of its peak. "
+        + freshness(found.at_ms, now_ms)
+    )
+
+
+def _print(number: int, one: Recommendation) -> None:
+    when = _when(one)
+    print()
+    print(
+        visible(f"{number}. {one.words}{f' Gone in {when}.' if when else ''} Next to bind: {one.next_brake}.")
+    )
+    for head, line in (("run", one.do), ("undo", one.undo)):
+        if line:
+            print(visible(f"   {head}: {line}"))
+    for head, lines in (("risk", one.risks), ("check", one.verify)):
+        for line in lines:
+            print(visible(f"   {head}: {line}"))
+
+
+def _when(one: Recommendation) -> str:
+    if one.earliest_drain_s is None:
+        return ""
+    if one.likely_drain_s is not None and one.latest_drain_s is not None:
+        low, likely, high = (
+            duration(value) for value in (one.earliest_drain_s, one.likely_drain_s, one.latest_drain_s)
+        )
+        return likely if low == high else f"{likely} ({low} to {high})"
+    if one.likely_drain_s is not None:
+        return f"{duration(one.likely_drain_s)} ({duration(one.earliest_drain_s)} at the earliest)"
+    return f"{duration(one.earliest_drain_s)} at the earliest, if the consumers can take it"
+
+
+def _lever(row: Counterfactual) -> str:
+    return f"the limit {row.limiter}" if row.lever == "limiter" else _LEVERS[row.lever]
+
+
+def _drain(row: Counterfactual) -> str:
+    if row.earliest_drain_s is None:
+        return "not by then"
+    if row.latest_drain_s is None:
+        return f"{duration(row.earliest_drain_s)} at the earliest"
+    if duration(row.earliest_drain_s) == duration(row.latest_drain_s):
+        return duration(row.latest_drain_s)
+    return f"{duration(row.earliest_drain_s)} to {duration(row.latest_drain_s)}"
+
+
+def _span(span) -> str:
+    low, high = count(span.low), count(span.high)
+    return low if low == high else f"{low} to {high}"

@@ -1,0 +1,118 @@
+"""Advice on simulated brokers: what is recommended drains in time, a little less of it does not, and the twin agrees."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.diagnosis.test_counterfactual import observed as observed_with_history
+from tests.models.throttling.replay.samples import (
+    SELECTOR,
+    START_MS,
+    scenario,
+    simulated_lake,
+    subscription_limit,
+)
+from throttlescope.models.recommendation import advise
+from throttlescope.models.recommendation.smallest import drains, round_up, smallest_consumers, smallest_limit
+from throttlescope.models.throttling.replay import parse_change, read_observed, replay
+
+pytestmark = pytest.mark.long
+
+WINDOW_S, TARGET_S = 600, 1800
+SLOW = {"name": "billing", "topic": "orders", "type": "Shared", "consumers": 2, "processing_ms": 10}
+PUBLISH_300 = [{"topic": "orders", "rate_msg": 300, "size_bytes": 1024}]
+
+
+def observed(tmp_path, **fields):
+    lake = simulated_lake(tmp_path / "lake", scenario(**{"duration_s": WINDOW_S} | fields), WINDOW_S)
+    return read_observed(lake, SELECTOR, START_MS, START_MS + 1000 * WINDOW_S + 1)
+
+
+def test_the_smallest_limit_is_enough_and_less_is_not(tmp_path):
+    window = observed(tmp_path)
+    found = smallest_limit(window, "subscription.msg", 500, TARGET_S)
+    assert drains(found, TARGET_S)
+    assert found.value == round_up(found.value)
+    # 600 msg/s come, and 60,000 wait: 633 are needed, and up to a fifth of a limit is lost to the pauses.
+    assert 633 <= found.value <= 633 / 0.75
+    less = replay(window, parse_change([f"subscription.msg={round(found.value * 0.93)}"]), horizon_s=TARGET_S)
+    assert less.changed.best.drain_s is None
+
+
+def test_the_fewest_consumers_are_enough_and_one_less_is_not(tmp_path):
+    window = observed(tmp_path, limits=[], subscriptions=[SLOW], producers=PUBLISH_300)
+    found = smallest_consumers(window, TARGET_S)
+    # Each does 100 msg/s; 300 come and 60,000 wait.
+    assert found.value == 4
+    fewer = replay(window, parse_change(["consumers=3"]), horizon_s=TARGET_S)
+    assert fewer.changed.fitted.drain_s is None
+
+
+@pytest.mark.parametrize("value", [1, 9, 10, 99, 100, 101, 1234, 999_999])
+def test_rounding_up_keeps_two_digits(value):
+    rounded = round_up(value)
+    assert value <= rounded <= value * 1.1
+    assert len(str(rounded).rstrip("0")) <= 2
+
+
+def test_a_throttled_subscription_is_told_its_limit_and_that_consumers_will_not_help(tmp_path):
+    advice = advise(observed(tmp_path))
+    first = advice.recommendations[0]
+    assert first.lever == "limit"
+    assert first.words.startswith("Raise the subscription's message limit from 500 msg/s to ")
+    assert "set-subscription-dispatch-rate" in first.do
+    assert "-md 500 -bd -1 -dt 1" in first.undo
+    assert first.earliest_drain_s <= TARGET_S
+    assert any("consumers will not help" in words for words in advice.not_helping)
+    assert not any(one.lever == "period" for one in advice.recommendations), (
+        "the mean rate is what is missing"
+    )
+
+
+def test_slow_consumers_are_told_how_many_and_that_the_limit_will_not_help(tmp_path):
+    window = observed(
+        tmp_path, limits=[subscription_limit(5000)], subscriptions=[SLOW], producers=PUBLISH_300
+    )
+    advice = advise(window)
+    assert [one.lever for one in advice.recommendations] == ["consumers"]
+    assert advice.recommendations[0].words.startswith("Connect 4 consumers instead of 2")
+    assert advice.recommendations[0].do is None
+    assert advice.not_helping == (
+        "Raising subscription.msg will not help: what the consumers can do holds the backlog without it, too.",
+    )
+
+
+def test_where_only_one_can_work_it_has_to_be_faster(tmp_path):
+    alone = SLOW | {"type": "Exclusive", "consumers": 1, "processing_ms": 5}
+    window = observed(tmp_path, limits=[], subscriptions=[alone], producers=PUBLISH_300)
+    (only,) = advise(window).recommendations
+    assert only.lever == "processing"
+    # 300 msg/s and a backlog of 60,000 in half an hour: 333 msg/s, 3 ms each.
+    assert only.change in ("processing_ms=3", "processing_ms=2.7")
+    assert only.latest_drain_s is not None
+
+
+def test_where_neither_is_enough_alone_both_are_said(tmp_path):
+    # 200 msg/s for consumers that were seen to do 150, and now a limit of 140 in front of them.
+    window, history = observed_with_history(
+        tmp_path, seconds=1200, since=700, duration_s=600, then_s=600,
+        limits=[subscription_limit(5000)], later_limit=(START_MS + 600_000, 140),
+        subscriptions=[SLOW | {"processing_ms": 13.3}], producers=[{"topic": "orders", "rate_msg": 200, "size_bytes": 1024}],
+        interventions=[{"action": "set_limit", **subscription_limit(140)}],
+    )  # fmt: skip
+    first = advise(window, history=history).recommendations[0]
+    assert first.lever == "together"
+    assert first.words.startswith("One alone is not enough: connect 4 consumers instead of 2")
+    assert first.change.startswith("subscription.msg=")
+    assert first.change.endswith("consumers=4")
+    assert "-md 140 " in first.undo
+
+
+def test_too_short_periods_of_a_mean_that_is_enough_are_lengthened(tmp_path):
+    # The limit's mean is above what is published, and is not reached because of the pause after every period.
+    publish = [{"topic": "orders", "rate_msg": 620, "size_bytes": 1024}]
+    advice = advise(observed(tmp_path, limits=[subscription_limit(625)], producers=publish))
+    period = next(one for one in advice.recommendations if one.lever == "period")
+    assert "lengthen its period from 1 s to" in period.words
+    assert "-md 500" not in period.do
+    assert period.undo.endswith("-md 625 -bd -1 -dt 1")
