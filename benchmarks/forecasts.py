@@ -270,6 +270,7 @@ def losses_table(found: list[FirstLoss]) -> str:
 
 PARTS = {
     "all": lambda one: True,
+    "shipped and engine": lambda one: not one.recording.startswith("diagnosis/"),
     "shipped": lambda one: one.recording.startswith("shipped/"),
     "diagnosis": lambda one: one.recording.startswith("diagnosis/"),
     "engine": lambda one: one.recording.startswith("engine/"),

@@ -1,0 +1,73 @@
+"""Forecasts on recordings of a real broker: the shipped calibration is theirs, and the page tells what they show."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import forecasts as bench
+from throttlescope.models.forecast.residuals import SHIPPED
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return bench.cross_judged()
+
+
+def test_the_shipped_calibration_is_what_the_recordings_give() -> None:
+    made = bench.shipped_calibration()
+    assert made.version == SHIPPED.version
+    assert bench.residuals_text(made).count("Band(") == len(SHIPPED.bands)
+    for band, shipped in zip(made.bands, SHIPPED.bands, strict=True):
+        assert (band.forecasts, band.recordings) == (shipped.forecasts, shipped.recordings)
+        assert (band.low, band.high) == pytest.approx((shipped.low, shipped.high), abs=1e-4)
+
+
+def test_no_recording_is_judged_by_itself_or_its_family(judged) -> None:
+    _, used = judged
+    families = {one.name: one.family for one in bench.everything()}
+    for name, calibration in used.items():
+        assert not {other for other in calibration.made_from if families[other] == families[name]}
+        assert name.split("/")[1] not in {other.split("/")[1] for other in calibration.made_from}
+        assert not any(other.startswith("diagnosis/") for other in calibration.made_from)
+
+
+def test_measured_drains_are_inside_their_interval_as_often_as_it_says(judged) -> None:
+    """At least 200 forecasts; 90 % lies inside the interval of the share, as if independent and over recordings."""
+    found, used = judged
+    for name in ("shipped and engine", "shipped", "engine"):
+        part = bench.part(found, used, bench.PARTS[name])
+        assert part.wilson[0] <= 0.9 <= part.wilson[1], name
+        assert part.clustered[0] <= 0.9 <= part.clustered[1], name
+    both = bench.part(found, used, bench.PARTS["shipped and engine"])
+    assert both.decided >= 200
+    assert both.recordings >= 60
+
+
+def test_what_was_recorded_later_is_not_outside_more_often(judged) -> None:
+    part = bench.part(*judged, bench.PARTS["diagnosis"])
+    assert part.decided >= 30
+    assert part.wilson[1] >= 0.9
+
+
+def test_the_page_tells_these_figures(judged) -> None:
+    """Of the sets that do not grow; what the set of the diagnosis adds is made anew with the page."""
+    page = bench.PAGE.read_text()
+    for name in ("shipped", "engine"):
+        part = bench.part(*judged, bench.PARTS[name])
+        assert bench._share(part.inside, part.decided) in page
+        assert bench._range(part.wilson) in page
+
+
+def test_first_losses_are_predicted_within_one_check() -> None:
+    """Once there are samples enough for a trend: from the first minute of the state on."""
+    found = bench.all_first_losses()
+    assert {one.kind for one in found} >= {"ttl", "quota_size"}
+    for name in sorted({one.recording for one in found}):
+        mine = [one for one in found if one.recording == name]
+        first_ms = min(one.made_at_ms for one in mine)
+        settled = [one for one in mine if one.made_at_ms >= first_ms + 60_000]
+        told = [one for one in settled if one.predicted_ms is not None]
+        assert len(told) >= max(10, 0.9 * len(settled)), name
+        assert all(one.within_one_check and one.inside for one in told), name
