@@ -50,6 +50,7 @@ docs: setup ## write the pages that are made from code
 	@$(BIN)/python -m throttlescope.models.throttling.describe docs/background/throttling-model.md
 	@$(BIN)/python -m throttlescope.models.throttling.tdmq.describe docs/background/tdmq.md
 	@$(BIN)/python -m tests.lab.measure --write
+	@$(BIN)/python -m tests.lab.measure_causes --write
 	@$(BIN)/python -m tests.lab.simulated
 
 accuracy: setup ## compare the simulator and what-if with every recording of a real broker, anew

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from typer.testing import CliRunner
 
 from tests.lab.capable import lab_refuses, load_recordable
+from tests.lab.checks import backlog
 from tests.lab.confirm import confirm, truth_rows
 from tests.lab.drawn import FAMILIES, drawn
 from tests.lab.generate import app, scenario_yaml
+from tests.lab.recording import read_samples
 from tests.lab.sets import SCENARIOS, SETS
 from tests.naive.lab_fluid import fluid
 from tests.naive.lab_fluid_state import LITTLE, MIDDLE, MUCH, World
-from throttlescope.models.throttling.scenario import Scenario, SetConsumers, load_scenarios
+from throttlescope.models.throttling.scenario import Scenario, SetConsumers, load_scenario, load_scenarios
 
 #: No kept-aside set is made from this seed.
 SEED = 20_000
 NUMBERS = range(8)
 CASES = [(family, number) for family in FAMILIES for number in NUMBERS]
 DEVELOPMENT = load_scenarios(SETS["diagnosis"].scenarios)
+RECORDED = sorted(path.parent for path in SETS["diagnosis"].recordings.glob("*/recording.json"))
 #: The seed of those among them that are drawn, each the first of its family.
 DEVELOPMENT_SEED = 1
 
@@ -77,6 +82,36 @@ def test_without_its_intervention_the_check_fails() -> None:
             assert failures == []
         else:
             assert failures, family
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("folder", RECORDED, ids=lambda path: path.name)
+def test_the_fluid_model_says_what_was_recorded(folder: Path) -> None:
+    scenario = load_scenario(folder / "scenario.yaml", named_as_file=False)
+    start_ms = json.loads((folder / "recording.json").read_text())["start_ms"]
+    recorded = read_samples(folder)
+    little, middle, much = ([*fluid(scenario, world)[1]] for world in (LITTLE, MIDDLE, MUCH))
+    for item in scenario.subscriptions:
+        for partition in scenario.partitions_of(item.topic):
+            asked = (item.name, None if partition < 0 else partition)
+            points = backlog(recorded, asked[0], start_ms, 2**62, asked[1])
+            at_ms = np.array([time_ms - start_ms for time_ms, _ in points])
+            seen = np.array([entries for _, entries in points])
+            worlds = []
+            for series in (little, middle, much):
+                flowing = backlog(series, asked[0], 0, 2**62, asked[1])
+                worlds.append(np.interp(at_ms, *zip(*flowing, strict=True)))
+            peak = seen.max()
+            if scenario.family == "micro_burst":
+                # A scrape sees a moment of a burst; how high it was is chance.
+                assert 0.4 < peak / worlds[1].max() < 2.5
+                continue
+            room = max(300.0, 0.1 * peak)
+            low, high = np.minimum.reduce(worlds) - room, np.maximum.reduce(worlds) + room
+            inside = float(((seen >= low) & (seen <= high)).mean())
+            assert inside >= 0.95, asked
+            if len(scenario.subscriptions) == 1:
+                assert np.abs(worlds[1] - seen).mean() <= max(100.0, 0.1 * peak), asked
 
 
 def test_drawing_is_the_same_every_time_and_different_for_every_number() -> None:

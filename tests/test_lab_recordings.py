@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.lab import measure_causes
 from tests.lab.checks import Span
 from tests.lab.confirm import confirm, truth_rows
 from tests.lab.measure import FOLDERS, PAGE, markdown, measure, measure_all, renewed
@@ -198,3 +199,4 @@ def test_schema_is_the_documented_one() -> None:
 def test_page_shows_what_the_recordings_say() -> None:
     page = PAGE.read_text()
     assert page == renewed(page, markdown(measure_all()))
+    assert page == renewed(page, measure_causes.markdown(), measure_causes.MARKS)

@@ -17,7 +17,7 @@ import yaml
 
 from tests.lab.readback import Series
 from tests.lab.recording import read_samples
-from throttlescope.models.throttling.scenario import Limit, Scenario
+from throttlescope.models.throttling.scenario import LiftLimit, Limit, Scenario, SetLimit
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs" / "background" / "real-broker.md"
@@ -54,7 +54,7 @@ def measure(folder: Path) -> list[Measurement]:
     scenario = Scenario.model_validate(yaml.safe_load((folder / "scenario.yaml").read_text()))
     truth = json.loads((folder / "truth.json").read_text())["rows"]
     about = json.loads((folder / "recording.json").read_text())
-    series = [_with_partition(item) for item in read_samples(folder)]
+    series = [with_partition(item) for item in read_samples(folder)]
     return [_measure(scenario, about, series, row) for row in truth]
 
 
@@ -64,7 +64,7 @@ def measure_all(folders: tuple[Path, ...] = FOLDERS) -> list[Measurement]:
     return [row for folder in found for row in measure(folder)]
 
 
-def _with_partition(series: Series) -> Series:
+def with_partition(series: Series) -> Series:
     # Without split labels the partition is the end of the topic's name.
     topic = series.labels.get("topic", "")
     if "partition" not in series.labels and topic:
@@ -89,18 +89,18 @@ def _measure(
         ]
 
     mine = {"subscription": row["subscription"]}
-    out_msg = _rate(find("pulsar_out_messages_total", **mine), start_ms, end_ms)
-    out_bytes = _rate(find("pulsar_out_bytes_total", **mine), start_ms, end_ms)
+    out_msg = rate(find("pulsar_out_messages_total", **mine), start_ms, end_ms)
+    out_bytes = rate(find("pulsar_out_bytes_total", **mine), start_ms, end_ms)
     events = {}
     for unit in ("msg", "bytes"):
         for reason in ("broker", "topic", "subscription"):
             name = f"pulsar_subscription_dispatch_throttled_{unit}_events"
-            rate = _rate(find(name, reason=reason, **mine), start_ms, end_ms)
-            if rate:
-                events[f"{reason}.{unit}"] = rate
-    backlog = _values(find("pulsar_subscription_back_log", **mine), start_ms, end_ms)
-    permits = _values(find("pulsar_consumer_available_permits", per_consumer=True, **mine), start_ms, end_ms)
-    unacked = _values(find("pulsar_subscription_unacked_messages", **mine), start_ms, end_ms)
+            per_s = rate(find(name, reason=reason, **mine), start_ms, end_ms)
+            if per_s:
+                events[f"{reason}.{unit}"] = per_s
+    backlog = values(find("pulsar_subscription_back_log", **mine), start_ms, end_ms)
+    permits = values(find("pulsar_consumer_available_permits", per_consumer=True, **mine), start_ms, end_ms)
+    unacked = values(find("pulsar_subscription_unacked_messages", **mine), start_ms, end_ms)
     limit = _limit_in_force(scenario, about, row)
     return Measurement(
         row["recording"],
@@ -110,7 +110,7 @@ def _measure(
         row["limiter"],
         _limit_text(limit),
         (end_ms - start_ms) / 1000,
-        _rate(find("pulsar_in_messages_total"), start_ms, end_ms),
+        rate(find("pulsar_in_messages_total"), start_ms, end_ms),
         out_msg,
         out_bytes,
         _rho(limit, _used(scenario, series, row, limit, out_msg, out_bytes)) if limit else None,
@@ -150,7 +150,7 @@ def _used(
                 and "consumer_name" not in item.labels
                 and (limit.level == "broker" or item.labels.get("partition") == str(row["partition"]))
             ]
-            used[index] += _rate(found, row["start_ms"], row["end_ms"])
+            used[index] += rate(found, row["start_ms"], row["end_ms"])
     return used[0], used[1]
 
 
@@ -159,8 +159,10 @@ def _limit_in_force(scenario: Scenario, about: dict[str, Any], row: dict[str, An
     for state, span in zip(scenario.timeline, about["states"], strict=True):
         if span["start_ms"] >= row["end_ms"]:
             break
-        if any(step.action == "lift_limit" for step in state.interventions):
-            limits = []
+        for step in state.interventions:
+            # No scenario has several limits that change.
+            if isinstance(step, (LiftLimit, SetLimit)):
+                limits = [step] if isinstance(step, SetLimit) else []
     return limits[0] if limits else None
 
 
@@ -181,7 +183,7 @@ def _rho(limit: Limit, used: tuple[float, float]) -> float:
     return max(shares)
 
 
-def _values(series: list[Series], start_ms: int, end_ms: int) -> list[float]:
+def values(series: list[Series], start_ms: int, end_ms: int) -> list[float]:
     points = [
         (time_ms, value)
         for item in series
@@ -191,7 +193,7 @@ def _values(series: list[Series], start_ms: int, end_ms: int) -> list[float]:
     return [value for _, value in sorted(points)]
 
 
-def _rate(series: list[Series], start_ms: int, end_ms: int) -> float:
+def rate(series: list[Series], start_ms: int, end_ms: int) -> float:
     """Return increase over time between the first and the last sample of the range; a restart counts from 0."""
     total, first_ms, last_ms = 0.0, end_ms, start_ms
     for item in series:
@@ -215,7 +217,7 @@ def markdown(rows: list[Measurement]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row in rows:
         name = row.subscription if row.partition < 0 else f"{row.subscription} (partition {row.partition})"
-        events = ", ".join(f"{key} {rate:.2f}" for key, rate in row.events.items()) or "0"
+        events = ", ".join(f"{key} {per_s:.2f}" for key, per_s in row.events.items()) or "0"
         cells = (
             row.recording,
             name,
@@ -234,13 +236,14 @@ def markdown(rows: list[Measurement]) -> str:
     return "\n".join(lines)
 
 
-def renewed(page: str, table: str) -> str:
+def renewed(page: str, table: str, marks: tuple[str, str] = (BEGIN_MARK, END_MARK)) -> str:
     """Return the page with the table between its two marks replaced."""
-    before, _, rest = page.partition(BEGIN_MARK)
-    _, _, after = rest.partition(END_MARK)
+    begin, end = marks
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
     if not after:
-        raise ValueError(f"{PAGE.name}: the marks {BEGIN_MARK} and {END_MARK} are missing")
-    return f"{before}{BEGIN_MARK}\n{table}\n{END_MARK}{after}"
+        raise ValueError(f"{PAGE.name}: the marks {begin} and {end} are missing")
+    return f"{before}{begin}\n{table}\n{end}{after}"
 
 
 def main(arguments: list[str]) -> None:
