@@ -199,4 +199,9 @@ def test_schema_is_the_documented_one() -> None:
 def test_page_shows_what_the_recordings_say() -> None:
     page = PAGE.read_text()
     assert page == renewed(page, markdown(measure_all()))
+
+
+@pytest.mark.long
+def test_page_shows_what_the_causes_look_like() -> None:
+    page = PAGE.read_text()
     assert page == renewed(page, measure_causes.markdown(), measure_causes.MARKS)
