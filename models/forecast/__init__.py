@@ -1,1 +1,40 @@
-"""Forecasts."""
+"""Forecasts with intervals: when a backlog is gone, and what takes messages away before. In, signals or samples; out, rows of ``forecasts``.
+
+``trace`` (a backlog over time; with all that deadlines need: ``view``) -> ``line``, its newest straight stretch -> ``drain``, with the
+interval of ``calibration`` (shipped: ``residuals``); ``oldest`` message -> ``loss`` by TTL or quota; ``consequences`` in words.
+``forecasts`` puts a topic's together, ``apply`` does so on Spark, ``replayed`` puts a replay's drain beside. ``read`` makes traces of
+samples, ``judge`` holds forecasts against what came.
+
+>>> from throttlescope.models.forecast import forecasts_of, policies_near
+>>> signals = lake.read("signals", partition={"cluster": ["prod"]})  # doctest: +SKIP
+>>> forecasts_of(signals, policies_near(lake, ["prod"], at_ms, at_ms)["prod"], [at_ms]).to_pylist()  # doctest: +SKIP
+[{'kind': 'drain', 'state': 'expected', ...}]
+"""
+
+from throttlescope.models.forecast.apply import build_forecasts, forecasts_of, policies_near
+from throttlescope.models.forecast.calibration import Calibration, calibrate
+from throttlescope.models.forecast.drain import Drain, time_to_drain
+from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcomes
+from throttlescope.models.forecast.loss import Loss, losses
+from throttlescope.models.forecast.residuals import SHIPPED
+from throttlescope.models.forecast.trace import Trace
+from throttlescope.models.forecast.view import View
+
+__all__ = [
+    "SHIPPED",
+    "Calibration",
+    "Coverage",
+    "Drain",
+    "Loss",
+    "Outcome",
+    "Trace",
+    "View",
+    "build_forecasts",
+    "calibrate",
+    "coverage",
+    "forecasts_of",
+    "losses",
+    "outcomes",
+    "policies_near",
+    "time_to_drain",
+]
