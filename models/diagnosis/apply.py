@@ -1,28 +1,31 @@
-"""The rules on Spark. In: ``signals`` of a range. Out: ``verdicts``, one row per subscription partition and window.
+"""The rules over a lake. In: ``signals`` of a range. Out: ``verdicts``, one row per subscription partition and window.
 
-Rows are grouped by topic partition, so that a group holds the subscriptions that share a topic's limiter. Everything
-below :func:`verdicts_of` is plain Python on Arrow: the same functions judge one window in a notebook.
+:func:`build_verdicts` judges a fleet on Spark: the windows in which nothing waits and nothing happened are screened many at
+once, the others go through the rules one by one, with a day of what came before. :func:`verdicts_of` sends every window
+through the rules, in-process: the same answers, and what the fleet's are tested against.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, check_range
-from throttlescope.models.diagnosis import thresholds as t
-from throttlescope.models.diagnosis.history import HISTORY_COLUMNS, HISTORY_MS
+from throttlescope.models.diagnosis.fleet.hours import bounds, hours
+from throttlescope.models.diagnosis.fleet.quiet import judge_quiet
+from throttlescope.models.diagnosis.fleet.thoughtful import judge_left, subscriptions
+from throttlescope.models.diagnosis.history import HISTORY_MS
 from throttlescope.models.diagnosis.verdict import diagnose
-from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, check_grid, windows
+from throttlescope.models.diagnosis.window import check_grid, windows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
-    from throttlescope.ingest.lake import DataFile, Lake
+    from throttlescope.ingest.lake import Lake
 
 WINDOW_MS = 5 * MINUTE_MS
 
@@ -54,11 +57,11 @@ def build_verdicts(
 
     Notes
     -----
-    Verdicts are replaced by whole UTC hours of their window's start. A window whose minutes have not all come yet is
-    left to the run that brings them; until then it has no verdict.
+    Verdicts are replaced by whole UTC hours of their window's start, in one commit. A window whose minutes have not all
+    come yet is left to the run that brings them; until then it has no verdict. An hour's quiet windows are in a file of
+    their own.
     """
-    # Imported here: judging windows in-process needs no Spark.
-    from pyspark.sql.pandas.types import from_arrow_schema
+    from throttlescope.ingest.lake.spark_files import write_hours
 
     check_range(start_ms, end_ms)
     check_grid(window_ms, every_ms)
@@ -66,36 +69,26 @@ def build_verdicts(
     # Windows that began earlier and reach into the range are judged now that it is there, and with them their hour.
     first_ms = block_start((start_ms - window_ms) // every_ms * every_ms + every_ms)
     last_ms = block_start(end_ms - 1) + BLOCK_MS
-    files = _files_of(lake, "signals", "minute_ms", clusters, first_ms, last_ms + window_ms)
-    bounds = _bounds(files, first_ms, last_ms + window_ms - MINUTE_MS)
-
-    def judge(key: tuple[pa.Scalar, ...], rows: pa.Table, before: pa.Table) -> pa.Table:
-        cluster = key[0].as_py()
-        if cluster not in bounds:
-            return TABLES["verdicts"].loose_schema.empty_table()
-        rows = pa.concat_tables([rows, before], promote_options="default")
-        return verdicts_of(rows, *bounds[cluster], window_ms=window_ms, every_ms=every_ms)
-
-    schema = from_arrow_schema(TABLES["verdicts"].loose_schema)
-    signals = lake.spark(session, "signals", files)
-    earlier = _files_of(lake, "signals", "minute_ms", clusters, first_ms - HISTORY_MS, first_ms)
-    before = _before(signals, lake.spark(session, "signals", earlier), first_ms)
-    df = (
-        signals.groupBy(*TOPIC_KEY_NAMES)
-        .cogroup(before.groupBy(*TOPIC_KEY_NAMES))
-        .applyInArrow(judge, schema)
-    )
-    lake.replace_spark(
-        df,
+    version = lake.version("verdicts")
+    old = lake.files(
         "verdicts",
-        run_id=run_id,
-        time_column="window_start_ms",
-        clusters=clusters,
-        start_ms=first_ms,
-        end_ms=last_ms,
+        partition={"cluster": clusters},
+        between={"window_start_ms": (first_ms, last_ms - 1)},
+        version=version,
     )
-    written = _files_of(lake, "verdicts", "window_start_ms", clusters, first_ms, last_ms - 1)
-    return sum(file.rows for file in written)
+    signals = lake.files(
+        "signals",
+        partition={"cluster": clusters},
+        between={"minute_ms": (first_ms - HISTORY_MS, last_ms + window_ms)},
+    )
+    now = [file for file in signals if file.maximum["minute_ms"] >= first_ms]
+    spans = bounds(now, first_ms, last_ms + window_ms - MINUTE_MS)
+    new, left = judge_quiet(session, lake.root, hours(now, spans, window_ms, every_ms))
+    if left:
+        verdicts = judge_left(session, signals, left, window_ms)
+        new += write_hours(lake.root, verdicts, "verdicts", "window_start_ms")
+    lake.commit("verdicts", new, old, run_id=run_id, read_version=version)
+    return sum(file.rows for file in new)
 
 
 def verdicts_of(
@@ -116,26 +109,12 @@ def verdicts_of(
     """
     rows = [
         diagnose(window).to_row()
-        for key, columns in _subscriptions(signals)
+        for key, columns in subscriptions(signals)
         for window in windows(
             key, columns, window_ms=window_ms, every_ms=every_ms, first_start_ms=start_ms, end_ms=end_ms
         )
     ]
     return pa.Table.from_pylist(rows, schema=TABLES["verdicts"].loose_schema)
-
-
-def _before(signals: DataFrame, earlier: DataFrame, first_ms: int) -> DataFrame:
-    """A day of what the rules look back to, of the subscriptions for which they will: those with a backlog to explain."""
-    from pyspark.sql import functions as F
-
-    keys = list(SUBSCRIPTION_KEY_NAMES)
-    batch = F.least(
-        F.coalesce("read_batch_entries", F.lit(t.READ_BATCH_ENTRIES)), F.lit(t.READ_BATCH_ENTRIES)
-    )
-    asked = signals.where((F.col("backlog_ready_entries") >= batch) | (F.col("consumers") <= 0)).select(keys)
-    # Files hold whole hours, and the first one's hour is in ``signals`` already.
-    past = earlier.where(F.col("minute_ms") < first_ms).select(*keys, *HISTORY_COLUMNS)
-    return past.join(F.broadcast(asked.distinct()), keys, "left_semi")
 
 
 def verdict_latest(lake: Lake) -> pa.Table:
@@ -152,43 +131,3 @@ def verdict_latest(lake: Lake) -> pa.Table:
     finally:
         connection.close()
     return newest.cast(contract.loose_schema)
-
-
-def _subscriptions(signals: pa.Table) -> Iterator[tuple[SubscriptionKey, MinuteColumns]]:
-    names = list(SUBSCRIPTION_KEY_NAMES)
-    ordered = signals.sort_by([(name, "ascending") for name in [*names, "minute_ms"]]).combine_chunks()
-    if ordered.num_rows == 0:
-        return
-    keys = list(zip(*(ordered.column(name).to_pylist() for name in names), strict=True))
-    low = 0
-    for high in range(1, len(keys) + 1):
-        if high == len(keys) or keys[high] != keys[low]:
-            yield SubscriptionKey(*keys[low]), MinuteColumns(ordered.slice(low, high - low))
-            low = high
-
-
-def _bounds(files: Iterable[DataFile], start_ms: int, end_ms: int) -> dict[str, tuple[int, int]]:
-    """From when to when each cluster has signals, within [start_ms, end_ms).
-
-    A window that reaches out of it would be judged by a part of its minutes only because the rest was never ingested.
-    """
-    spans: dict[str, tuple[int, int]] = {}
-    for file in files:
-        cluster = file.partition["cluster"]
-        first_ms, last_ms = spans.get(cluster, (end_ms, start_ms))
-        spans[cluster] = (
-            max(start_ms, min(first_ms, file.minimum["minute_ms"])),
-            min(end_ms, max(last_ms, file.maximum["minute_ms"] + MINUTE_MS)),
-        )
-    return spans
-
-
-def _files_of(
-    lake: Lake, table: str, time_column: str, clusters: Iterable[str], start_ms: int, end_ms: int
-) -> list[DataFile]:
-    """Files of some clusters that may hold rows with ``start_ms`` <= time <= ``end_ms``."""
-    return lake.files(
-        table,
-        partition={"cluster": clusters},
-        between={time_column: (start_ms, end_ms)},
-    )

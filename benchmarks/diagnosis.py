@@ -1,0 +1,161 @@
+"""How fast a fleet is diagnosed: a day of signals to verdicts, in windows of five minutes, on Spark ``local[2]``.
+
+In: fleets (numbers of subscriptions) and a number of runs. Out: a table on standard output, and JSON where it is wanted. Each
+fleet is judged in a process of its own, in a lake of its own whose signals are made at the first start and kept in
+``.bench/diagnosis`` (``benchmarks/fleet/signals.py`` says what is in them). The first run, in which Spark and its workers
+start, is told apart. Before each run the verdicts are deleted, so that all files are written. Some subscriptions are judged
+once more one window at a time, and a verdict that differs makes the figure void. Beside the time that passed stands the
+processor time of all processes: the machine's other work moves the first, not the second.
+
+Target: 10,000 subscriptions in less than 120 s, and time that grows at most as the fleet does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from benchmarks.fleet import signals as made
+from benchmarks.side_by_side.usage import cpu_s, memory_mb
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.session import spark_session
+from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.models.diagnosis.apply import build_verdicts, verdicts_of
+
+FLEETS = (1_000, 10_000)
+TARGET_S = 120
+END_MS = made.START_MS + made.HOURS * BLOCK_MS
+#: Subscriptions whose verdicts are held against the rules', window by window.
+_COMPARED = 12
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--subscriptions", type=int, nargs="+", default=list(FLEETS), metavar="N")
+    parser.add_argument("--runs", type=int, default=3, help="runs with everything started")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="file for everything that was measured")
+    parser.add_argument("--alone", type=int, metavar="N", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.alone:
+        print(json.dumps(measure(arguments.alone, arguments.runs)))
+        return
+    found = {
+        "machine": {"cores": os.cpu_count(), "python": platform.python_version()},
+        "target_s": TARGET_S,
+        "fleets": {},
+    }
+    for subscriptions in arguments.subscriptions:
+        made.lake_of(subscriptions)
+        one = found["fleets"][subscriptions] = _alone(subscriptions, arguments.runs)
+        print(
+            f"{subscriptions:,} subscriptions: {one['median_s']} s (first {one['first_s']} s), processors "
+            f"{one['cpu_median_s']} s, load {one['load_1min']}; {one['verdicts']:,} verdicts, {one['quiet_share']:.1%} of "
+            f"them screened, {one['megabytes']} MB; {'; '.join(one['wrong']) or 'as the rules say'}; "
+            f"peak MB {one['memory_mb']}",
+            flush=True,
+        )
+    if len(found["fleets"]) > 1:
+        (small, first), *_, (large, last) = found["fleets"].items()
+        found["growth"] = {
+            "fleet": large / small,
+            "time": round(last["median_s"] / first["median_s"], 1),
+            "cpu": round(last["cpu_median_s"] / first["cpu_median_s"], 1),
+        }
+        print(f"{large / small:g} times the fleet takes {found['growth']['time']} times as long")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
+
+
+def _alone(subscriptions: int, runs: int) -> dict:
+    """One fleet in a process of its own, so that memory is of this fleet alone."""
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.diagnosis",
+        "--alone",
+        str(subscriptions),
+        "--runs",
+        str(runs),
+    ]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def measure(subscriptions: int, runs: int) -> dict:
+    """Judge one fleet again and again."""
+    lake, load = made.lake_of(subscriptions), os.getloadavg()[0]
+    session = spark_session("throttlescope-benchmark", cores=2)
+    seconds, processors = [], []
+    for number in range(1 + runs):
+        shutil.rmtree(Path(lake.root) / "verdicts", ignore_errors=True)
+        began_s, used_s = time.monotonic(), cpu_s(os.getpid())
+        build_verdicts(session, lake, [made.CLUSTER], made.START_MS, END_MS, f"run-{number}")
+        seconds.append(round(time.monotonic() - began_s, 2))
+        processors.append(round(cpu_s(os.getpid()) - used_s, 2))
+        print(f"{subscriptions} subscriptions, run {number}: {seconds[-1]} s", file=sys.stderr, flush=True)
+    memory = memory_mb(os.getpid())
+    session.stop()
+    files = lake.files("verdicts")
+    rows = lake.read("verdicts", columns=["cause", "why", "confidence"])
+    quiet = pc.sum(pc.equal(rows["cause"], "healthy")).as_py()
+    return {
+        "first_s": seconds[0],
+        "seconds": seconds[1:],
+        "median_s": round(statistics.median(seconds[1:]), 1),
+        "cpu_seconds": processors[1:],
+        "cpu_median_s": round(statistics.median(processors[1:]), 1),
+        "load_1min": load,
+        "memory_mb": memory,
+        "verdicts": rows.num_rows,
+        "healthy_share": quiet / rows.num_rows,
+        "quiet_share": _quiet_rows(files) / rows.num_rows,
+        "causes": {row["cause"]: row["cause_count"] for row in rows.group_by("cause").aggregate([("cause", "count")]).to_pylist()},
+        "megabytes": round(sum(file.size_bytes for file in files) / 1e6, 1),
+        "wrong": _wrong(lake),
+    }  # fmt: skip
+
+
+def _quiet_rows(files: list) -> int:
+    """Verdicts of the screen: of an hour's two files the larger."""
+    by_hour: dict[int, int] = {}
+    for file in files:
+        hour = file.minimum["window_start_ms"] // BLOCK_MS
+        by_hour[hour] = max(by_hour.get(hour, 0), file.rows)
+    return sum(by_hour.values())
+
+
+def _wrong(lake: Lake) -> list[str]:
+    """Subscriptions, of every kind some, whose verdicts are not those of the rules one by one."""
+    verdicts = lake.read("verdicts", columns=["subscription", "topic", "cause"])
+    keys = verdicts.group_by(["topic", "subscription", "cause"]).aggregate([]).sort_by("cause").to_pylist()
+    step = max(1, len(keys) // _COMPARED)
+    wrong = []
+    for key in keys[::step][:_COMPARED]:
+        where = (pc.field("topic") == key["topic"]) & (pc.field("subscription") == key["subscription"])
+        stored = _sorted(lake.read("verdicts", where=where))
+        judged = _sorted(verdicts_of(lake.read("signals", where=where), made.START_MS, END_MS))
+        if stored != judged:
+            wrong.append(f"{key['topic']} #{key['subscription']} differs")
+    return wrong
+
+
+def _sorted(rows: pa.Table) -> list[dict]:
+    return rows.sort_by(
+        [(name, "ascending") for name in (*SUBSCRIPTION_KEY_NAMES, "window_start_ms")]
+    ).to_pylist()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What :mod:`benchmarks.diagnosis` judges: a made fleet."""

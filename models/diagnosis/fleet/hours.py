@@ -1,0 +1,128 @@
+"""Which windows begin in which hour, and which files have their minutes. In: files of ``signals``. Out: hours, and tasks of them.
+
+A task gets its files by name and reads them itself, so no row of ``signals`` goes through a shuffle to be screened.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from throttlescope.ingest.lake import DataFile, read_files
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.models.diagnosis.screen import Grid
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Rows of ``signals`` that one task reads at most, unless a single hour has more.
+_TASK_ROWS = 500_000
+
+
+@dataclass(frozen=True)
+class Hour:
+    """Windows of one cluster that begin in one UTC hour.
+
+    Attributes
+    ----------
+    grid : Grid
+        Where they begin.
+    files : tuple of DataFile
+        All files that may hold minutes of them.
+    """
+
+    cluster: str
+    grid: Grid
+    files: tuple[DataFile, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(file.rows for file in self.files)
+
+
+def bounds(files: Iterable[DataFile], start_ms: int, end_ms: int) -> dict[str, tuple[int, int]]:
+    """From when to when each cluster has signals, within [start_ms, end_ms).
+
+    A window that reaches out of it would be judged by a part of its minutes only because the rest was never ingested.
+    """
+    spans: dict[str, tuple[int, int]] = {}
+    for file in files:
+        cluster = file.partition["cluster"]
+        first_ms, last_ms = spans.get(cluster, (end_ms, start_ms))
+        spans[cluster] = (
+            max(start_ms, min(first_ms, file.minimum["minute_ms"])),
+            min(end_ms, max(last_ms, file.maximum["minute_ms"] + MINUTE_MS)),
+        )
+    return spans
+
+
+def hours(
+    files: Iterable[DataFile], spans: dict[str, tuple[int, int]], window_ms: int, every_ms: int
+) -> list[Hour]:
+    """Every hour of every cluster in which a window begins that lies inside the cluster's span."""
+    files = list(files)
+    found = []
+    for cluster, (first_ms, last_ms) in sorted(spans.items()):
+        own = [file for file in files if file.partition["cluster"] == cluster]
+        for hour_ms in range(first_ms - first_ms % BLOCK_MS, last_ms, BLOCK_MS):
+            start_ms = max(hour_ms, first_ms)
+            end_ms = min(hour_ms + BLOCK_MS, last_ms - window_ms + 1)
+            grid = Grid.of(start_ms, end_ms, window_ms, every_ms)
+            read = tuple(file for file in own if touches(file, grid.start_ms, grid.end_ms))
+            if grid.count and read:
+                found.append(Hour(cluster, grid, read))
+    return found
+
+
+def touches(file: DataFile, start_ms: int, end_ms: int) -> bool:
+    return file.minimum["minute_ms"] < end_ms and file.maximum["minute_ms"] >= start_ms
+
+
+def read_minutes(file: DataFile, start_ms: int, end_ms: int, columns: list[str]) -> pa.Table:
+    """The rows of a file in [start_ms, end_ms)."""
+    whole = start_ms <= file.minimum["minute_ms"] and file.maximum["minute_ms"] < end_ms
+    minute_ms = pc.field("minute_ms")
+    where = None if whole else (minute_ms >= start_ms) & (minute_ms < end_ms)
+    return read_files("signals", [file], columns=columns, where=where)
+
+
+def on_spark(
+    session: SparkSession, work: list[object], rows: Callable[[object], int],
+    run: Callable[[object], Iterable[pa.RecordBatch]], schema: str,
+) -> DataFrame:  # fmt: skip
+    """Let Spark's tasks do some pieces of work, the largest first; small ones share a task.
+
+    Parameters
+    ----------
+    rows : function
+        How many rows a piece reads.
+    run : function
+        Does one piece; its batches have the columns of ``schema``.
+    """
+    tasks = _tasks(work, rows, session.sparkContext.defaultParallelism)
+
+    def run_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for pieces in batch.column("work").to_pylist():
+                for piece in pickle.loads(pieces):  # noqa: S301 - our own work, from the driver
+                    yield from run(piece)
+
+    table = pa.table({"work": pa.array([pickle.dumps(task) for task in tasks], pa.binary())})
+    return session.createDataFrame(table).repartition(len(tasks)).mapInArrow(run_task, schema)
+
+
+def _tasks(work: list[object], rows: Callable[[object], int], parallelism: int) -> list[list[object]]:
+    total = sum(rows(piece) for piece in work)
+    count = max(1, min(len(work), max(parallelism, -(-total // _TASK_ROWS))))
+    tasks: list[list[object]] = [[] for _ in range(count)]
+    sizes = [0] * count
+    for piece in sorted(work, key=rows, reverse=True):
+        smallest = sizes.index(min(sizes))
+        tasks[smallest].append(piece)
+        sizes[smallest] += rows(piece)
+    return tasks
