@@ -7,6 +7,7 @@ move with the publish rate, and limits that were exceeded, are left to it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 
@@ -63,7 +64,8 @@ class Reading:
         """The reading of one window, with all that is told of it in words."""
 
         def number(values: np.ndarray) -> float | None:
-            return None if np.isnan(values[at]) else float(values[at])
+            value = values.item(at)
+            return None if isnan(value) else value
 
         limit = number(self.limit)
         return LimiterReading(
