@@ -32,9 +32,10 @@ TRUTH_KEYS = {
 def test_shipped_recordings_stay_small() -> None:
     size_bytes = sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file())
     assert size_bytes < 15_000_000
-    for which in (ENGINE, DIAGNOSIS):
-        size_bytes = sum(path.stat().st_size for path in which.recordings.rglob("*") if path.is_file())
-        assert size_bytes < 15_000_000
+    size_bytes = sum(path.stat().st_size for path in ENGINE.recordings.rglob("*") if path.is_file())
+    assert size_bytes < 15_000_000
+    for folder in DIAGNOSIS_RECORDINGS:
+        assert sum(path.stat().st_size for path in folder.iterdir()) < 1_000_000, folder.name
 
 
 def test_no_recording_is_in_both_places() -> None:
