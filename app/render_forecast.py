@@ -10,7 +10,7 @@ from throttlescope.app.render_verdicts import subscription_text
 from throttlescope.ingest.times import SECOND_MS
 
 if TYPE_CHECKING:
-    from throttlescope.app.forecasting import BackTest
+    from throttlescope.app.forecast_judging import BackTest
     from throttlescope.models.forecast.judge import Coverage
 
 _WHAT = {"drain": "drained", "ttl": "message TTL", "quota_size": "quota by size", "quota_age": "quota by age"}
@@ -79,13 +79,21 @@ def print_back_test(found: BackTest) -> None:
             ("median error", "right"),
         ],
         [[name, *_coverage(part)] for name, part in parts if part.forecasts],
-        title=f"Forecasts of drains from {minute_text(found.start_ms)} to {minute_text(found.end_ms)} UTC, every "
-        f"{duration_text(found.every_ms)}",
+        title=f"Forecasts of drains from {minute_text(found.start_ms)} to {minute_text(found.end_ms)} UTC, "
+        + ("as stored" if found.every_ms is None else f"every {duration_text(found.every_ms)}"),
         notes=[
             f"{found.made:,} made: {found.expected:,} with a time, {found.never:,} never at this rate, {found.unknown:,} without a "
             f"trend to go by. Of those that were never, {found.drained_although_never:,} drained before anything was seen to change.",
             "Wilson: as if forecasts were independent; over clusters: whole clusters drawn again. Kaplan-Meier weighs in those "
             "that met a change or the end of the history first; the share before it leaves them out.",
+            *(
+                [
+                    f"{found.expiries:,} forecasts of a loss by TTL, {found.expiries_inside:,} of {found.expiries_decided:,} decided inside "
+                    "their interval."
+                ]
+                if found.expiries
+                else []
+            ),
             *(
                 [
                     f"{len(found.seen_by_calibration)} clusters are recordings that the intervals were made from: their figures prove "

@@ -46,6 +46,12 @@ def forecast(
             help="Make forecasts of drains all along the history instead, and tell how they came true.",
         ),
     ] = False,
+    stored: Annotated[
+        bool,
+        typer.Option(
+            "--stored", help="With --back-test: judge the forecasts that the lake holds, as they were made."
+        ),
+    ] = False,
     every: Annotated[
         str,
         typer.Option("--every", metavar="DURATION", help="With --back-test: distance of two forecasts."),
@@ -72,7 +78,8 @@ def forecast(
 
     from throttlescope.app.cli.settings import settings_with
     from throttlescope.app.cli.simulate import say_if_it_compiles
-    from throttlescope.app.forecasting import back_test_lake, forecast_lake, with_replays
+    from throttlescope.app.forecast_judging import back_test_lake
+    from throttlescope.app.forecasting import forecast_lake, with_replays
     from throttlescope.app.render import write_json
     from throttlescope.app.render_forecast import exported, print_back_test, print_forecasts
     from throttlescope.app.render_progress import Progress
@@ -87,9 +94,10 @@ def forecast(
     )
     in_lake = Lake(settings.lake)
     if not back_test:
-        if start or end:
+        if start or end or stored:
             raise InputError(
-                "--start and --end go with --back-test", fix="say when the forecast is made with --at"
+                "--start, --end and --stored go with --back-test",
+                fix="say when the forecast is made with --at",
             )
         if replay and subscription is None:
             raise InputError(
@@ -120,7 +128,12 @@ def forecast(
     progress = Progress(1, quiet=quiet)
     with progress.step("Forecasting the past"):
         found = back_test_lake(
-            in_lake, every_ms=every_ms, cluster=cluster, start_ms=start_ms, end_ms=end_ms, note=progress.note
+            in_lake,
+            every_ms=None if stored else every_ms,
+            cluster=cluster,
+            start_ms=start_ms,
+            end_ms=end_ms,
+            note=progress.note,
         )
         progress.note(f"{found.made:,} forecasts")
     if format is Format.json:

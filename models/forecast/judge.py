@@ -134,7 +134,6 @@ def outcomes(
         What held the backlog at a time.
     """
     found, last = [], None
-    end_ms = int(trace.times_ms[-1]) if len(trace.times_ms) else 0
     for at_ms in trace.times_ms.tolist():
         if at_ms // every_ms == last:
             continue
@@ -142,24 +141,42 @@ def outcomes(
         drain = time_to_drain(trace, at_ms, calibration)
         if drain is None:
             continue
-        until_ms = min((change for change in changes_ms if change > at_ms), default=end_ms)
-        later = (trace.times_ms > at_ms) & (trace.times_ms <= until_ms)
-        gone = trace.times_ms[later & (trace.ready_entries <= drain.below_entries)]
-        found.append(
-            Outcome(
-                recording,
-                family,
-                cause_at(at_ms),
-                drain,
-                float(gone[0] - at_ms) / SECOND_MS if len(gone) else None,
-                float(until_ms - at_ms) / SECOND_MS,
-                min(
-                    (float(at_ms - change) / SECOND_MS for change in changes_ms if change <= at_ms),
-                    default=None,
-                ),
-            )
-        )
+        found.append(outcome(drain, trace, changes_ms, recording, family, cause_at(at_ms)))
     return found
+
+
+def outcome(
+    drain: Drain,
+    trace: Trace,
+    changes_ms: Sequence[int] = (),
+    recording: str = "",
+    family: str = "",
+    cause: str = "",
+) -> Outcome:
+    """What came of one forecast.
+
+    Parameters
+    ----------
+    trace : Trace
+        Of the same subscription partition, as far as history goes.
+    changes_ms : sequence of int
+        When something was changed.
+    """
+    at_ms = drain.made_at_ms
+    end_ms = int(trace.times_ms[-1]) if len(trace.times_ms) else at_ms
+    until_ms = min((change for change in changes_ms if at_ms < change <= end_ms), default=max(end_ms, at_ms))
+    later = (trace.times_ms > at_ms) & (trace.times_ms <= until_ms)
+    gone = trace.times_ms[later & (trace.ready_entries <= drain.below_entries)]
+    before = [float(at_ms - change) / SECOND_MS for change in changes_ms if change <= at_ms]
+    return Outcome(
+        recording,
+        family,
+        cause,
+        drain,
+        float(gone[0] - at_ms) / SECOND_MS if len(gone) else None,
+        float(until_ms - at_ms) / SECOND_MS,
+        min(before, default=None),
+    )
 
 
 def coverage(judged: Iterable[Outcome], calibration_of: Callable[[Outcome], Calibration]) -> Coverage:

@@ -9,13 +9,14 @@ import pytest
 
 from tests.app.commands import throttlescope
 from tests.models.diagnosis.test_apply import fill
-from tests.models.forecast.minutes import HOUR_MS, TOPIC, end_ms, rows_of
+from tests.models.forecast.minutes import HOUR_MS, TOPIC, end_ms, rows_of, table_of
 from tests.models.forecast.policies import policies, quota
 from tests.models.forecast.test_apply import fill_policies
 from tests.transforms.lakes import lake_of
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import format_time
+from throttlescope.models.forecast.apply import forecasts_of
 from throttlescope.transforms.promql.source import Series
 
 #: Grows for 20 minutes, then falls by 2,000 entries a minute until it is gone in the 40th.
@@ -134,11 +135,36 @@ def test_a_part_of_the_history(lake) -> None:
     assert json.loads(late.out)["never"] == 0
 
 
+def test_what_was_stored_is_judged_as_it_was_made(tmp_path) -> None:
+    lake = lake_of(tmp_path, series_of())
+    expired = [None] * 40 + [500.0] + [0.0] * 9
+    rows = rows_of(BACKLOG, expired_msg_delta=expired)
+    fill(lake, rows)
+    made = forecasts_of(table_of(rows), policies(topic_message_ttl=700), [end_ms(n) for n in range(5, 40)])
+    lake.upsert("forecasts", made, run_id="test")
+    done = throttlescope(
+        "forecast", "--lake", lake.root, "--back-test", "--stored", "--format", "json", "--quiet"
+    )
+    found = json.loads(done.out)
+    kinds = [(row["kind"], row["state"]) for row in made.to_pylist()]
+    assert found["made"] == sum(kind == "drain" for kind, _ in kinds) == 35
+    assert found["expected"] == kinds.count(("drain", "expected")) > 10
+    assert found["all"]["inside"] >= 0.8 * found["all"]["decided"] > 0
+    assert found["expiries"] == sum(kind == "ttl" for kind, _ in kinds) > 0
+    assert found["expiries_decided"] == kinds.count(("ttl", "expected")) > 0
+    assert (
+        "as stored"
+        in throttlescope("forecast", "--lake", lake.root, "--back-test", "--stored", "--quiet").out
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--start", "-1h"], "--start and --end go with --back-test"),
+        (["--start", "-1h"], "--start, --end and --stored go with --back-test"),
         (["--back-test", "--at", "now"], "--back-test is of the whole history"),
+        (["--stored"], "--start, --end and --stored go with --back-test"),
+        (["--back-test", "--stored"], "no stored forecast of this range"),
         (["--back-test", "--every", "0s"], "--every is no distance"),
         (["--back-test", "--start", "2030-01-01"], "There is no forecast to judge"),
         (["--replay"], "--replay takes seconds for each subscription"),

@@ -1,0 +1,247 @@
+"""How forecasts of a lake came true. In: a lake. Out: a :class:`BackTest`: of forecasts made now of its history, or of those it holds.
+
+Nothing is written.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from throttlescope.app.forecasting import clusters_of
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import MINUTE_MS, block_start
+from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcome, outcomes
+from throttlescope.models.forecast.read import METRICS, traces_of
+from throttlescope.models.forecast.residuals import SHIPPED
+from throttlescope.models.forecast.stored import LossOutcome, drain_of, loss_outcome
+from throttlescope.models.forecast.trace import Trace
+from throttlescope.transforms.promql.lake_source import LakeSource
+
+if TYPE_CHECKING:
+    from throttlescope.ingest.lake import Lake
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class BackTest:
+    """How forecasts of a lake's history came true.
+
+    Attributes
+    ----------
+    made, expected, never, unknown : int
+        Forecasts, and what they said.
+    drained_although_never : int
+        Said to be never at this rate, and drained before anything was seen to change.
+    all : Coverage
+    causes : dict of str to Coverage
+        By the cause that the verdict of that time names; "no verdict" where there is none.
+    expiries, expiries_decided, expiries_inside : int
+        Stored forecasts of a loss by TTL; those of them that were decided, and inside their interval.
+    seen_by_calibration : list of str
+        Clusters that had a part in the calibration: recordings that are shipped. Their figures prove nothing.
+    """
+
+    start_ms: int
+    end_ms: int
+    every_ms: int | None
+    made: int
+    expected: int
+    never: int
+    unknown: int
+    drained_although_never: int
+    all: Coverage
+    causes: dict[str, Coverage]
+    expiries: int
+    expiries_decided: int
+    expiries_inside: int
+    seen_by_calibration: list[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts, lists, numbers and text."""
+        return asdict(self)
+
+
+def back_test_lake(
+    lake: Lake,
+    *,
+    every_ms: int | None,
+    cluster: str | None = None,
+    start_ms: int | None = None,
+    end_ms: int | None = None,
+    note: Note = lambda text: None,
+) -> BackTest:
+    """Hold forecasts against what came.
+
+    The backlog is read from the samples. A forecast is censored where something is seen to change: a limit, the number of
+    consumers, the broker. Consumers that only work faster are not seen.
+
+    Parameters
+    ----------
+    every_ms : int or None
+        Forecasts are made all along the history at this distance, each with what was known by then. None: those that
+        the lake holds in ``forecasts`` are judged, as they were made.
+
+    Raises
+    ------
+    InputError
+        There is no forecast in the range.
+    """
+    judged: list[Outcome] = []
+    expiries: list[LossOutcome] = []
+    newest = clusters_of(lake, cluster, None)
+    first_ms = start_ms if start_ms is not None else 0
+    for n, (one, last_ms) in enumerate(sorted(newest.items())):
+        note(f"{n + 1} of {len(newest)}: {one}")
+        until_ms = last_ms if end_ms is None else min(end_ms, last_ms)
+        limits = lake.read("limits", where=pc.field("cluster") == one).to_pylist()
+        traces = traces_of(_source(lake, one, first_ms, until_ms), limits, first_ms, until_ms)
+        changes, causes = _changes(lake, one), _causes(lake, one)
+        if every_ms is None:
+            rows = _stored(lake, one, first_ms, until_ms)
+            judged += _judged_drains(rows, traces, changes, causes)
+            expired = _expired(lake, one)
+            expiries += [
+                loss_outcome(row, expired.get(_key(row), []), until_ms)
+                for row in rows
+                if row["kind"] == "ttl"
+            ]
+            continue
+        for key, trace in traces.items():
+            judged += outcomes(
+                trace,
+                SHIPPED,
+                every_ms=every_ms,
+                changes_ms=changes.get(key, ()),
+                recording=one,
+                cause_at=partial(_cause_at, causes.get(key, [])),
+            )
+    if not judged and not expiries:
+        raise InputError(
+            "There is no forecast to judge",
+            got=f"{lake.root}: {'no stored forecast' if every_ms is None else 'no backlog in the samples'} of this range",
+            fix="leave --stored out"
+            if every_ms is None
+            else "bring more with throttlescope run --lake DIR, or widen --start and --end",
+        )
+    by_cause: dict[str, list[Outcome]] = defaultdict(list)
+    for item in judged:
+        by_cause[item.cause].append(item)
+    states = [item.drain.state for item in judged]
+    made_ms = [item.drain.made_at_ms for item in judged] + [item.made_at_ms for item in expiries]
+    return BackTest(
+        start_ms=min(made_ms),
+        end_ms=max(made_ms),
+        every_ms=every_ms,
+        made=len(judged),
+        expected=states.count("expected"),
+        never=states.count("never"),
+        unknown=states.count("unknown"),
+        drained_although_never=sum(
+            item.after_s is not None for item in judged if item.drain.state == "never"
+        ),
+        all=coverage(judged, lambda item: SHIPPED),
+        causes={name: coverage(items, lambda item: SHIPPED) for name, items in sorted(by_cause.items())},
+        expiries=len(expiries),
+        expiries_decided=sum(item.inside is not None for item in expiries),
+        expiries_inside=sum(bool(item.inside) for item in expiries),
+        seen_by_calibration=sorted(set(newest) & set(SHIPPED.made_from)),
+    )
+
+
+def _judged_drains(
+    rows: list[dict[str, Any]],
+    traces: dict[SubscriptionKey, Trace],
+    changes: dict[SubscriptionKey, list[int]],
+    causes: dict[SubscriptionKey, list[tuple[int, str]]],
+) -> Iterator[Outcome]:
+    """What came of stored drains; one whose samples are gone is not judged."""
+    for row in rows:
+        key = _key(row)
+        if row["kind"] == "drain" and row["method"] == "trend" and key in traces:
+            cause = _cause_at(causes.get(key, []), row["made_at_ms"])
+            yield outcome(drain_of(row), traces[key], changes.get(key, ()), row["cluster"], "", cause)
+
+
+def _stored(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
+    rows = lake.read(
+        "forecasts", partition={"cluster": [cluster]}, between={"made_at_ms": (start_ms, end_ms - 1)}
+    )
+    return [row for row in rows.to_pylist() if start_ms <= row["made_at_ms"] < end_ms]
+
+
+def _expired(lake: Lake, cluster: str) -> dict[SubscriptionKey, list[int]]:
+    """Ends of minutes in which messages expired, by subscription partition."""
+    names = [*SubscriptionKey._fields, "minute_ms", "expired_msg_delta"]
+    rows = lake.read(
+        "signals", columns=names, partition={"cluster": [cluster]}, where=pc.field("expired_msg_delta") > 0
+    )
+    found: dict[SubscriptionKey, list[int]] = defaultdict(list)
+    for row in rows.sort_by("minute_ms").to_pylist():
+        found[_key(row)].append(row["minute_ms"] + MINUTE_MS)
+    return found
+
+
+def _key(row: dict[str, Any]) -> SubscriptionKey:
+    return SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
+
+
+def _source(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> LakeSource:
+    catalogue = lake.read(
+        "series", where=(pc.field("cluster") == cluster) & pc.field("metric_name").isin(METRICS)
+    )
+    files = lake.files(
+        "samples",
+        partition={"metric_name": METRICS},
+        between={"block_start_ms": (block_start(start_ms), end_ms), "cluster": (cluster, cluster)},
+    )
+    return LakeSource(files, catalogue)
+
+
+def _changes(lake: Lake, cluster: str) -> dict[SubscriptionKey, list[int]]:
+    """When something was seen to change, by subscription partition: the start of the minute that shows it."""
+    names = [
+        *SubscriptionKey._fields,
+        "minute_ms",
+        "limits_changed",
+        "broker_changed",
+        "counter_resets",
+        "consumers",
+    ]
+    rows = lake.read("signals", columns=names, partition={"cluster": [cluster]}).sort_by("minute_ms")
+    found: dict[SubscriptionKey, list[int]] = defaultdict(list)
+    consumers: dict[SubscriptionKey, float] = {}
+    for row in rows.to_pylist():
+        key = _key(row)
+        before, now = consumers.get(key), row["consumers"]
+        others = before is not None and now is not None and now != before
+        if row["limits_changed"] or row["broker_changed"] or row["counter_resets"] or others:
+            found[key].append(row["minute_ms"])
+        if now is not None:
+            consumers[key] = now
+    return found
+
+
+def _causes(lake: Lake, cluster: str) -> dict[SubscriptionKey, list[tuple[int, str]]]:
+    """Ends of windows and their causes, by subscription partition."""
+    names = [*SubscriptionKey._fields, "window_end_ms", "cause"]
+    rows = lake.read("verdicts", columns=names, partition={"cluster": [cluster]}).sort_by("window_end_ms")
+    found: dict[SubscriptionKey, list[tuple[int, str]]] = defaultdict(list)
+    for row in rows.to_pylist():
+        key = _key(row)
+        found[key].append((row["window_end_ms"], row["cause"]))
+    return found
+
+
+def _cause_at(spans: list[tuple[int, str]], at_ms: int) -> str:
+    """Cause of the newest window that was over by then."""
+    place = bisect_right(spans, at_ms, key=lambda span: span[0]) - 1
+    return spans[place][1] if place >= 0 else "no verdict"
