@@ -58,7 +58,7 @@ class Minutes:
         """Minutes of one subscription partition, from rows sorted by time; a minute that comes twice counts once."""
         rows = rows.filter(pa.array(~np.isnan(_numbers(rows, "backlog_ready_entries"))))
         starts = rows.column("minute_ms").to_numpy()
-        rows = rows.filter(pa.array(np.append(starts[:-1] != starts[1:], [True] * bool(len(starts)))))
+        rows = rows.filter(pa.array(np.append(starts[:-1] != starts[1:], np.ones(min(1, len(starts)), bool))))
         ready = _numbers(rows, "backlog_ready_entries")
         per_entry = _numbers(rows, "messages_per_entry")
         per_entry = np.where(per_entry > 0, per_entry, np.nan)

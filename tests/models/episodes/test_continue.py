@@ -1,0 +1,119 @@
+"""An episode that is continued by run after run is the one that a single look finds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.models.episodes.scenes import DAY, episodes, minutes, verdicts
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
+from throttlescope.models.episodes.apply import BEFORE_MS, SETTLED_MS, reaching
+
+DAYS = 3
+
+
+def backlog(seed):
+    """Three days: calm, growth and drain in turn, with gaps of less than an hour."""
+    rng = np.random.default_rng(seed)
+    entries, now = [], 5.0
+    while len(entries) < DAYS * 1440:
+        length = int(rng.choice([3, 20, 90, 400, 900]))
+        slope = float(rng.choice([0, 0, 40, 300, -200]))
+        for _ in range(length):
+            now = max(float(rng.integers(0, 60)), now + slope)
+            entries.append(now)
+        if rng.random() < 0.3:
+            entries += [None] * int(rng.integers(1, 40))
+        if rng.random() < 0.4:
+            now = 5.0
+    return entries[: DAYS * 1440]
+
+
+def story(seed):
+    rng = np.random.default_rng(seed)
+    letters = "".join(
+        str(letter) * int(count)
+        for letter, count in zip(rng.choice(list("TSPhu "), 400), rng.integers(1, 6, 400), strict=True)
+    )
+    entries = backlog(seed)
+    changed = {int(i): True for i in rng.integers(0, len(entries), 20)}
+    rows = minutes(
+        entries,
+        limits_changed=changed,
+        limit_topic_msg={i: i // 500 for i in range(len(entries))},
+        backlog_age_s={int(i): float(i) for i in rng.integers(0, len(entries), 9)},
+        broker={i: f"broker-{i // 1000}" for i in range(len(entries))},
+    )
+    return rows, verdicts(letters)[: DAYS * 288]
+
+
+def run(stored, rows, said, end_ms):
+    """One run over all that is known before ``end_ms``, as the command does it."""
+    before = [row["judged_until_ms"] for row in stored]
+    start_ms = end_ms - BLOCK_MS
+    first_ms = min([start_ms, *([max(before)] if before else [])]) - SETTLED_MS
+    from_ms = first_ms - first_ms % DAY_MS
+    seen = [row for row in rows if from_ms - BEFORE_MS <= row["minute_ms"] < end_ms]
+    heard = [
+        row for row in said if row["window_end_ms"] > from_ms - BEFORE_MS and row["window_end_ms"] <= end_ms
+    ]
+    open_rows = reaching(stored, from_ms)
+    found = episodes(seen, heard, from_ms=from_ms, until_ms=end_ms, stored=open_rows) if seen else []
+    ids = {row["episode_id"] for row in found} | {row["episode_id"] for row in open_rows}
+    return [row for row in stored if row["start_ms"] < from_ms and row["episode_id"] not in ids] + found
+
+
+def settled(rows):
+    """Without what says only when it was written, and with floats that were added in another order made equal."""
+    return [
+        {
+            name: round(value, 9) if isinstance(value, float) and math.isfinite(value) else value
+            for name, value in row.items()
+            if name != "judged_until_ms"
+        }
+        for row in sorted(rows, key=lambda row: row["start_ms"])
+    ]
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 100_000), st.lists(st.integers(1, 36), min_size=2, max_size=5))
+def test_runs_one_after_another_give_what_one_look_gives(seed, hours):
+    rows, said = story(seed)
+    stored, at = [], 0
+    for step in hours:
+        at = min(DAYS * 24, at + step)
+        stored = run(stored, rows, said, DAY + at * BLOCK_MS)
+    end_ms = DAY + at * BLOCK_MS
+    once = episodes(
+        [row for row in rows if row["minute_ms"] < end_ms],
+        [row for row in said if row["window_end_ms"] <= end_ms],
+        from_ms=DAY,
+        until_ms=end_ms,
+    )
+    assert once or not stored
+    assert settled(stored) == settled(once)
+
+
+def test_a_run_that_is_repeated_changes_nothing():
+    rows, said = story(7)
+    stored = run([], rows, said, DAY + 30 * BLOCK_MS)
+    assert stored
+    assert run(stored, rows, said, DAY + 30 * BLOCK_MS) == stored
+
+
+def test_a_month_is_continued_from_its_midnight():
+    start_ms = DAY
+    entries = [100 + 0.5 * i for i in range(1, 4 * 1440)]
+    rows, said = minutes(entries), verdicts("N" * (4 * 288))
+    stored = []
+    for day in range(1, 5):
+        stored = run(stored, rows, said, start_ms + day * DAY_MS)
+    (one,) = stored
+    assert one["start_ms"] == start_ms
+    assert one["end_ms"] is None
+    assert len(one["causes"]) == 4
+    assert sum(row["windows"] for row in one["causes"]) == 4 * 288
+    assert one["backlog_step_ms"] == 128 * MINUTE_MS
