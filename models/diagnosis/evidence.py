@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from throttlescope.models.diagnosis.hypotheses import Standing
@@ -112,7 +112,7 @@ class Evidence:
     promql: str | None = None
 
     def to_row(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def weigh(window: Window, symptoms: Symptoms, standing: Standing) -> tuple[Evidence, ...]:

@@ -51,14 +51,28 @@ class MinuteColumns(Mapping[str, Sequence[Any]]):
     def __getitem__(self, name: str) -> list[Any]:
         values = self._columns.get(name)
         if values is None:
-            values = self._columns[name] = [_clean(value) for value in self._rows.column(name).to_pylist()]
+            column = self._rows.column(name)
+            if pa.types.is_floating(column.type):
+                numbers = self.array(name)
+                values = numbers.tolist()
+                for i in np.flatnonzero(np.isnan(numbers)).tolist():
+                    values[i] = None
+            else:
+                values = column.to_pylist()
+            self._columns[name] = values
         return values
 
     def array(self, name: str) -> np.ndarray:
         """A column of numbers as float64, NaN where NULL."""
         values = self._arrays.get(name)
         if values is None:
-            values = self._arrays[name] = _numbers(self[name])
+            column = self._rows.column(name)
+            if pa.types.is_floating(column.type):
+                values = column.to_numpy()
+                values = np.where(np.isfinite(values), values, np.nan)
+            else:
+                values = _numbers(self[name])
+            self._arrays[name] = values
         return values
 
     def __iter__(self) -> Iterator[str]:
