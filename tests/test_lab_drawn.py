@@ -29,6 +29,8 @@ DEVELOPMENT = load_scenarios(SETS["diagnosis"].scenarios)
 RECORDED = sorted(path.parent for path in SETS["diagnosis"].recordings.glob("*/recording.json"))
 #: The seed of those among them that are drawn, each the first of its family.
 DEVELOPMENT_SEED = 1
+#: Recorded before its family left time for a drain at the limit that binds next.
+SHORTER = {"slow-consumers-under-limit-1-1"}
 
 
 def _unseen(scenario: Scenario, world: World) -> list[str]:
@@ -69,6 +71,7 @@ def test_the_checks_of_a_development_scenario_hold_by_arithmetic(scenario: Scena
     assert _unseen(scenario, MIDDLE) == []
 
 
+@pytest.mark.long
 def test_without_its_intervention_the_check_fails() -> None:
     """The fluid model can say no: nothing drains where the relief is left out."""
     families = [name for name in FAMILIES if not name.startswith("healthy")]
@@ -133,7 +136,8 @@ def test_drawn_development_scenarios_are_what_their_seed_gives() -> None:
     assert {scenario.family for scenario in found} == set(FAMILIES)
     for scenario in found:
         text = scenario_yaml(scenario.family, DEVELOPMENT_SEED, 1)
-        assert (folder / f"{scenario.name}.yaml").read_text() == text
+        same = (folder / f"{scenario.name}.yaml").read_text() == text
+        assert same == (scenario.name not in SHORTER), scenario.name
 
 
 def test_kept_aside_is_the_only_difference() -> None:

@@ -10,6 +10,7 @@ from tests.lab.drawn.parts import (
     CAUSE_S,
     CONSUMERS_LOW,
     HEALTHY,
+    LIMITER_LOW,
     SIZES_BYTES,
     SLOW,
     SUBSCRIPTION,
@@ -41,13 +42,15 @@ def slow_consumers(d: Draw, *, limited: bool) -> Fields:
     if kind == "Shared" and d.one_of((True, False)):
         more = {"consumers": math.ceil(count * d.between(4, 6))}
     relieved = capacity_of({**consumers, **more})
-    within_s = drain_s(CAUSE_S * (rate_msg - CONSUMERS_LOW * capacity), relieved, rate_msg)
     limits = None
     if limited:
         limit_msg = round(rate_msg * d.between(2, 6))
+        # The limit is the next to bind.
+        relieved = min(relieved, LIMITER_LOW * limit_msg)
         unit = d.one_of(("msg", "bytes"))
         rate = {"msg": limit_msg} if unit == "msg" else {"bytes": limit_msg * (size_bytes + 60)}
         limits = [{"level": "subscription", "set_at": "topic", "topic": TOPIC, **rate}]
+    within_s = drain_s(CAUSE_S * (rate_msg - CONSUMERS_LOW * capacity), relieved, rate_msg)
     return scenario(
         f"{count} consumers that do {capacity:.0f} msg/s under {rate_msg}{', a limit far above that' if limited else ''}.",
         [subscription(kind, **consumers, receiver_queue=d.one_of((20, 100, 1000)))],

@@ -65,6 +65,8 @@ def publish_burst(d: Draw) -> Fields:
     consumers = consumers_for(rate_msg * d.between(1.7, 2.5), d.whole(1, 4))
     capacity = capacity_of(consumers)
     usual_s, length_s, off_s = 930, d.whole(90, 180), d.whole(240, 320)
+    # The truth begins a minute later and lasts five.
+    off_s = max(off_s, 380 - length_s)
     backlog = off_s * (capacity - rate_msg)
     factor = round((capacity + backlog / length_s) / rate_msg, 2)
     slower = CONSUMERS_LOW * capacity
