@@ -7,7 +7,7 @@ range's start less two hours, and continues what was there at that midnight.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -39,7 +39,7 @@ VERDICT_COLUMNS = (
     *SUBSCRIPTION_KEY_NAMES, "window_start_ms", "window_end_ms", "cause", "limiter", "confidence", "rules_version",
 )  # fmt: skip
 
-type_of_rows = list[dict[str, Any]]
+Rows = list[dict[str, Any]]
 
 
 def build_episodes(
@@ -84,17 +84,12 @@ def build_episodes(
         said = lake.spark(session, "verdicts", verdicts).select(*VERDICT_COLUMNS)
         said = said.where(f"window_end_ms > {from_ms - BEFORE_MS} AND window_start_ms < {until_ms}")
 
-        def judge(
-            rows: pa.Table,
-            said: pa.Table,
-            from_ms: int = from_ms,
-            judged_until_ms: int = judged_until_ms,
-            open_rows: type_of_rows = open_rows,
-        ) -> pa.Table:
-            return episodes_of(rows, said, from_ms=from_ms, judged_until_ms=judged_until_ms, stored=open_rows)
-
         together = minutes.groupBy(*TOPIC_KEY_NAMES).cogroup(said.groupBy(*TOPIC_KEY_NAMES))
-        found = together.applyInArrow(judge, from_arrow_schema(schema)).toArrow().to_pylist()
+        found = (
+            together.applyInArrow(_judge(from_ms, judged_until_ms, open_rows), from_arrow_schema(schema))
+            .toArrow()
+            .to_pylist()
+        )
         written += _write(lake, cluster, found, open_rows, from_ms, judged_until_ms, run_id)
         write_incidents(lake, cluster, run_id)
     return written
@@ -128,11 +123,11 @@ def episodes_of(
         Rows of ``episodes``.
     """
     earlier = {_key(row): row for row in stored}
-    windows: dict[SubscriptionKey, type_of_rows] = {}
+    windows: dict[SubscriptionKey, Rows] = {}
     if verdicts.num_rows:
         for key, rows in by_subscription(verdicts.select(VERDICT_COLUMNS), "window_start_ms"):
             windows[key] = rows.to_pylist()
-    found: type_of_rows = []
+    found: Rows = []
     if signals.num_rows:
         for key, rows in by_subscription(signals.select(COLUMNS), "minute_ms"):
             found += episodes_of_subscription(
@@ -155,7 +150,7 @@ def find_episodes(
     subscription: str | None = None,
     start_ms: int | None = None,
     end_ms: int | None = None,
-) -> type_of_rows:
+) -> Rows:
     """Judge in this process what the lake has, without writing.
 
     Parameters
@@ -222,7 +217,7 @@ def find_episodes(
         + MINUTE_MS
         for name in {file.partition["cluster"] for file in files}
     }
-    found: type_of_rows = []
+    found: Rows = []
     for name, ended_ms in sorted(newest.items()):
         of_cluster = pc.equal(signals.column("cluster"), name)
         windows = verdicts.filter(pc.equal(verdicts.column("cluster"), name))
@@ -233,7 +228,7 @@ def find_episodes(
     return found
 
 
-def reaching(stored: Iterable[Mapping[str, Any]], from_ms: int) -> type_of_rows:
+def reaching(stored: Iterable[Mapping[str, Any]], from_ms: int) -> Rows:
     """Of the rows that began before a midnight, the newest of each subscription that was not gone an hour before it."""
     newest: dict[SubscriptionKey, dict[str, Any]] = {}
     for row in sorted(stored, key=lambda row: row["start_ms"]):
@@ -255,6 +250,15 @@ def write_incidents(lake: Lake, cluster: str, run_id: str) -> int:
     )
     lake.update("incidents", lambda existing: new, partitions_of=touched, run_id=run_id)
     return new.num_rows
+
+
+def _judge(from_ms: int, judged_until_ms: int, open_rows: Rows) -> Callable[[pa.Table, pa.Table], pa.Table]:
+    """What a task does with one topic partition."""
+
+    def judge(rows: pa.Table, said: pa.Table) -> pa.Table:
+        return episodes_of(rows, said, from_ms=from_ms, judged_until_ms=judged_until_ms, stored=open_rows)
+
+    return judge
 
 
 def _judged(stored: Sequence[Mapping[str, Any]], start_ms: int, end_ms: int) -> tuple[int, int]:
@@ -283,14 +287,14 @@ def _asked(
     return rows.join(F.broadcast(asked.distinct()), keys, "left_semi")
 
 
-def _stored(lake: Lake, cluster: str) -> type_of_rows:
+def _stored(lake: Lake, cluster: str) -> Rows:
     return lake.read("episodes", partition={"cluster": [cluster]}).to_pylist()
 
 
 def _write(
     lake: Lake,
     cluster: str,
-    found: type_of_rows,
+    found: Rows,
     open_rows: Sequence[Mapping[str, Any]],
     from_ms: int,
     judged_until_ms: int,

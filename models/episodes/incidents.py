@@ -163,7 +163,9 @@ def _members(held: Sequence[Stretch], run: Sequence[tuple[int, int]]) -> list[li
         if _length(within) >= _OVERLAP_MS:
             start_ms, end_ms = run[0][0], run[-1][1]
             found.append([one for one in stretches if one.start_ms < end_ms and one.end_ms > start_ms])
-    return sorted(found, key=lambda one: (min(s.start_ms for s in one), one[0].episode["episode_id"]))
+    return sorted(
+        found, key=lambda one: (min(s.start_ms for s in one), unit_of(one[0].episode, "subscription"))
+    )
 
 
 def _length(spans: Iterable[tuple[int, int]]) -> int:

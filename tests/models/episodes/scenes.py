@@ -10,6 +10,7 @@ from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes.apply import episodes_of
+from throttlescope.models.episodes.minutes import COLUMNS
 
 DAY = 1_795_046_400_000  # a UTC midnight
 assert DAY % DAY_MS == 0
@@ -44,7 +45,7 @@ def minutes(entries, *, key=KEY, start_ms=DAY, rate=5.0, **columns):
             continue
         row = dict.fromkeys(TABLES["signals"].schema.names)
         minute_ms = start_ms + i * MINUTE_MS
-        row |= {
+        row = {
             **key._asdict(),
             "minute_ms": minute_ms,
             "date": date_of(minute_ms),
@@ -61,7 +62,7 @@ def minutes(entries, *, key=KEY, start_ms=DAY, rate=5.0, **columns):
             "limits_changed": False,
         }
         for name, value in columns.items():
-            row[name] = value.get(i, row[name]) if isinstance(value, dict) else value
+            row[name] = value.get(i, row.get(name)) if isinstance(value, dict) else value
         rows.append(row)
     return rows
 
@@ -101,7 +102,8 @@ def verdicts(letters, *, key=KEY, start_ms=DAY, window=5, every=5, confidence=0.
 
 
 def signals_table(rows):
-    return pa.Table.from_pylist(rows, schema=TABLES["signals"].loose_schema)
+    schema = pa.schema([TABLES["signals"].loose_schema.field(name) for name in COLUMNS])
+    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def verdicts_table(rows):

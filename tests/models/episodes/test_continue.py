@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,10 +51,9 @@ def story(seed):
     return rows, verdicts(letters)[: DAYS * 288]
 
 
-def run(stored, rows, said, end_ms):
-    """One run over all that is known before ``end_ms``, as the command does it."""
+def run(stored, rows, said, start_ms, end_ms):
+    """One run over [start_ms, end_ms), when nothing later is known, as the command does it."""
     before = [row["judged_until_ms"] for row in stored]
-    start_ms = end_ms - BLOCK_MS
     first_ms = min([start_ms, *([max(before)] if before else [])]) - SETTLED_MS
     from_ms = first_ms - first_ms % DAY_MS
     seen = [row for row in rows if from_ms - BEFORE_MS <= row["minute_ms"] < end_ms]
@@ -78,14 +78,16 @@ def settled(rows):
     ]
 
 
-@settings(max_examples=12)
+@pytest.mark.long
+@settings(max_examples=10)
 @given(st.integers(0, 100_000), st.lists(st.integers(1, 36), min_size=2, max_size=5))
 def test_runs_one_after_another_give_what_one_look_gives(seed, hours):
     rows, said = story(seed)
     stored, at = [], 0
     for step in hours:
-        at = min(DAYS * 24, at + step)
-        stored = run(stored, rows, said, DAY + at * BLOCK_MS)
+        before, at = at, min(DAYS * 24, at + step)
+        if before < at:
+            stored = run(stored, rows, said, DAY + before * BLOCK_MS, DAY + at * BLOCK_MS)
     end_ms = DAY + at * BLOCK_MS
     once = episodes(
         [row for row in rows if row["minute_ms"] < end_ms],
@@ -99,18 +101,20 @@ def test_runs_one_after_another_give_what_one_look_gives(seed, hours):
 
 def test_a_run_that_is_repeated_changes_nothing():
     rows, said = story(7)
-    stored = run([], rows, said, DAY + 30 * BLOCK_MS)
+    stored = run([], rows, said, DAY, DAY + 30 * BLOCK_MS)
     assert stored
-    assert run(stored, rows, said, DAY + 30 * BLOCK_MS) == stored
+    for first in (0, 20, 29):
+        assert run(stored, rows, said, DAY + first * BLOCK_MS, DAY + 30 * BLOCK_MS) == stored
 
 
+@pytest.mark.long
 def test_a_month_is_continued_from_its_midnight():
     start_ms = DAY
     entries = [100 + 0.5 * i for i in range(1, 4 * 1440)]
     rows, said = minutes(entries), verdicts("N" * (4 * 288))
     stored = []
     for day in range(1, 5):
-        stored = run(stored, rows, said, start_ms + day * DAY_MS)
+        stored = run(stored, rows, said, start_ms + (day - 1) * DAY_MS, start_ms + day * DAY_MS)
     (one,) = stored
     assert one["start_ms"] == start_ms
     assert one["end_ms"] is None

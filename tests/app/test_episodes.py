@@ -1,0 +1,117 @@
+"""``throttlescope episodes`` on the command line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from tests.app.commands import throttlescope
+from tests.models.episodes.scenes import DAY, KEY, minutes, verdicts
+from tests.models.episodes.test_apply import BUSY, lake_of
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.times import MINUTE_MS, format_time
+from throttlescope.models.episodes.apply import find_episodes, write_incidents
+
+NAME = "persistent://acme/shop/orders-partition-0#billing"
+OTHER = KEY._replace(partition=1)
+
+
+@pytest.fixture
+def lake(tmp_path, monkeypatch) -> Lake:
+    """Partition 0 drained, partition 1 still has a backlog, partition 2 never had one."""
+    monkeypatch.chdir(tmp_path)
+    said = "hhhhPPPPPPPPPPPPPhhhhhhh"
+    rows = minutes(BUSY) + minutes(BUSY[:75] + [900] * 45, key=OTHER)
+    rows += minutes([5] * 120, key=KEY._replace(partition=2))
+    return lake_of(tmp_path / "lake", rows, verdicts(said) + verdicts(said[:16] + "P" * 8, key=OTHER))
+
+
+def test_a_table_has_a_line_for_each_backlog(lake):
+    done = throttlescope("episodes", "--lake", lake.root)
+    assert done.code == 0
+    assert "2 episodes, 1 not drained" in done.out
+    # Open ones first.
+    assert done.out.index("orders-partition-1#billing") < done.out.index("orders-partition-0#billing")
+    assert "topic.msg" in done.out
+    assert "drained" in done.out
+
+
+def test_json_is_the_table(lake):
+    done = throttlescope("episodes", "--lake", lake.root, "--format", "json", "--subscription", NAME)
+    (row,) = json.loads(done.out)
+    (there,) = find_episodes(lake, topic=KEY.topic, partition=0, subscription="billing")
+    assert row == {name: value for name, value in there.items() if name != "date"}
+
+
+def test_csv_has_a_row_each(lake):
+    done = throttlescope("episodes", "--lake", lake.root, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    assert [row["partition"] for row in rows] == ["0", "1"]
+    assert json.loads(rows[0]["causes"])[0]["cause"] == "throttled"
+
+
+@pytest.mark.parametrize(
+    ("options", "partitions"),
+    [
+        (["--open"], [1]),
+        (["--end", format_time(DAY + 10 * MINUTE_MS)], []),
+        (["--start", format_time(DAY + 100 * MINUTE_MS)], [1]),
+        (["--cluster", "prod"], [0, 1]),
+    ],
+)
+def test_filters_narrow_it(lake, options, partitions):
+    done = throttlescope("episodes", "--lake", lake.root, "--format", "json", *options)
+    assert done.code == 0, done.err
+    assert [row["partition"] for row in json.loads(done.out)] == partitions
+
+
+def test_a_roll_up_names_the_worst_partition_of_all(lake):
+    done = throttlescope("episodes", "--lake", lake.root, "--by", "topic")
+    assert "2 of 3" in done.out
+    done = throttlescope("episodes", "--lake", lake.root, "--by", "limiter", "--format", "json")
+    (row,) = json.loads(done.out)
+    assert row["name"] == f"topic.msg of {KEY.topic}"
+    assert (row["worst"]["partition"], row["partitions"], row["partitions_of"]) == (0, 2, 3)
+
+
+def test_incidents_list_their_members(lake):
+    done = throttlescope("episodes", "--lake", lake.root, "--incidents")
+    assert "1 shared incident" in done.out
+    assert "topic acme/shop/orders" in done.out
+    mine = throttlescope(
+        "episodes", "--lake", lake.root, "--incidents", "--subscription", NAME, "--format", "json"
+    )
+    (row,) = json.loads(mine.out)
+    assert [member["partition"] for member in row["members"]] == [0, 1]
+
+
+def test_what_is_stored_is_what_is_printed(lake):
+    import pyarrow as pa
+
+    from throttlescope.ingest.contracts import TABLES
+
+    rows = [row | {"peak_entries": 123456.0} for row in find_episodes(lake)]
+    lake.upsert("episodes", pa.Table.from_pylist(rows, schema=TABLES["episodes"].loose_schema), run_id="one")
+    assert write_incidents(lake, "prod", "one") == 1
+    assert throttlescope("episodes", "--lake", lake.root).out.count("123,456") == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--incidents", "--by", "topic"], "leave one out"),
+        (["--store", "--subscription", NAME], "--store judges whole clusters"),
+        (["--subscription", "billing"], "cannot be read"),
+        (["--start", "now", "--end", "-6h"], "not before the end"),
+        (["--cluster", "elsewhere"], "no signals"),
+        (["--by", "planet"], "planet"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line_and_a_code(lake, options, says):
+    done = throttlescope("episodes", "--lake", lake.root, *options)
+    assert done.code == 2
+    assert says in done.line
+    assert done.out == ""

@@ -1,0 +1,95 @@
+"""Episodes of a lake: on Spark as in-process, run after run, and what is stored."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.models.episodes.scenes import DAY, KEY, fill, minutes, verdicts
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.models.episodes.apply import build_episodes, find_episodes, write_incidents
+
+UP = [50 * i for i in range(1, 61)]
+BUSY = [*[5] * 20, *UP, 1500, 5, 5, 5, 5, 5, *[5] * 34]
+AUDIT = KEY._replace(subscription="audit")
+QUIET = KEY._replace(subscription="quiet", topic="persistent://acme/shop/clicks")
+
+
+def two_hours(letters="hhhhPPPPPPPPPPPPPhhhhhhh"):
+    rows = minutes(BUSY) + minutes(BUSY, key=AUDIT) + minutes([5] * 120, key=QUIET)
+    said = verdicts(letters) + verdicts(letters, key=AUDIT) + verdicts("h" * 24, key=QUIET)
+    return rows, said
+
+
+def lake_of(folder, rows, said):
+    lake = Lake(folder)
+    fill(lake, "signals", rows, "minute_ms")
+    fill(lake, "verdicts", said, "window_start_ms")
+    return lake
+
+
+def stored(lake, table="episodes"):
+    rows = lake.read(table).to_pylist()
+    return sorted(rows, key=lambda row: (row.get("subscription", ""), row["start_ms"]))
+
+
+@pytest.mark.long
+def test_episodes_on_spark_are_those_in_process(spark, tmp_path):
+    rows, said = two_hours()
+    lake = lake_of(tmp_path / "lake", rows, said)
+    assert build_episodes(spark, lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "one") == 2
+    found = stored(lake)
+    assert [row["subscription"] for row in found] == ["audit", "billing"]
+    assert found == sorted(find_episodes(lake), key=lambda row: row["subscription"])
+    (incident,) = stored(lake, "incidents")
+    assert (incident["kind"], len(incident["members"])) == ("topic_limiter", 2)
+    # A second time changes nothing, not even the version.
+    before = (lake.version("episodes"), lake.version("incidents"))
+    build_episodes(spark, lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "again")
+    assert stored(lake) == found
+    assert (lake.version("episodes"), lake.version("incidents")) == before
+
+
+@pytest.mark.long
+def test_an_open_episode_is_continued_by_the_next_run(spark, tmp_path):
+    rows, said = two_hours()
+    first = DAY + BLOCK_MS
+    lake = lake_of(
+        tmp_path / "lake",
+        [row for row in rows if row["minute_ms"] < first],
+        [row for row in said if row["window_end_ms"] <= first],
+    )
+    build_episodes(spark, lake, ["prod"], DAY, first, "one")
+    (audit, _) = stored(lake)
+    assert (audit["state"], audit["end_ms"]) == ("open", None)
+    fill(lake, "signals", [row for row in rows if row["minute_ms"] >= first], "minute_ms")
+    fill(lake, "verdicts", [row for row in said if row["window_end_ms"] > first], "window_start_ms")
+    build_episodes(spark, lake, ["prod"], first, first + BLOCK_MS, "two")
+    (now, _) = stored(lake)
+    assert (now["episode_id"], now["state"]) == (audit["episode_id"], "drained")
+    assert stored(lake) == sorted(find_episodes(lake), key=lambda row: row["subscription"])
+    # A run over the first hour alone loses nothing of the second.
+    build_episodes(spark, lake, ["prod"], DAY, first, "one again")
+    assert [row["state"] for row in stored(lake)] == ["drained", "drained"]
+
+
+def test_in_process_a_range_narrows_what_is_read(tmp_path):
+    rows, said = two_hours()
+    lake = lake_of(tmp_path / "lake", rows, said)
+    (one,) = find_episodes(lake, topic=KEY.topic, partition=0, subscription="billing")
+    assert (one["start_ms"] - DAY) // MINUTE_MS == 22
+    assert find_episodes(lake, start_ms=DAY + 90 * MINUTE_MS) == []
+    (early, _) = find_episodes(lake, end_ms=DAY + 50 * MINUTE_MS)
+    assert early["state"] == "open"
+
+
+def test_a_lake_without_signals_says_so(tmp_path):
+    with pytest.raises(InputError, match="no signals"):
+        find_episodes(Lake(tmp_path / "nothing"))
+
+
+def test_incidents_of_a_lake_without_episodes_are_none(tmp_path):
+    lake = Lake(tmp_path / "lake")
+    assert write_incidents(lake, "prod", "run") == 0
+    assert lake.version("incidents") is None
