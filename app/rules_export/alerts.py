@@ -9,8 +9,9 @@ from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Alerting, Recording
 from throttlescope.app.rules_export.signals import named
 from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS
+from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.transforms.limits import ANSWER_VALID_MS
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.rules.load import PREFIX
 
@@ -233,7 +234,7 @@ def _ours(options: ExportOptions) -> list[Alerting]:
         ),
         _alert(
             options, LIMITS_OLD,
-            f"time() - throttlescope_limits_observed_timestamp_seconds > {DAY_MS // 1000}",
+            f"time() - throttlescope_limits_observed_timestamp_seconds > {ANSWER_VALID_MS // 1000}",
             labels,
             w.annotations(
                 "The dispatch limits of {{ $labels.cluster }} are old",

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
+import requests
+import yaml
 
+from tests.app.api.serving import serving
+from tests.app.lake_of_verdicts import healthy, lake_with
 from tests.app.live_rules import MINUTE_MS, firing
+from tests.lab.prometheus import running_prometheus, write_arrays
+from tests.transforms.lakes import limit_row, table_of
 from tests.transforms.rules_in_memory import results_of, scheduled
 from throttlescope.app.rules_export import alerts as a
 from throttlescope.app.rules_export.export import export_rules
 from throttlescope.app.rules_export.options import ExportOptions
+from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.source import Series
 
@@ -264,3 +273,44 @@ def test_both_label_shapes_at_once(rules):
         )
         joined.append(Series(after, one.timestamps_ms[half:], one.values[half:]))
     assert causes(fired(rules, *joined)) == {a.THROTTLED}
+
+
+@pytest.mark.prometheus
+@pytest.mark.long
+def test_a_real_prometheus_evaluates_every_rule_on_what_serve_exposes(tmp_path):
+    """Brokers that put the partition into the topic, limits scraped from serve: they meet, and the alert fires."""
+    now_ms = time.time_ns() // 1_000_000
+    row = limit_row(
+        "subscription", at_ms=now_ms - MINUTE_MS, msg=50, subscription="s", **TOPIC | {"partition": 3}
+    )
+    others = [row | {"level": level, "rate_msg": None, "set_by": "none"} for level in ("topic", "broker")]
+    Lake(tmp_path / "lake").upsert("limits", table_of("limits", [row, *others]), run_id="test")
+    lake_with(tmp_path / "lake", [healthy(0)])
+    (rules, _) = export_rules(tmp_path, ExportOptions(scrape_interval_ms=STEP_MS, interval_ms=1000, for_ms=0))
+    scraped = []
+    for one in scene(**AT_LIMIT):
+        labels = dict(one.labels)
+        if labels.pop("partition") and labels["__name__"] != LIMIT_METRIC:
+            labels["topic"] += "-partition-3"
+            # From twenty minutes ago to nine minutes ahead, which is as far as Prometheus takes them.
+            times_ms = one.timestamps_ms + (now_ms - 21 * MINUTE_MS)
+            scraped.append((labels, times_ms, one.values))
+    with serving(tmp_path / "lake", tmp_path / "serve.log") as server:
+        target = {"targets": [server.url.removeprefix("http://")]}
+        job = {"job_name": "throttlescope", "honor_labels": True, "static_configs": [target]}
+        with running_prometheus(
+            [job], scrape_interval_s=1, extra_flags=["--web.enable-lifecycle"]
+        ) as prometheus:
+            write_arrays(prometheus.url, scraped)
+            config = yaml.safe_load(prometheus.config_file.read_text())
+            prometheus.config_file.write_text(yaml.safe_dump(config | {"rule_files": [str(rules.path)]}))
+            assert requests.post(f"{prometheus.url}/-/reload", timeout=30).status_code == 200
+            firing_now = f'ALERTS{{alertname="{a.THROTTLED}", alertstate="firing"}}'
+            deadline_s = time.monotonic() + 180
+            while not (found := prometheus.query(firing_now)) and time.monotonic() < deadline_s:
+                time.sleep(0.5)
+            (alert,) = [one["metric"] for one in found]
+            assert {"topic": TOPIC["topic"], "partition": "3", "subscription": "s"}.items() <= alert.items()
+            groups = requests.get(f"{prometheus.url}/api/v1/rules", timeout=30).json()["data"]["groups"]
+            health = {rule["name"]: (rule["health"], rule.get("lastError")) for rule in groups[0]["rules"]}
+            assert set(health.values()) == {("ok", None)}, health
