@@ -34,6 +34,8 @@ EVERY_MS = 15 * MINUTE_MS
 #: How far back arrivals are looked for, which tell how old a backlog is.
 LOOK_BACK_MS = DAY_MS
 
+#: Beyond this a float is no count any more.
+_MOST = 2.0**53
 #: Columns of ``signals`` that are read.
 COLUMNS = (
     *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_entries", "backlog_ready_entries", "in_msg_delta", "messages_per_entry",
@@ -185,6 +187,6 @@ def views_of(signals: pa.Table) -> list[View]:
 
 
 def _numbers(column: pa.ChunkedArray) -> np.ndarray:
-    """A column as float64: NaN where it is NULL or infinite."""
+    """A column as float64: NaN where it is NULL, infinite, or more than anything that is counted can be."""
     values = column.cast(pa.float64()).to_numpy()
-    return np.where(np.isfinite(values), values, np.nan)
+    return np.where(np.abs(values) <= _MOST, values, np.nan)

@@ -84,8 +84,8 @@ def trace_of_minutes(columns: Mapping[str, np.ndarray]) -> Trace:
         mine["backlog_ready_entries"],
         mine["messages_per_entry"],
     )
-    # Where nothing tells how many messages make an entry, one does: producers batch only if they are told to wait.
-    per_entry = np.where(per_entry > 0, per_entry, 1.0)
+    # Where nothing tells how many messages make an entry, one does; fewer cannot.
+    per_entry = np.where(per_entry >= 1, per_entry, 1.0)
     periods = [1.0]
     for level in LEVELS:
         limits = [mine[f"limit_{level}_{unit}"] for unit in UNITS]
