@@ -19,6 +19,8 @@ def _opt(name: str, doc: str, type_: pa.DataType = _F, words: tuple[str, ...] | 
 _FROM_RULES = (
     _opt("backlog_entries", "undelivered plus unacked entries"),
     _opt("backlog_ready_entries", "backlog without delayed entries"),
+    _opt("backlog_ready_low_entries", "least backlog without delayed entries of the minute's scrapes"),
+    _opt("backlog_ready_peak_entries", "greatest backlog without delayed entries of the minute's scrapes"),
     _opt("delayed_entries", "entries in the delayed tracker"),
     _opt("replay_entries", "entries in the redelivery queue"),
     _opt("unacked_msg", "unacked messages; only measured for Shared and Key_Shared"),

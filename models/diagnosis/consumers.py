@@ -5,6 +5,7 @@ Consumers at their capacity keep the broker waiting for permits; consumers that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -119,15 +120,34 @@ def tracks_unacked(window: Window) -> bool:
 
 def undelivered_entries(window: Window) -> list[float | None]:
     """Ready backlog that no consumer holds yet, per minute; unacked messages are backlog until they are acked."""
+    return _undelivered(window, window.column("backlog_ready_entries"))
+
+
+def peak_entries(window: Window) -> list[float | None]:
+    """The same at the highest scrape of each minute; at its end where that was not recorded."""
+    return _undelivered(window, _or_at_end(window, "backlog_ready_peak_entries"))
+
+
+def low_entries(window: Window) -> list[float | None]:
+    """The same at the lowest scrape of each minute."""
+    return _undelivered(window, _or_at_end(window, "backlog_ready_low_entries"))
+
+
+def _or_at_end(window: Window, name: str) -> list[float | None]:
+    return [
+        at_end if value is None else value
+        for value, at_end in zip(window.column(name), window.column("backlog_ready_entries"), strict=True)
+    ]
+
+
+def _undelivered(window: Window, ready_entries: Sequence[float | None]) -> list[float | None]:
     per_entry = window.last("messages_per_entry")
     deduct = tracks_unacked(window) and per_entry is not None and per_entry > 0
     return [
         None
         if ready is None
         else max(0.0, ready - (unacked / per_entry if deduct and unacked is not None else 0.0))
-        for ready, unacked in zip(
-            window.column("backlog_ready_entries"), window.column("unacked_msg"), strict=True
-        )
+        for ready, unacked in zip(ready_entries, window.column("unacked_msg"), strict=True)
     ]
 
 

@@ -21,7 +21,8 @@ from throttlescope.models.diagnosis.screen.limiters import Reading, or_, read
 
 #: All that is read of ``signals`` to judge quiet windows.
 COLUMNS = (
-    *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_ready_entries", "delayed_entries", "unacked_msg", "consumers",
+    *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_ready_entries",
+    "backlog_ready_peak_entries", "delayed_entries", "unacked_msg", "consumers",
     "permits_min", "permits_max", "permits_exhausted_share", "in_msg_delta", "out_msg_delta", "out_bytes_delta",
     "expired_msg_delta", "quota_evictions_5m", "write_entry_rate", "delta_span_ms", "coverage_share", "counter_resets",
     "broker", "broker_changed", "limits_changed", "limit_counts", "relative_to_publish", "read_batch_entries",
@@ -133,12 +134,19 @@ def _bursts(
     per_entry: np.ndarray,
     readings: list[Reading],
 ) -> np.ndarray:
-    """The backlog was higher than a limiter's period lets through."""
+    """The backlog was higher than a limiter's period lets through, at an end of a minute or between two."""
+    between = reduce(
+        np.fmax,
+        (
+            frame.grid.at(frame.numbers("backlog_ready_peak_entries"), minute)
+            for minute in range(frame.grid.length)
+        ),
+    )
     divisor = or_(per_entry, 1.0)
     for reading in readings:
         if reading.unit == "msg":
             floor = np.fmax(floor, reading.limit / divisor)
-    return reduce(np.fmax, undelivered) > floor
+    return (reduce(np.fmax, undelivered) > floor) | (between > floor)
 
 
 class _Consumers:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
-from throttlescope.models.diagnosis.consumers import undelivered_entries
+from throttlescope.models.diagnosis.consumers import low_entries, peak_entries, undelivered_entries
 from throttlescope.models.diagnosis.limiters import LimiterReading
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
@@ -66,8 +64,11 @@ def backlog_present(window: Window) -> Symptom:
     if waiting is None:
         return Symptom(name, None, "The backlog was not measured.", unit="entries", promql=query)
     floor, publish = backlog_floor_entries(window), publish_entry_rate(window)
+    # What was gone within the last minute was a burst that the end of the window met.
+    low = window.last("backlog_ready_low_entries")
+    holds = waiting > floor and (low is None or low > floor)
     text = waiting_text(waiting, publish)
-    return Symptom(name, waiting > floor, text, waiting, floor, "entries", window.end_ms, query)
+    return Symptom(name, holds, text, waiting, floor, "entries", window.end_ms, query)
 
 
 def waiting_text(waiting: float, publish: float | None) -> str:
@@ -87,6 +88,9 @@ def backlog_growing(window: Window) -> Symptom:
     threshold = growth_threshold_entries(window)
     # What one read clears has not grown into a backlog, whatever its slope says.
     holds = growth >= threshold and window.last("backlog_ready_entries") > batch
+    low_growth = window.growth("backlog_ready_low_entries") if holds else None
+    # Ends of minutes that meet a burst later and later look like growth; what lies below the bursts does not grow.
+    holds = holds and (low_growth is None or low_growth >= threshold)
     text = (
         f"The backlog grows by {entries(growth)} entries in {duration(window.length_s)}."
         if holds
@@ -119,7 +123,12 @@ def backlog_draining(window: Window) -> Symptom:
 def backlog_sawtooth(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
     """Within the window the backlog rises above what a limiter's period lets through, and is gone again."""
     name, query = "backlog_sawtooth", promql.gauge(window.key, "pulsar_subscription_back_log_no_delayed")
-    heights = [left for left in undelivered_entries(window) if left is not None]
+    pairs = [
+        (peak, low)
+        for peak, low in zip(peak_entries(window), low_entries(window), strict=True)
+        if peak is not None and low is not None
+    ]
+    heights, lows = [peak for peak, _ in pairs], [low for _, low in pairs]
     if len(heights) < 3:
         return Symptom(name, None, "Too few samples to see bursts.", unit="entries", promql=query)
     floor = backlog_floor_entries(window)
@@ -128,13 +137,14 @@ def backlog_sawtooth(window: Window, limiters: tuple[LimiterReading, ...]) -> Sy
     floor = max([floor, *periods])
     peak = max(heights)
     # Low before and low after: a backlog that was there and drained, or that came and stays, is no burst.
-    holds = peak > floor and heights[-1] <= floor and min(heights[: heights.index(peak) + 1]) <= floor / 2
+    holds = peak > floor and lows[-1] <= floor and min(lows[: heights.index(peak) + 1]) <= floor / 2
     text = (
         f"The backlog rises to {entries(peak)} entries and is gone again within the window."
         if holds
         else "The backlog does not come and go in bursts."
     )
-    at_ms = max(window.points("backlog_ready_entries"), key=lambda point: point.value).at_ms
+    seen = window.highest("backlog_ready_peak_entries") or window.highest("backlog_ready_entries")
+    at_ms = seen.at_ms
     return Symptom(name, holds, text, peak, floor, "entries", at_ms, query)
 
 
@@ -185,15 +195,26 @@ def evicting(window: Window) -> Symptom:
     times = window.highest("quota_evictions_5m")
     if times is None:
         return Symptom(name, None, "Evictions were not measured.", promql=query)
-    heights = [point.value for point in window.points("backlog_ready_entries")]
-    fall = max((before - after for before, after in pairwise(heights)), default=0.0)
-    floor = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
-    # The counter is the topic's: only a subscription that lost entries in one minute was the slowest.
+    lost, threshold = lost_entries(window), growth_threshold_entries(window)
+    if lost is None:
+        return Symptom(name, None, "What was published and dispatched was not counted.", promql=query)
+    # The counter is the topic's: only a subscription from which entries are missing was the slowest.
     text = (
-        f"The topic's backlog quota evicted in the last minutes; the backlog fell by {entries(fall)} entries in one minute."
+        f"The topic's backlog quota evicted; {entries(max(0.0, lost))} entries left the backlog undelivered."
         if times.value > 0
         else "No backlog quota evicted anything."
     )
-    return Symptom(
-        name, times.value > 0 and fall > floor, text, fall, float(floor), "entries", times.at_ms, query
-    )
+    holds = times.value > 0 and lost > threshold
+    return Symptom(name, holds, text, lost, threshold, "entries", times.at_ms, query)
+
+
+def lost_entries(window: Window) -> float | None:
+    """Entries that are missing from the balance: published, not dispatched, and not in the backlog either.
+
+    What is dispatched again counts as dispatched, so redeliveries make it smaller, never larger.
+    """
+    published, out = window.rate("in_msg_delta"), window.rate("out_msg_delta")
+    growth, per_entry = backlog_growth_entries(window), window.last("messages_per_entry")
+    if None in (published, out, growth) or not per_entry or per_entry <= 0:
+        return None
+    return (published - out) / per_entry * window.length_s - growth

@@ -15,6 +15,8 @@ KEY = SubscriptionKey("prod", "acme/shop", "persistent://acme/shop/orders", 3, "
 
 HEALTHY = {
     "backlog": 4.0,  # entries, ready and not
+    "low": None,  # entries, at the lowest and the highest scrape of a minute; None: as at its end
+    "peak": None,
     "delayed": 0.0,
     "in_rate": 100.0,  # msg/s
     "out_rate": 100.0,
@@ -99,6 +101,8 @@ def _row(i: int, given: dict) -> dict:
         "minute_ms": START_MS + i * MINUTE_MS,
         "backlog_entries": now["backlog"],
         "backlog_ready_entries": ready,
+        "backlog_ready_low_entries": ready if now["low"] is None else now["low"],
+        "backlog_ready_peak_entries": ready if now["peak"] is None else now["peak"],
         "delayed_entries": now["delayed"],
         "unacked_msg": now["unacked"],
         "blocked_on_unacked": now["blocked"],

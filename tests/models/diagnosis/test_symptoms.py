@@ -41,6 +41,9 @@ CASES = [
     ("backlog_growing", {"backlog": growing(0, 0.3), "in_rate": 1.0}, False),
     ("backlog_growing", {"backlog": [3.0, 180.0, 1.0, 150.0, 90.0]}, False),
     ("backlog_growing", {"backlog": [None, None, None, None, 9.0]}, None),
+    # The window's end meets a burst that was gone within the minute.
+    ("backlog_present", {"backlog": [5.0, 5.0, 5.0, 5.0, 4000.0], "low": 5.0}, False),
+    ("backlog_growing", {"backlog": [5.0, 900.0, 1800.0, 2700.0, 3600.0], "low": 5.0}, False),
     ("backlog_draining", {"backlog": growing(50_000, -50)}, True),
     ("backlog_draining", {"backlog": growing(1_000_000, -50)}, False),
     ("backlog_draining", {"backlog": growing(0, 10)}, False),
@@ -50,6 +53,9 @@ CASES = [
     ("backlog_sawtooth", {"backlog": [0.0, 900.0, 0.0, 900.0, 5.0], **BURSTY}, False),
     ("backlog_sawtooth", {"backlog": [0.0, 4000.0, 0.0, 3500.0, 3000.0], **BURSTY}, False),
     ("backlog_sawtooth", {"backlog": [8000.0, 4000.0, 90.0, 0.0, 5.0], **BURSTY}, False),
+    # Between the ends of minutes, and in a window that ends in a burst.
+    ("backlog_sawtooth", {"backlog": 5.0, "peak": [5.0, 4000.0, 5.0, 3500.0, 5.0], **BURSTY}, True),
+    ("backlog_sawtooth", {"backlog": [5.0, 5.0, 5.0, 5.0, 4000.0], "low": 5.0, "peak": 4000.0, **BURSTY}, True),
     ("backlog_sawtooth", {"backlog": [None, None, None, 4000.0, 5.0]}, None),
     ("backlog_delayed", {"backlog": 5000.0, "delayed": 4000.0}, True),
     ("backlog_delayed", {"backlog": 5000.0, "delayed": 1000.0}, False),
@@ -114,11 +120,14 @@ CASES = [
     ("expiring", {"expired": None}, None),
     # Expiry keeps the level: without it the backlog would have grown.
     ("expiring", {"backlog": growing(9000, 0.5), "expired": 1800.0}, True),
-    ("evicting", {"backlog": [9000.0, 9000.0, 2000.0, 2500.0, 3000.0], "evictions": [0.0, 0.0, 1.2, 1.2, 1.2]}, True),
-    # The counter is the topic's; this subscription lost nothing.
-    ("evicting", {"backlog": [9.0, 8.0, 9.0, 7.0, 9.0], "evictions": 1.2}, False),
-    ("evicting", {"backlog": [9000.0, 9000.0, 2000.0, 2500.0, 3000.0]}, False),
+    # 60 msg/s come, 30 are dispatched, and the backlog stands still: 30 entries/s are missing.
+    ("evicting", {"backlog": 9000.0, "in_rate": 60.0, "out_rate": 30.0, "evictions": 4.2}, True),
+    # The counter is the topic's; from this subscription nothing is missing.
+    ("evicting", {"backlog": 9000.0, "evictions": 1.2}, False),
+    ("evicting", {"backlog": growing(9000, 30), "in_rate": 60.0, "out_rate": 30.0, "evictions": 4.2}, False),
+    ("evicting", {"backlog": 9000.0, "in_rate": 60.0, "out_rate": 30.0}, False),
     ("evicting", {"evictions": None}, None),
+    ("evicting", {"in_rate": None, "evictions": 1.2}, None),
     ("abandoned", {"consumers": 0.0, "mark_delete_age_s": 90_000.0}, True),
     ("abandoned", {"consumers": 0.0, "before": [{"consumers": 0.0}] * 1440}, True),
     ("abandoned", {"consumers": 0.0, "before": [{"consumers": 0.0}] * 60}, False),
