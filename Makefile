@@ -47,6 +47,7 @@ docs: setup ## write the pages that are made from code
 	@$(BIN)/python -m throttlescope.app.cli.reference
 	@$(BIN)/python -m throttlescope.transforms.promql.describe docs/reference/promql-support.md
 	@$(BIN)/python -m throttlescope.models.diagnosis.describe docs/background/diagnosis.md
+	@$(BIN)/python -m throttlescope.models.episodes.describe docs/background/episodes.md
 	@$(BIN)/python -m throttlescope.models.throttling.describe docs/background/throttling-model.md
 	@$(BIN)/python -m throttlescope.models.throttling.tdmq.describe docs/background/tdmq.md
 	@$(BIN)/python -m tests.lab.measure --write
