@@ -108,8 +108,10 @@ def _by_age(kind: Kind, limit: Limit, age_s: float, check_ms: int, view: View) -
     low_s, middle_s, high_s = (
         seconds_until_age(view.trace, age_s, rate, comes) for rate in (slow, usual, fast)
     )
+    # When a message came is known to the distance of two samples: it may be that much older.
+    low_s = None if low_s is None else max(0.0, low_s - view.trace.step_s)
     basis = (
-        f"age of the oldest message from the arrivals; consumers go on at {usual:,.4g} entries/s "
+        f"age of the oldest message from the arrivals, known to {view.trace.step_s:g} s; consumers go on at {usual:,.4g} entries/s "
         f"({slow:,.4g} to {fast:,.4g} in the minutes of the newest stretch); a check every {check_ms / SECOND_MS:g} s"
     )
     # A second older by the second, less what consumers work off.
