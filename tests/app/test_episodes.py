@@ -115,3 +115,15 @@ def test_what_cannot_be_asked_is_one_line_and_a_code(lake, options, says):
     assert done.code == 2
     assert says in done.line
     assert done.out == ""
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_store_writes_what_is_printed_from_then_on(lake):
+    before = throttlescope("episodes", "--lake", lake.root, "--format", "json")
+    assert lake.version("episodes") is None
+    done = throttlescope("episodes", "--lake", lake.root, "--format", "json", "--store", "--quiet")
+    assert done.code == 0, done.err
+    assert json.loads(done.out) == json.loads(before.out)
+    assert lake.read("episodes").num_rows == 2
+    assert lake.read("incidents").num_rows == 1
