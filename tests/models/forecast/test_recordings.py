@@ -46,6 +46,7 @@ def test_measured_drains_are_inside_their_interval_as_often_as_it_says(judged) -
 
 
 def test_what_was_recorded_later_is_not_outside_more_often(judged) -> None:
+    """It is inside more often: the page says so."""
     part = bench.part(*judged, bench.PARTS["diagnosis"])
     assert part.decided >= 30
     assert part.wilson[1] >= 0.9
