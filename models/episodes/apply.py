@@ -71,7 +71,7 @@ def build_episodes(
     schema = TABLES["episodes"].loose_schema
     for cluster in sorted(set(clusters)):
         stored = _stored(lake, cluster)
-        from_ms, until_ms = _judged(stored, start_ms, end_ms)
+        from_ms, until_ms = judged_range(stored, start_ms, end_ms)
         signals = _files(lake, "signals", "minute_ms", cluster, from_ms - BEFORE_MS, until_ms)
         if not signals:
             continue
@@ -228,6 +228,24 @@ def find_episodes(
     return found
 
 
+def judged_range(stored: Sequence[Mapping[str, Any]], start_ms: int, end_ms: int) -> tuple[int, int]:
+    """What has to be judged when [start_ms, end_ms) comes anew: nothing that is open skips a time, nothing later is lost.
+
+    Parameters
+    ----------
+    stored : sequence of mappings
+        Rows of ``episodes`` of the cluster.
+
+    Returns
+    -------
+    (int, int)
+        A UTC midnight, and the end of what was ever judged.
+    """
+    followed = [row["judged_until_ms"] for row in stored if row["end_ms"] is None]
+    first_ms = min(start_ms, max(followed, default=start_ms)) - SETTLED_MS
+    return first_ms - first_ms % DAY_MS, max([end_ms, *(row["judged_until_ms"] for row in stored)])
+
+
 def reaching(stored: Iterable[Mapping[str, Any]], from_ms: int) -> Rows:
     """Of the rows that began before a midnight, the newest of each subscription that was not gone an hour before it."""
     newest: dict[SubscriptionKey, dict[str, Any]] = {}
@@ -259,13 +277,6 @@ def _judge(from_ms: int, judged_until_ms: int, open_rows: Rows) -> Callable[[pa.
         return episodes_of(rows, said, from_ms=from_ms, judged_until_ms=judged_until_ms, stored=open_rows)
 
     return judge
-
-
-def _judged(stored: Sequence[Mapping[str, Any]], start_ms: int, end_ms: int) -> tuple[int, int]:
-    """What has to be judged so that nothing between runs is left out, and nothing later is lost."""
-    before = [row["judged_until_ms"] for row in stored]
-    first_ms = min([start_ms, *([max(before)] if before else [])]) - SETTLED_MS
-    return first_ms - first_ms % DAY_MS, max([end_ms, *before])
 
 
 def _asked(

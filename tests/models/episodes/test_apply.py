@@ -74,6 +74,24 @@ def test_an_open_episode_is_continued_by_the_next_run(spark, tmp_path):
     assert [row["state"] for row in stored(lake)] == ["drained", "drained"]
 
 
+@pytest.mark.long
+def test_an_episode_of_days_is_continued_from_a_midnight(spark, tmp_path):
+    entries = [5] * (20 * 60) + [100 + i for i in range(1, 32 * 60)] + [5] * 121
+    said = verdicts("h" * 240 + "N" * 384 + "h" * 24)
+    rows = minutes(entries) + minutes([5] * len(entries), key=QUIET)
+    lake = Lake(tmp_path / "lake")
+    for low, high in ((0, 24), (24, 50), (50, 54)):
+        start_ms, end_ms = DAY + low * BLOCK_MS, DAY + high * BLOCK_MS
+        fill(lake, "signals", [row for row in rows if start_ms <= row["minute_ms"] < end_ms], "minute_ms")
+        new = [row for row in said if start_ms <= row["window_start_ms"] < end_ms]
+        fill(lake, "verdicts", new, "window_start_ms")
+        build_episodes(spark, lake, ["prod"], start_ms, end_ms, f"to {high}")
+    (one,) = stored(lake)
+    assert (one["state"], (one["end_ms"] - one["start_ms"]) // MINUTE_MS) == ("drained", 32 * 60 - 1)
+    (once,) = find_episodes(lake)
+    assert one == once
+
+
 def test_in_process_a_range_narrows_what_is_read(tmp_path):
     rows, said = two_hours()
     lake = lake_of(tmp_path / "lake", rows, said)

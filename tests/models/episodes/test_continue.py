@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.models.episodes.scenes import DAY, episodes, minutes, verdicts
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
-from throttlescope.models.episodes.apply import BEFORE_MS, SETTLED_MS, reaching
+from throttlescope.models.episodes.apply import BEFORE_MS, judged_range, reaching
 
 DAYS = 3
 
@@ -53,9 +53,8 @@ def story(seed):
 
 def run(stored, rows, said, start_ms, end_ms):
     """One run over [start_ms, end_ms), when nothing later is known, as the command does it."""
-    before = [row["judged_until_ms"] for row in stored]
-    first_ms = min([start_ms, *([max(before)] if before else [])]) - SETTLED_MS
-    from_ms = first_ms - first_ms % DAY_MS
+    from_ms, until_ms = judged_range(stored, start_ms, end_ms)
+    assert until_ms == end_ms
     seen = [row for row in rows if from_ms - BEFORE_MS <= row["minute_ms"] < end_ms]
     heard = [
         row for row in said if row["window_end_ms"] > from_ms - BEFORE_MS and row["window_end_ms"] <= end_ms
@@ -121,3 +120,15 @@ def test_a_month_is_continued_from_its_midnight():
     assert len(one["causes"]) == 4
     assert sum(row["windows"] for row in one["causes"]) == 4 * 288
     assert one["backlog_step_ms"] == 128 * MINUTE_MS
+
+
+def test_what_was_judged_later_is_judged_again_and_what_is_gone_is_not_looked_for():
+    hour = DAY + 30 * BLOCK_MS
+    gone = {"end_ms": DAY, "judged_until_ms": DAY + BLOCK_MS}
+    still = {"end_ms": None, "judged_until_ms": DAY + 12 * BLOCK_MS}
+    assert judged_range([], hour, hour + BLOCK_MS) == (DAY + DAY_MS, hour + BLOCK_MS)
+    assert judged_range([gone], hour, hour + BLOCK_MS) == (DAY + DAY_MS, hour + BLOCK_MS)
+    # Between what was judged of an open one and this run there may be hours that no run has seen.
+    assert judged_range([gone, still], hour, hour + BLOCK_MS) == (DAY, hour + BLOCK_MS)
+    later = gone | {"judged_until_ms": DAY + 40 * BLOCK_MS}
+    assert judged_range([later], hour, hour + BLOCK_MS) == (DAY + DAY_MS, DAY + 40 * BLOCK_MS)
