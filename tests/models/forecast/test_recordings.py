@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import forecasts as bench
+from benchmarks.forecasting.losses import all_first_losses
+from benchmarks.forecasting.page import share, span
+from benchmarks.forecasting.recordings import everything
 from throttlescope.models.forecast.residuals import SHIPPED
 
 pytestmark = pytest.mark.long
@@ -26,7 +29,7 @@ def test_the_shipped_calibration_is_what_the_recordings_give() -> None:
 
 def test_no_recording_is_judged_by_itself_or_its_family(judged) -> None:
     _, used = judged
-    families = {one.name: one.family for one in bench.everything()}
+    families = {one.name: one.family for one in everything()}
     for name, calibration in used.items():
         assert not {other for other in calibration.made_from if families[other] == families[name]}
         assert name.split("/")[1] not in {other.split("/")[1] for other in calibration.made_from}
@@ -57,13 +60,13 @@ def test_the_page_tells_these_figures(judged) -> None:
     page = bench.PAGE.read_text()
     for name in ("shipped", "engine"):
         part = bench.part(*judged, bench.PARTS[name])
-        assert bench._share(part.inside, part.decided) in page
-        assert bench._range(part.wilson) in page
+        assert share(part.inside, part.decided) in page
+        assert span(part.wilson) in page
 
 
 def test_first_losses_are_predicted_within_one_check() -> None:
     """Once there are samples enough for a trend: from the first minute of the state on."""
-    found = bench.all_first_losses()
+    found = all_first_losses()
     assert {one.kind for one in found} >= {"ttl", "quota_size"}
     for name in sorted({one.recording for one in found}):
         mine = [one for one in found if one.recording == name]
