@@ -152,7 +152,7 @@ def _all(lake: Lake, wanted: EpisodeFilter, **parts: Any) -> list[dict[str, Any]
     if wanted.start_ms is not None and wanted.end_ms is not None:
         check_range(wanted.start_ms, wanted.end_ms)
     if lake.version("episodes") is None:
-        from throttlescope.models.episodes.apply import find_episodes
+        from throttlescope.models.episodes.find import find_episodes
 
         # What was there at the start began earlier; a day is far enough for most.
         start_ms = None if wanted.start_ms is None else wanted.start_ms - DAY_MS

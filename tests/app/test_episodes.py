@@ -13,7 +13,8 @@ from tests.models.episodes.scenes import DAY, KEY, minutes, verdicts
 from tests.models.episodes.test_apply import BUSY, lake_of
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import MINUTE_MS, format_time
-from throttlescope.models.episodes.apply import find_episodes, write_incidents
+from throttlescope.models.episodes.apply import write_incidents
+from throttlescope.models.episodes.find import find_episodes
 
 NAME = "persistent://acme/shop/orders-partition-0#billing"
 OTHER = KEY._replace(partition=1)

@@ -9,7 +9,7 @@ from throttlescope.ingest.lake import write_data_file
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.episodes.apply import episodes_of
+from throttlescope.models.episodes.find import episodes_of
 from throttlescope.models.episodes.minutes import COLUMNS
 
 DAY = 1_795_046_400_000  # a UTC midnight

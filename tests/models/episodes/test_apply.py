@@ -8,7 +8,8 @@ from tests.models.episodes.scenes import DAY, KEY, fill, minutes, verdicts
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
-from throttlescope.models.episodes.apply import build_episodes, find_episodes, write_incidents
+from throttlescope.models.episodes.apply import build_episodes, write_incidents
+from throttlescope.models.episodes.find import find_episodes
 
 UP = [50 * i for i in range(1, 61)]
 BUSY = [*[5] * 20, *UP, 1500, 5, 5, 5, 5, 5, *[5] * 34]

@@ -11,7 +11,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.recording import list_shipped
 from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.episodes import incidents_of
-from throttlescope.models.episodes.apply import find_episodes
+from throttlescope.models.episodes.find import find_episodes
 
 pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.timeout(900)]
 
