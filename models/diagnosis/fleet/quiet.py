@@ -69,9 +69,8 @@ def judge_quiet(
 def screen_hour(root: str, hour: Hour) -> Iterator[pa.RecordBatch]:
     """Screen one hour: a row for each file that was written, and one for each subscription that has windows left."""
     grid, columns = hour.grid, list(COLUMNS)
-    rows = pa.concat_tables([read_minutes(file, grid.start_ms, grid.end_ms, columns) for file in hour.files])
     held, held_rows = [], 0
-    for answer in answers(rows, grid):
+    for answer in answers(_minutes(hour, columns), grid):
         held.append(answer.verdicts)
         held_rows += answer.verdicts.num_rows
         if held_rows >= _FILE_ROWS:
@@ -90,6 +89,11 @@ def screen_hour(root: str, hour: Hour) -> Iterator[pa.RecordBatch]:
             )
     if held_rows:
         yield from _written(root, held)
+
+
+def _minutes(hour: Hour, columns: list[str]) -> pa.Table:
+    grid = hour.grid
+    return pa.concat_tables([read_minutes(file, grid.start_ms, grid.end_ms, columns) for file in hour.files])
 
 
 def _written(root: str, held: list[pa.Table]) -> Iterator[pa.RecordBatch]:

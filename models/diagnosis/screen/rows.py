@@ -58,7 +58,10 @@ def judge(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Answer:
 
 def answers(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Iterator[Answer]:
     """The same, some subscriptions at a time, in the order of their keys."""
-    for frame in frames(rows, grid, at_once):
+    laid = frames(rows, grid, at_once)
+    # An hour of a large fleet is hundreds of megabytes, and is copied once to be in one piece.
+    del rows
+    for frame in laid:
         found = screen(frame)
         quiet = found.quiet
         rest = found.there & ~quiet
