@@ -101,6 +101,7 @@ def place(row: dict) -> tuple:
     return (*(row[name] for name in SubscriptionKey._fields), row["window_start_ms"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("length", "every"), [(5, 5), (5, 1), (30, 10), (90, 30)])
 def test_a_fleet_is_judged_as_each_subscription_by_itself(tmp_path, length, every):
     window_ms, every_ms = length * MINUTE_MS, every * MINUTE_MS
