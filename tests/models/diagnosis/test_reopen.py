@@ -70,6 +70,8 @@ def test_minutes_that_were_repaired_since_are_those_of_then(lake):
     write(lake, judged(lake))
     made_ms = lake.files("verdicts")[0].committed_ms
     time.sleep(0.01)
+    stood_ms = int(time.time() * 1000)
+    time.sleep(0.01)
     old = lake.files("signals")
     new = pa.Table.from_pylist(minutes("billing", 60, **SLOW), schema=TABLES["signals"].loose_schema)
     lake.commit("signals", [write_data_file(lake.root, "signals", new)], old, run_id="repair")
@@ -80,7 +82,7 @@ def test_minutes_that_were_repaired_since_are_those_of_then(lake):
     # The next run judges the repaired minutes; what stood before can still be opened.
     write(lake, judged(lake))
     assert reopen(lake, KEY, HOUR_MS).stored["cause"] == "slow_consumers"
-    before = reopen(lake, KEY, HOUR_MS, as_of_ms=made_ms + 5)
+    before = reopen(lake, KEY, HOUR_MS, as_of_ms=stood_ms)
     assert (before.stored["cause"], before.again.cause) == ("throttled", "throttled")
 
 
