@@ -6,8 +6,7 @@ ways; backlog and throttle events upwards only, since less of them is no trouble
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +22,7 @@ from throttlescope.models.anomaly.rules import METHOD, RULES, Rules
 from throttlescope.models.anomaly.series import Found, judge, learned_since, learning_minutes
 from throttlescope.models.anomaly.silence import silences
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
+from throttlescope.models.diagnosis.window import by_subscription
 
 #: 1 upwards, -1 downwards.
 SIDES = {
@@ -98,7 +98,7 @@ def anomalies_of(
     incidents = incidents or {}
     covered = covered_minutes(signals) if covered is None else covered
     rows: list[dict[str, Any]] = []
-    for key, part in _subscriptions(signals):
+    for key, part in by_subscription(signals):
         minutes = minutes_of(part, judged.calendar)
         seen = _minutes_at(covered.get(key[0], np.empty(0, np.int64)), judged)
         rows += _rows(key, minutes, seen, incidents.get(key, ()), judged)
@@ -207,20 +207,6 @@ def _common(key: tuple[Any, ...], signal: str, start_ms: int, judged: Range) -> 
             "date": date_of(int(start_ms)),
         }
     )  # fmt: skip
-
-
-def _subscriptions(signals: pa.Table) -> Iterator[tuple[tuple[Any, ...], pa.Table]]:
-    """Rows of each subscription partition, in the order of the key."""
-    names = list(SUBSCRIPTION_KEY_NAMES)
-    ordered = signals.sort_by([(name, "ascending") for name in names]).combine_chunks()
-    if not ordered.num_rows:
-        return
-    codes = [ordered.column(name).dictionary_encode().combine_chunks().indices.to_numpy() for name in names]
-    changes = np.any([np.diff(code) != 0 for code in codes], axis=0)
-    edges = [0, *(np.flatnonzero(changes) + 1).tolist(), ordered.num_rows]
-    for low, high in itertools.pairwise(edges):
-        part = ordered.slice(low, high - low)
-        yield tuple(part.column(name)[0].as_py() for name in names), part
 
 
 def _minutes_at(starts_ms: np.ndarray, judged: Range) -> np.ndarray:

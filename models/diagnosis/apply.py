@@ -17,10 +17,10 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, check_range
 from throttlescope.models.diagnosis.fleet.hours import bounds, hours
 from throttlescope.models.diagnosis.fleet.quiet import judge_quiet
-from throttlescope.models.diagnosis.fleet.thoughtful import judge_left, subscriptions
+from throttlescope.models.diagnosis.fleet.thoughtful import judge_left
 from throttlescope.models.diagnosis.history import HISTORY_MS
 from throttlescope.models.diagnosis.verdict import diagnose
-from throttlescope.models.diagnosis.window import check_grid, windows
+from throttlescope.models.diagnosis.window import MinuteColumns, by_subscription, check_grid, windows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -109,9 +109,14 @@ def verdicts_of(
     """
     rows = [
         diagnose(window).to_row()
-        for key, columns in subscriptions(signals)
+        for key, mine in by_subscription(signals)
         for window in windows(
-            key, columns, window_ms=window_ms, every_ms=every_ms, first_start_ms=start_ms, end_ms=end_ms
+            key,
+            MinuteColumns(mine),
+            window_ms=window_ms,
+            every_ms=every_ms,
+            first_start_ms=start_ms,
+            end_ms=end_ms,
         )
     ]
     return pa.Table.from_pylist(rows, schema=TABLES["verdicts"].loose_schema)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 from statistics import median
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.results import SIGNALS
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
@@ -247,6 +249,21 @@ def windows(
         if low < high:
             yield Window(key, start_ms, start_ms + window_ms, columns, low, high)
         start_ms += every_ms
+
+
+def by_subscription(
+    rows: pa.Table, time_column: str = "minute_ms"
+) -> Iterator[tuple[SubscriptionKey, pa.Table]]:
+    """Rows in any order, subscription partition by subscription partition in the order of the key, sorted by time."""
+    names = list(SUBSCRIPTION_KEY_NAMES)
+    ordered = rows.sort_by([(name, "ascending") for name in [*names, time_column]]).combine_chunks()
+    if not ordered.num_rows:
+        return
+    codes = [ordered.column(name).dictionary_encode().combine_chunks().indices.to_numpy() for name in names]
+    changes = np.any([np.diff(code) != 0 for code in codes], axis=0)
+    for low, high in pairwise([0, *(np.flatnonzero(changes) + 1).tolist(), ordered.num_rows]):
+        part = ordered.slice(low, high - low)
+        yield SubscriptionKey(*(part.column(name)[0].as_py() for name in names)), part
 
 
 def check_grid(window_ms: int, every_ms: int) -> None:

@@ -12,9 +12,9 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
-from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.diagnosis.window import SubscriptionKey, by_subscription
 from throttlescope.models.episodes.episode import episodes_of_subscription
-from throttlescope.models.episodes.minutes import COLUMNS, Minutes, by_subscription
+from throttlescope.models.episodes.minutes import COLUMNS, Minutes
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake

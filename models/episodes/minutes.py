@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.words import LEVELS
 from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as diagnosis
-from throttlescope.models.diagnosis.window import SubscriptionKey
 
 #: Columns of ``signals`` that say what a limit is.
 LIMIT_COLUMNS = tuple(
@@ -95,19 +93,6 @@ class Minutes:
             array[low:high] for array in (self.start_ms, self.ready, self.waiting, self.floor, self.age_s)
         )
         return Minutes(*arrays, self.rows.slice(low, max(0, high - low)))
-
-
-def by_subscription(rows: pa.Table, time_column: str) -> Iterator[tuple[SubscriptionKey, pa.Table]]:
-    """Rows of each subscription partition, sorted by time."""
-    names = list(SUBSCRIPTION_KEY_NAMES)
-    order = [(name, "ascending") for name in [*names, time_column]]
-    ordered = rows.sort_by(order).combine_chunks()
-    keys = list(zip(*(ordered.column(name).to_pylist() for name in names), strict=True))
-    low = 0
-    for high in range(1, len(keys) + 1):
-        if high == len(keys) or keys[high] != keys[low]:
-            yield SubscriptionKey(*keys[low]), ordered.slice(low, high - low)
-            low = high
 
 
 def _numbers(rows: pa.Table, name: str) -> np.ndarray:

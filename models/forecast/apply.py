@@ -17,7 +17,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range
-from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.diagnosis.window import by_subscription
 from throttlescope.models.forecast.calibration import Calibration
 from throttlescope.models.forecast.forecasts import forecasts_at
 from throttlescope.models.forecast.residuals import SHIPPED
@@ -173,16 +173,12 @@ def forecasts_of(
 
 def views_of(signals: pa.Table) -> list[View]:
     """Views of all subscription partitions in some rows of ``signals``, sorted by key."""
-    names = list(SUBSCRIPTION_KEY_NAMES)
-    ordered = signals.sort_by([(name, "ascending") for name in [*names, "minute_ms"]]).combine_chunks()
-    keys = list(zip(*(ordered.column(name).to_pylist() for name in names), strict=True))
-    columns = {name: _numbers(ordered.column(name)) for name in COLUMNS if name not in names}
-    found, low = [], 0
-    for high in range(1, len(keys) + 1):
-        if high == len(keys) or keys[high] != keys[low]:
-            mine = {name: values[low:high] for name, values in columns.items()}
-            found.append(view_of_minutes(SubscriptionKey(*keys[low]), mine))
-            low = high
+    found = []
+    for key, mine in by_subscription(signals):
+        columns = {
+            name: _numbers(mine.column(name)) for name in COLUMNS if name not in SUBSCRIPTION_KEY_NAMES
+        }
+        found.append(view_of_minutes(key, columns))
     return found
 
 

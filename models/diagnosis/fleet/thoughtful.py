@@ -23,7 +23,7 @@ from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.models.diagnosis.fleet.hours import on_spark, read_minutes, touches
 from throttlescope.models.diagnosis.history import HISTORY_COLUMNS, HISTORY_MS
 from throttlescope.models.diagnosis.verdict import diagnose
-from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window
+from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -129,7 +129,8 @@ def judge_share(rows: pa.Table, left: Left, window_ms: int) -> pa.Table:
         Rows of ``signals`` of these subscriptions in any order.
     """
     verdicts = []
-    for key, columns in subscriptions(rows):
+    for key, mine in by_subscription(rows):
+        columns = MinuteColumns(mine)
         minutes_ms = columns["minute_ms"]
         for start_ms in sorted(left.get(key, ())):
             low = bisect_left(minutes_ms, start_ms)
@@ -137,20 +138,6 @@ def judge_share(rows: pa.Table, left: Left, window_ms: int) -> pa.Table:
             window = Window(key, start_ms, start_ms + window_ms, columns, low, high)
             verdicts.append(diagnose(window).to_row())
     return pa.Table.from_pylist(verdicts, schema=TABLES["verdicts"].loose_schema)
-
-
-def subscriptions(signals: pa.Table) -> Iterator[tuple[SubscriptionKey, MinuteColumns]]:
-    """Rows of ``signals`` in any order, subscription by subscription, sorted by time."""
-    names = list(SUBSCRIPTION_KEY_NAMES)
-    ordered = signals.sort_by([(name, "ascending") for name in [*names, "minute_ms"]]).combine_chunks()
-    if ordered.num_rows == 0:
-        return
-    keys = list(zip(*(ordered.column(name).to_pylist() for name in names), strict=True))
-    low = 0
-    for high in range(1, len(keys) + 1):
-        if high == len(keys) or keys[high] != keys[low]:
-            yield SubscriptionKey(*keys[low]), MinuteColumns(ordered.slice(low, high - low))
-            low = high
 
 
 def pieces(files: list[DataFile], left: Left, window_ms: int) -> list[Piece]:
