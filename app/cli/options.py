@@ -77,6 +77,15 @@ LakeFolder = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is printed on stdout.")]
 RowFormatOption = Annotated[RowFormat, typer.Option("--format", help="How the result is printed on stdout.")]
+ReplayWindow = Annotated[
+    str, typer.Option("--window", metavar="DURATION", help="Length of the window before it that is replayed.")
+]
+ReplayHistory = Annotated[
+    str,
+    typer.Option(
+        "--history", metavar="DURATION", help="How far back what the consumers can do is looked for."
+    ),
+]
 ClusterFilter = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="Only this cluster.")]
 SubscriptionFilter = Annotated[
     str | None,

@@ -14,6 +14,8 @@ from throttlescope.app.cli.options import (
     FormatOption,
     LakeFolder,
     Quiet,
+    ReplayHistory,
+    ReplayWindow,
 )
 
 
@@ -40,16 +42,8 @@ def recommend(
             "--at", metavar="T", help="The moment it is asked for (UTC). Default: the newest sample."
         ),
     ] = None,
-    window: Annotated[
-        str,
-        typer.Option("--window", metavar="DURATION", help="Length of the window before it that is replayed."),
-    ] = "30m",
-    history: Annotated[
-        str,
-        typer.Option(
-            "--history", metavar="DURATION", help="How far back what the consumers can do is looked for."
-        ),
-    ] = "24h",
+    window: ReplayWindow = "30m",
+    history: ReplayHistory = "24h",
     format: FormatOption = Format.table,
     quiet: Quiet = False,
     config: Config = None,

@@ -15,6 +15,8 @@ from throttlescope.app.cli.options import (
     FormatOption,
     LakeFolder,
     Quiet,
+    ReplayHistory,
+    ReplayWindow,
 )
 
 
@@ -49,16 +51,8 @@ def whatif(
         str | None,
         typer.Option("--at", metavar="T", help="When the change happens (UTC). Default: the newest sample."),
     ] = None,
-    window: Annotated[
-        str,
-        typer.Option("--window", metavar="DURATION", help="Length of the window before it that is replayed."),
-    ] = "30m",
-    history: Annotated[
-        str,
-        typer.Option(
-            "--history", metavar="DURATION", help="How far back what the consumers can do is looked for."
-        ),
-    ] = "24h",
+    window: ReplayWindow = "30m",
+    history: ReplayHistory = "24h",
     horizon: Annotated[
         str, typer.Option("--horizon", metavar="DURATION", help="How far ahead is looked, at most 31d.")
     ] = "24h",

@@ -8,6 +8,7 @@ of one dispatcher, or from a stated judgement.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,14 @@ class Threshold:
     meaning: str
 
 
-_ALL: list[Threshold] = []
-
-
-def _threshold(name: str, value: float, unit: str, source: str, meaning: str) -> float:
-    _ALL.append(Threshold(name, value, unit, source, meaning))
+def declare(found: list[Threshold], name: str, value: float, unit: str, source: str, meaning: str) -> float:
+    """Add a number to a list of them; returns its value, so that it is a constant as well."""
+    found.append(Threshold(name, value, unit, source, meaning))
     return value
+
+
+_ALL: list[Threshold] = []
+_threshold = partial(declare, _ALL)
 
 
 # -- the gate: is there a backlog at all? ---------------------------------------------------

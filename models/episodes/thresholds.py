@@ -6,14 +6,12 @@ backlog is the diagnosis' own: ``READ_BATCH_ENTRIES`` and ``HELD_S``. None was f
 
 from __future__ import annotations
 
-from throttlescope.models.diagnosis.thresholds import Threshold
+from functools import partial
+
+from throttlescope.models.diagnosis.thresholds import Threshold, declare
 
 _ALL: list[Threshold] = []
-
-
-def _threshold(name: str, value: float, unit: str, source: str, meaning: str) -> float:
-    _ALL.append(Threshold(name, value, unit, source, meaning))
-    return value
+_threshold = partial(declare, _ALL)
 
 
 # -- from when to when ----------------------------------------------------------------------------
