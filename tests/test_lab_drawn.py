@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from tests.lab.capable import lab_refuses, load_recordable
 from tests.lab.checks import backlog
 from tests.lab.confirm import confirm, truth_rows
-from tests.lab.drawn import FAMILIES, drawn
+from tests.lab.drawn import FAMILIES, UNSEEN, drawn
 from tests.lab.generate import app, scenario_yaml
 from tests.lab.recording import read_samples
 from tests.lab.sets import SCENARIOS, SETS
@@ -29,6 +29,8 @@ DEVELOPMENT = load_scenarios(SETS["diagnosis"].scenarios)
 RECORDED = sorted(path.parent for path in SETS["diagnosis"].recordings.glob("*/recording.json"))
 #: The seed of those among them that are drawn, each the first of its family.
 DEVELOPMENT_SEED = 1
+KEPT_ASIDE = load_scenarios(SETS["kept-aside"].scenarios)
+KEPT_ASIDE_SEED = 2026
 #: Recorded before its family left time for a drain at the limit that binds next.
 SHORTER = {"slow-consumers-under-limit-1-1"}
 
@@ -133,11 +135,27 @@ def test_drawing_is_the_same_every_time_and_different_for_every_number() -> None
 def test_drawn_development_scenarios_are_what_their_seed_gives() -> None:
     folder, ending = SETS["diagnosis"].scenarios, f"-{DEVELOPMENT_SEED}-1"
     found = [scenario for scenario in DEVELOPMENT if scenario.name.endswith(ending)]
-    assert {scenario.family for scenario in found} == set(FAMILIES)
+    assert {scenario.family for scenario in found} == set(FAMILIES) - UNSEEN
     for scenario in found:
         text = scenario_yaml(scenario.family, DEVELOPMENT_SEED, 1)
         same = (folder / f"{scenario.name}.yaml").read_text() == text
         assert same == (scenario.name not in SHORTER), scenario.name
+
+
+def test_kept_aside_scenarios_are_what_their_seed_gives() -> None:
+    folder = SETS["kept-aside"].scenarios
+    numbers = [(family, 1 + number) for family in FAMILIES for number in range(4 if family in UNSEEN else 2)]
+    texts = {
+        f"{family.replace('_', '-')}-{KEPT_ASIDE_SEED}-{number}": scenario_yaml(
+            family, KEPT_ASIDE_SEED, number, kept_aside=True
+        )
+        for family, number in numbers
+    }
+    assert {path.stem: path.read_text() for path in folder.glob("*.yaml")} == texts
+
+
+def test_no_recording_of_an_unseen_family_was_there_when_rules_were_made() -> None:
+    assert not UNSEEN & {scenario.family for scenario in (*load_scenarios(SCENARIOS), *DEVELOPMENT)}
 
 
 def test_kept_aside_is_the_only_difference() -> None:
@@ -145,7 +163,7 @@ def test_kept_aside_is_the_only_difference() -> None:
 
 
 def test_drawn_families_are_those_of_the_committed_scenarios() -> None:
-    committed = {scenario.family for scenario in (*load_scenarios(SCENARIOS), *DEVELOPMENT)}
+    committed = {scenario.family for scenario in (*load_scenarios(SCENARIOS), *DEVELOPMENT, *KEPT_ASIDE)}
     assert set(FAMILIES) == committed
 
 

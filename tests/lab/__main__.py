@@ -127,7 +127,7 @@ def plan(scenarios: list[Scenario], which: ScenarioSet = SETS["default"]) -> lis
         for candidate in batches:
             fits = sum(item.rate_msg for item in candidate) + group.rate_msg <= which.batch_rate_msg
             # A group of many scenarios has the machine for itself.
-            alone = any(len(item.scenarios) > 8 for item in (*candidate, group))
+            alone = any(len(item.scenarios) > which.alone_above for item in (*candidate, group))
             if fits and not alone and len(candidate) < which.batch_groups:
                 candidate.append(group)
                 break

@@ -17,8 +17,8 @@ class ScenarioSet:
 
     ``recordings`` is where new recordings go, ``places`` where recordings may lie that count as made.
     ``most_on_broker`` is the number of scenarios that share a broker, ``single_active_alone`` whether a scenario with an Exclusive
-    or Failover subscription has a broker of its own, ``batch_rate_msg`` and ``batch_groups`` bound what runs at one time,
-    ``warm_up_s`` is how long a broker works before its recording begins.
+    or Failover subscription has a broker of its own, ``batch_rate_msg`` and ``batch_groups`` bound what runs at one time, a group of
+    more than ``alone_above`` scenarios has the machine for itself, ``warm_up_s`` is how long a broker works before its recording begins.
     """
 
     scenarios: Path
@@ -28,6 +28,7 @@ class ScenarioSet:
     single_active_alone: bool
     batch_rate_msg: float
     batch_groups: int = 3
+    alone_above: int = 8
     warm_up_s: float = 0
 
     @property
@@ -57,5 +58,15 @@ SETS = {
         1000,
         False,
         4500,
+    ),
+    # Six broker limits need brokers of their own, two of which run beside a third of the others.
+    "kept-aside": ScenarioSet(
+        SCENARIOS / "kept_aside",
+        MORE_RECORDINGS / "kept_aside",
+        (MORE_RECORDINGS / "kept_aside",),
+        20,
+        False,
+        3000,
+        alone_above=1000,
     ),
 }

@@ -122,6 +122,10 @@ class _Fluid:
         capacity = self.world.consumers * reader.capacity
         if self._blocked(reader):
             return
+        if reader.spec.type == "Key_Shared" and reader.stuck:
+            self._look_ahead(reader, queues[0], capacity)
+            return
+        reader.waiting = 0
         deliveries = 1.0
         again = reader.spec.redelivery
         if again is not None and again.nack_times >= _FOR_EVER:
@@ -144,9 +148,20 @@ class _Fluid:
             reader.redelivered_per_s = taken * (deliveries - 1)
         self._hold(reader, queues, taken)
 
+    def _look_ahead(self, reader: Reader, queue: Queue, capacity: float) -> None:
+        """Others' messages pass those that wait for one consumer, until so many wait that nothing new is read."""
+        share = reader.stuck / len(reader.takes_ms)
+        if reader.waiting < min(2000 * len(reader.takes_ms), 20_000):
+            fresh = sum(count for _, count in queue.ready) - reader.waiting
+            passed = queue.take(min(capacity, fresh * (1 - share)))
+            reader.waiting += passed * share / (1 - share)
+
     def _blocked(self, reader: Reader) -> bool:
-        most = self.scenario.topic(reader.spec.topic).max_unacked_per_subscription
-        return most is not None and reader.held >= most
+        topic = self.scenario.topic(reader.spec.topic)
+        most, each = topic.max_unacked_per_subscription, topic.max_unacked_per_consumer
+        return (most is not None and reader.held >= most) or (
+            each is not None and reader.held >= each * len(reader.takes_ms)
+        )
 
     def _hold(self, reader: Reader, queues: list[Queue], taken: float) -> None:
         """What is taken without ever being acknowledged stays in the backlog."""
@@ -247,6 +262,7 @@ class _Fluid:
                 "delayed": queue.delayed,
                 "blocked_on_unacked_messages": float(self._blocked(reader)),
                 "msg_rate_redeliver": reader.redelivered_per_s,
+                "unacked_messages": reader.held,
                 "total_msg_expired": queue.expired,
             }
             for metric, value in gauges.items():

@@ -68,9 +68,19 @@ class Reader:
     #: Unacknowledged for good, and given back for ever.
     held: float = 0.0
     poison: float = 0.0
+    #: Messages of keys whose consumer takes none.
+    waiting: float = 0.0
     redelivered_per_s: float = 0.0
 
     @property
     def capacity(self) -> float:
         active = self.takes_ms[: len(self.takes_ms) - self.hanging]
+        if self.spec.type == "Failover":
+            active = active[:1]
         return sum(1000 / takes if takes else 1e9 for takes in active)
+
+    @property
+    def stuck(self) -> int:
+        """How many of the consumers take next to nothing while others go on."""
+        fastest = min(self.takes_ms, default=0)
+        return self.hanging + sum(takes >= 50 * fastest > 0 for takes in self.takes_ms)

@@ -6,13 +6,22 @@ what its checks ask for. ``tests/naive/lab_fluid.py`` says independently whether
 
 from __future__ import annotations
 
-from tests.lab.drawn import capacity, flow, limits, loss, partly
+from tests.lab.drawn import capacity, flow, limits, loss, partly, unseen
 from tests.lab.drawn.numbers import Draw
 from tests.lab.drawn.parts import Fields
 from throttlescope.models.throttling.scenario import Scenario
 
 #: What each family draws, by its name in the scenario files.
-FAMILIES = {**limits.FAMILIES, **partly.FAMILIES, **capacity.FAMILIES, **flow.FAMILIES, **loss.FAMILIES}
+FAMILIES = {
+    **limits.FAMILIES,
+    **partly.FAMILIES,
+    **capacity.FAMILIES,
+    **flow.FAMILIES,
+    **loss.FAMILIES,
+    **unseen.FAMILIES,
+}
+#: All of whose recordings are kept aside.
+UNSEEN = frozenset(unseen.FAMILIES)
 
 
 def drawn(family: str, seed: int, number: int, *, kept_aside: bool = False) -> Fields:
