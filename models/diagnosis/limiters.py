@@ -90,7 +90,7 @@ def read_limiter(window: Window, level: str, unit: str) -> LimiterReading:
     limit, period_s = _limit_in_force(window, level, unit)
     rho, rho_at_ms, own_rho = None, None, None
     if limit is not None:
-        own = _own_use(window, unit)
+        own = own_use(window, unit)
         if own is not None:
             own_rho = own / (limit / period_s + _on_top(window, level, unit))
         highest = window.highest(f"rho_{level}_{unit}")
@@ -168,7 +168,8 @@ def _limit_in_force(window: Window, level: str, unit: str) -> tuple[int | None, 
     return known[-1], max(1, period_s or 1)
 
 
-def _own_use(window: Window, unit: str) -> float | None:
+def own_use(window: Window, unit: str) -> float | None:
+    """What a subscription takes of a limit, per second: messages, or entries where those are counted, or bytes."""
     use = window.rate(f"out_{unit}_delta")
     if unit == "msg" and use is not None and window.last("limit_counts") == "entries":
         per_entry = window.last("messages_per_entry")
