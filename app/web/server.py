@@ -16,7 +16,7 @@ from throttlescope.app.api.endpoints import QueryLimits
 from throttlescope.app.api.lake_queries import LakeQueries
 from throttlescope.app.api.routes import DEFAULT_LIMITS, NO_ORIGIN, api_blueprint
 from throttlescope.app.metrics.routes import metrics_blueprint
-from throttlescope.app.web.data import LakeReader
+from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages import PAGES
 from throttlescope.app.web.shell import explained, not_found, shell
 from throttlescope.ingest.errors import InputError

@@ -21,7 +21,10 @@ from throttlescope.app.web.address import (
 )
 from throttlescope.app.web.answer import cause_is_open
 from throttlescope.app.web.causes import CAUSES, SIDES, limiter_words
-from throttlescope.app.web.data import NOW, RECENT, RECENT_MS, CauseCount, Freshness, LakeReader
+from throttlescope.app.web.data import newest
+from throttlescope.app.web.data.latest import RECENT_MS
+from throttlescope.app.web.data.newest import NOW, RECENT, CauseCount, Freshness
+from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.shell import explained, panel
 from throttlescope.ingest.errors import InputError
 
@@ -227,10 +230,10 @@ def register(app: Dash, reader: LakeReader) -> None:
         return (*parts, now) if isinstance(parts, tuple) else (parts, "", "", no_update, "", no_update, now)
 
     def _parts(query):
-        freshness = reader.freshness()
+        freshness = newest.freshness(reader)
         address = with_view(OverviewAddress.parse(query), freshness)
-        counts = reader.cause_counts(address)
-        _, total = reader.subscriptions(address, end=0)
+        counts = newest.cause_counts(reader, address)
+        _, total = newest.subscriptions(reader, address, end=0)
         return (
             cards(counts, address),
             freshness_line(freshness),
@@ -249,12 +252,12 @@ def register(app: Dash, reader: LakeReader) -> None:
         if request is None:
             return no_update
         try:
-            address = with_view(OverviewAddress.parse(query), reader.freshness())
+            address = with_view(OverviewAddress.parse(query), newest.freshness(reader))
         except InputError:
             return {"rowData": [], "rowCount": 0}
         sort = [(item["colId"], item["sort"] == "desc") for item in request.get("sortModel") or []]
-        found, total = reader.subscriptions(
-            address, sort=sort, start=int(request["startRow"]), end=int(request["endRow"])
+        found, total = newest.subscriptions(
+            reader, address, sort=sort, start=int(request["startRow"]), end=int(request["endRow"])
         )
         return {"rowData": [grid_row(row, address.view) for row in found], "rowCount": total}
 

@@ -18,7 +18,9 @@ from throttlescope.app.web import format as fmt
 from throttlescope.app.web.address import OVERVIEW_PATH, SUBSCRIPTION_PATH, SubscriptionAddress
 from throttlescope.app.web.answer import Answer, answer, cause_is_open
 from throttlescope.app.web.causes import CAUSES, SIDES
-from throttlescope.app.web.data import LOOK_BACK_MS, LakeReader
+from throttlescope.app.web.data import history
+from throttlescope.app.web.data.latest import LOOK_BACK_MS
+from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.figures.chart import CONFIG
 from throttlescope.app.web.limits import Limit, is_relative, known_limits
 from throttlescope.app.web.measured import is_measured
@@ -109,7 +111,7 @@ def _page(reader: LakeReader, query: str | None):
 
 def read_view(reader: LakeReader, address: SubscriptionAddress) -> View | None:
     """Read what the address asks for; None where the lake never saw the subscription."""
-    span = reader.span(address.subscription)
+    span = history.span(reader, address.subscription)
     if span is None:
         return None
     start_ms, end_ms, was_cut = chosen_range(address, span)
@@ -119,10 +121,10 @@ def read_view(reader: LakeReader, address: SubscriptionAddress) -> View | None:
         start_ms,
         end_ms,
         was_cut,
-        reader.signals(address.subscription, start_ms, end_ms),
-        reader.verdicts(address.subscription, start_ms, end_ms),
-        reader.history(address.subscription, end_ms - LOOK_BACK_MS, end_ms),
-        reader.truth(address.subscription, start_ms, end_ms),
+        history.signals(reader, address.subscription, start_ms, end_ms),
+        history.verdicts(reader, address.subscription, start_ms, end_ms),
+        history.causes(reader, address.subscription, end_ms - LOOK_BACK_MS, end_ms),
+        history.truth(reader, address.subscription, start_ms, end_ms),
     )
 
 

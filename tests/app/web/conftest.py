@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.app.web.sample_lake import write_sample_lake
-from throttlescope.app.web.data import LakeReader
+from throttlescope.app.web.data.reader import LakeReader
 
 
 @pytest.fixture(scope="session")

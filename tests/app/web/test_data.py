@@ -18,25 +18,26 @@ from tests.app.web.sample_lake import (
 )
 from throttlescope.app.web.address import OverviewAddress, Subscription
 from throttlescope.app.web.causes import ORDER
-from throttlescope.app.web.data import LakeReader
+from throttlescope.app.web.data import history, newest
+from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.lake import Lake
 
 BILLING = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
 
 
 def names(reader, address=None, **options):
-    rows, _ = reader.subscriptions(address or OverviewAddress(), **options)
+    rows, _ = newest.subscriptions(reader, address or OverviewAddress(), **options)
     return [row["subscription"] for row in rows]
 
 
 def test_every_subscription_has_one_row(reader):
-    rows, total = reader.subscriptions(OverviewAddress(), end=1000)
+    rows, total = newest.subscriptions(reader, OverviewAddress(), end=1000)
     assert total == len(rows) == len(SAMPLES)
     assert len({(row["cluster"], row["topic"], row["subscription"]) for row in rows}) == total
 
 
 def test_harm_comes_first(reader):
-    rows, _ = reader.subscriptions(OverviewAddress(), end=1000)
+    rows, _ = newest.subscriptions(reader, OverviewAddress(), end=1000)
     healthy = [row["cause"] == "healthy" for row in rows]
     assert healthy == sorted(healthy)
     waiting = [row["backlog_entries"] for row in rows if row["cause"] != "healthy"]
@@ -69,8 +70,8 @@ def test_pages_make_the_whole(reader):
 )
 def test_sorting_follows_what_the_view_shows(reader, view, column, field):
     address = OverviewAddress(view=view)
-    up, _ = reader.subscriptions(address, sort=[(column, False)], end=1000)
-    down, _ = reader.subscriptions(address, sort=[(column, True)], end=1000)
+    up, _ = newest.subscriptions(reader, address, sort=[(column, False)], end=1000)
+    down, _ = newest.subscriptions(reader, address, sort=[(column, True)], end=1000)
     values = [row[field] for row in up]
     assert values == sorted(values)
     assert len(set(values)) > 1
@@ -111,15 +112,15 @@ def test_filters_by_cause_follow_the_view(reader):
 
 
 def test_counts_agree_with_rows(reader):
-    counts = {count.cause: count for count in reader.cause_counts(OverviewAddress())}
-    rows, total = reader.subscriptions(OverviewAddress(), end=1000)
+    counts = {count.cause: count for count in newest.cause_counts(reader, OverviewAddress())}
+    rows, total = newest.subscriptions(reader, OverviewAddress(), end=1000)
     assert (
         sum(count.now for count in counts.values()) == sum(count.recent for count in counts.values()) == total
     )
     for cause, count in counts.items():
         assert count.now == sum(row["cause"] == cause for row in rows)
         assert count.recent == sum(row["main_cause"] == cause for row in rows)
-    assert [count.cause for count in reader.cause_counts(OverviewAddress())] == [
+    assert [count.cause for count in newest.cause_counts(reader, OverviewAddress())] == [
         c for c in ORDER if c in counts
     ]
 
@@ -139,57 +140,60 @@ def test_pulsars_own_topics_are_news_only_in_trouble(tmp_path):
     reader = LakeReader(tmp_path)
     assert set(names(reader)) == {"mine", "stuck", "not a topic of its own"}
     assert set(names(reader, OverviewAddress(own_topics=True))) == {sample.subscription for sample in samples}
-    assert reader.freshness().own_topics == 1
+    assert newest.freshness(reader).own_topics == 1
 
 
 def test_freshness_names_the_source(reader):
-    freshness = reader.freshness()
+    freshness = newest.freshness(reader)
     assert freshness.data_up_to_ms == END_MS
     assert freshness.clusters == ("sample-east", "sample-west")
     assert freshness.is_recording
 
 
 def test_one_subscription_is_read_whole_and_in_order(reader):
-    assert reader.span(BILLING) == (START_MS, END_MS)
-    minutes = reader.signals(BILLING, START_MS, END_MS)
+    assert history.span(reader, BILLING) == (START_MS, END_MS)
+    minutes = history.signals(reader, BILLING, START_MS, END_MS)
     assert minutes["minute_ms"].tolist() == list(range(START_MS, END_MS, 60_000))
-    verdicts = reader.verdicts(BILLING, START_MS, END_MS)
+    verdicts = history.verdicts(reader, BILLING, START_MS, END_MS)
     assert [row["window_end_ms"] for row in verdicts] == list(range(START_MS + 300_000, END_MS + 1, 60_000))
     assert verdicts[-1]["evidence"][0]["symptom"] == "rho_subscription_msg"
-    history = reader.history(BILLING, START_MS, END_MS)
-    assert [(row["window_end_ms"], row["cause"]) for row in history] == [
+    causes = history.causes(reader, BILLING, START_MS, END_MS)
+    assert [(row["window_end_ms"], row["cause"]) for row in causes] == [
         (row["window_end_ms"], row["cause"]) for row in verdicts
     ]
 
 
 def test_ranges_are_half_open(reader):
     middle = START_MS + 90 * 60_000
-    assert reader.signals(BILLING, START_MS, middle)["minute_ms"].max() == middle - 60_000
-    assert reader.verdicts(BILLING, START_MS, middle)[-1]["window_end_ms"] == middle
-    assert reader.verdicts(BILLING, middle, END_MS)[0]["window_end_ms"] == middle + 60_000
+    assert history.signals(reader, BILLING, START_MS, middle)["minute_ms"].max() == middle - 60_000
+    assert history.verdicts(reader, BILLING, START_MS, middle)[-1]["window_end_ms"] == middle
+    assert history.verdicts(reader, BILLING, middle, END_MS)[0]["window_end_ms"] == middle + 60_000
 
 
 def test_a_stranger_has_no_span(reader):
-    assert reader.span(Subscription("sample-east", "persistent://shop/checkout/orders", 0, "billing")) is None
-    assert reader.signals(Subscription("x", "y", -1, "z"), 0, END_MS).empty
+    assert (
+        history.span(reader, Subscription("sample-east", "persistent://shop/checkout/orders", 0, "billing"))
+        is None
+    )
+    assert history.signals(reader, Subscription("x", "y", -1, "z"), 0, END_MS).empty
 
 
 def test_truth_is_there_for_recordings_only(reader):
     lifted = Subscription("sample-west", "persistent://shop/web/lifted", -1, "recommendations")
-    assert [row["cause"] for row in reader.truth(lifted, START_MS, END_MS)] == [
+    assert [row["cause"] for row in history.truth(reader, lifted, START_MS, END_MS)] == [
         "healthy",
         "throttled",
         "healthy",
     ]
-    assert reader.truth(BILLING, START_MS, END_MS) == []
+    assert history.truth(reader, BILLING, START_MS, END_MS) == []
 
 
 def test_an_empty_lake_reads_as_nothing(tmp_path):
     reader = LakeReader(tmp_path / "none")
-    assert reader.freshness().data_up_to_ms is None
-    assert reader.cause_counts(OverviewAddress()) == []
-    assert reader.subscriptions(OverviewAddress()) == ([], 0)
-    assert reader.span(BILLING) is None
+    assert newest.freshness(reader).data_up_to_ms is None
+    assert newest.cause_counts(reader, OverviewAddress()) == []
+    assert newest.subscriptions(reader, OverviewAddress()) == ([], 0)
+    assert history.span(reader, BILLING) is None
     assert not (tmp_path / "none").exists(), "reading creates nothing"
 
 
@@ -209,7 +213,7 @@ def test_files_that_a_vacuum_took_are_not_missed(tmp_path):
     lake = write_sample_lake(tmp_path / "lake", (sample,))
     reader = LakeReader(tmp_path / "lake")
     key = Subscription("sample-east", "persistent://a/b/c", -1, "one")
-    assert len(reader.signals(key, START_MS, END_MS)) == 180
+    assert len(history.signals(reader, key, START_MS, END_MS)) == 180
     stale = reader._snapshot
     write_sample_lake(tmp_path / "lake", (Sample("persistent://a/b/c", "two", (Phase(0),)),))
     kept = {
@@ -220,7 +224,7 @@ def test_files_that_a_vacuum_took_are_not_missed(tmp_path):
             path.unlink()
     # A request that still holds the old list, as one that began before the commit.
     reader._current = iter([stale, type(reader)(lake.root)._current()]).__next__
-    assert len(reader.signals(key, START_MS, END_MS)) == 180
+    assert len(history.signals(reader, key, START_MS, END_MS)) == 180
 
 
 def test_a_lake_that_vanished_reads_as_empty(tmp_path):

@@ -14,6 +14,7 @@ from tests.app.web.test_limits import minutes as signal_minutes
 from tests.app.web.test_runs import verdict
 from throttlescope.app.web import figures
 from throttlescope.app.web.address import Subscription
+from throttlescope.app.web.data import history
 from throttlescope.app.web.figures.chart import CONFIG
 
 BOUNDS = {"start_ms": START_MS, "end_ms": END_MS}
@@ -26,7 +27,7 @@ def subscription(name: str) -> Subscription:
 
 @pytest.fixture
 def minutes_of(reader):
-    return lambda name: reader.signals(subscription(name), START_MS, END_MS)
+    return lambda name: history.signals(reader, subscription(name), START_MS, END_MS)
 
 
 def trace(figure, name: str):
@@ -39,7 +40,7 @@ def labels(figure) -> list[str]:
 
 def test_every_chart_has_units_and_its_zone(minutes_of, reader):
     minutes = minutes_of("billing")
-    verdicts = reader.verdicts(subscription("billing"), START_MS, END_MS)
+    verdicts = history.verdicts(reader, subscription("billing"), START_MS, END_MS)
     made = [
         figures.backlog_figure(minutes, **BOUNDS),
         figures.msg_rates_figure(minutes, **BOUNDS),
@@ -195,11 +196,11 @@ def test_nothing_held_no_figure(minutes_of):
 
 def test_the_ribbon_tells_causes_naive_rule_and_truth(reader):
     key = subscription("recommendations")
-    verdicts = reader.verdicts(key, START_MS, END_MS)
+    verdicts = history.verdicts(reader, key, START_MS, END_MS)
     figure = figures.ribbon_figure(
         verdicts,
-        reader.signals(key, START_MS, END_MS),
-        truth=reader.truth(key, START_MS, END_MS),
+        history.signals(reader, key, START_MS, END_MS),
+        truth=history.truth(reader, key, START_MS, END_MS),
         at_ms=END_MS,
         **BOUNDS,
     )
@@ -213,7 +214,9 @@ def test_the_ribbon_tells_causes_naive_rule_and_truth(reader):
 
 def test_stretches_never_overlap(reader):
     key = subscription("billing")
-    figure = figures.ribbon_figure(reader.verdicts(key, START_MS, END_MS), signal_minutes(), **BOUNDS)
+    figure = figures.ribbon_figure(
+        history.verdicts(reader, key, START_MS, END_MS), signal_minutes(), **BOUNDS
+    )
     spans = sorted(
         (base, base + length)
         for bar in figure.data
@@ -236,7 +239,9 @@ def test_every_cause_has_its_own_look():
 def test_names_from_the_cluster_are_escaped_in_figures(reader):
     key = subscription("recommendations")
     figure = figures.ribbon_figure(
-        reader.verdicts(key, START_MS, END_MS), reader.signals(key, START_MS, END_MS), **BOUNDS
+        history.verdicts(reader, key, START_MS, END_MS),
+        history.signals(reader, key, START_MS, END_MS),
+        **BOUNDS,
     )
     text = json.dumps(figure.to_plotly_json(), default=str)
     assert "&lt;b&gt;127.0.0.1:8081" in text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from throttlescope.app.web.data import LATEST_SQL, RECENT_MS
+from throttlescope.app.web.data.latest import LATEST_SQL, RECENT_MS
 from throttlescope.app.web.runs import runs
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.times import MINUTE_MS

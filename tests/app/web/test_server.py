@@ -160,7 +160,7 @@ def test_a_page_is_built_without_spark(sample_lake):
     program = """
 import sys
 from throttlescope.app.web.address import Subscription, SubscriptionAddress
-from throttlescope.app.web.data import LakeReader
+from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages import subscription
 from throttlescope.app.web.server import create_app
 create_app(sys.argv[1])

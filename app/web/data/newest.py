@@ -1,0 +1,194 @@
+"""The newest verdict of every subscription, for pages. In: a reader and an address. Out: rows, counts by cause, and how fresh they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from throttlescope.app.web.address import VIEWS, OverviewAddress
+from throttlescope.app.web.causes import ORDER
+from throttlescope.app.web.data.latest import KEY
+from throttlescope.app.web.data.reader import LakeReader, dicts
+
+NOW, RECENT = VIEWS
+
+_NAMES = {name: name for name in ("subscription", "topic", "partition", "cluster")}
+_SORTABLE = {
+    NOW: _NAMES
+    | {
+        "cause": "cause_rank",
+        "confidence": "confidence",
+        "backlog": "backlog_entries",
+        "growth": "backlog_growth_entries",
+        "held": "window_end_ms - since_ms",
+        "other": "main_rank",
+        "naive": "naive_side",
+    },
+    RECENT: _NAMES
+    | {
+        "cause": "main_rank",
+        "confidence": "main_confidence",
+        "backlog": "main_peak_entries",
+        "held": "main_held_ms",
+        "when": "main_from_ms",
+        "other": "cause_rank",
+        "naive": "main_naive_side",
+    },
+}
+_CAUSE = {NOW: "cause", RECENT: "main_cause"}
+
+# Harm first: what is wrong, the larger backlog before the smaller; then what was wrong at another time.
+_BY_HARM = {
+    NOW: "cause = 'healthy', backlog_entries DESC NULLS LAST, main_rank, main_held_ms DESC NULLS LAST",
+    RECENT: "coalesce(main_cause, 'healthy') = 'healthy', main_peak_entries DESC NULLS LAST, cause_rank",
+}
+
+
+@dataclass(frozen=True)
+class Freshness:
+    """What the lake holds and how new it is.
+
+    Attributes
+    ----------
+    data_up_to_ms : int or None
+        End of the newest verdict's window; None without verdicts.
+    subscriptions : int
+        With at least one verdict in the last day of their cluster.
+    own_topics : int
+        Healthy ones among them that belong to Pulsar's own topics.
+    clusters : tuple of str
+    source : str or None
+        Where the newest run read from.
+    is_recording : bool
+        It read recordings: the times are those of the recording.
+    """
+
+    data_up_to_ms: int | None
+    subscriptions: int
+    own_topics: int
+    clusters: tuple[str, ...]
+    source: str | None
+    is_recording: bool
+
+
+@dataclass(frozen=True)
+class CauseCount:
+    """Subscriptions with a cause now, and with it as the main one of the recent hours."""
+
+    cause: str
+    now: int
+    recent: int
+
+
+def freshness(reader: LakeReader) -> Freshness:
+    """How new the lake is and where it came from."""
+
+    def read(cursor, snapshot):
+        newest, rows, own = cursor.execute(
+            f"SELECT max(window_end_ms), count(*), count(*) FILTER ({_QUIET_OWN}) FROM latest"  # noqa: S608
+        ).fetchall()[0]
+        clusters = cursor.execute("SELECT DISTINCT cluster FROM latest ORDER BY cluster").fetchall()
+        runs = snapshot.source("ingest_runs", snapshot.files["ingest_runs"])
+        last = cursor.execute(
+            f"SELECT source, command FROM {runs} WHERE status = 'done' ORDER BY finished_ms DESC LIMIT 1"  # noqa: S608
+        ).fetchall()
+        source, command = last[0] if last else (None, None)
+        is_recording = command == "demo" or (source or "").startswith("recording")
+        return Freshness(newest, rows, own, tuple(row[0] for row in clusters), source, is_recording)
+
+    return reader.read(read)
+
+
+def cause_counts(reader: LakeReader, address: OverviewAddress) -> list[CauseCount]:
+    """Subscriptions per cause, worst cause first, under the address's search and clusters.
+
+    Over the recent hours a subscription counts once, by what held it longest.
+    """
+
+    def read(cursor, _):
+        where, values = _where(address, with_causes=False)
+        now = dict(
+            cursor.execute(f"SELECT cause, count(*) FROM latest {where} GROUP BY ALL", values).fetchall()  # noqa: S608
+        )
+        recent = dict(
+            cursor.execute(
+                f"SELECT main_cause, count(*) FROM latest {where} AND main_cause IS NOT NULL GROUP BY ALL",  # noqa: S608
+                values,
+            ).fetchall()
+        )
+        return [
+            CauseCount(cause, now.get(cause, 0), recent.get(cause, 0))
+            for cause in ORDER
+            if cause in now or cause in recent
+        ]
+
+    return reader.read(read)
+
+
+def subscriptions(
+    reader: LakeReader,
+    address: OverviewAddress,
+    *,
+    sort: Sequence[tuple[str, bool]] = (),
+    start: int = 0,
+    end: int = 100,
+) -> tuple[list[dict], int]:
+    """One page of subscriptions with their newest verdict and what held them longest lately.
+
+    Parameters
+    ----------
+    sort : sequence of (column, descending)
+        Unknown columns are ignored; ties and no order fall back to harm, worst first.
+    start, end : int
+        Rows [start, end) of the order.
+
+    Returns
+    -------
+    rows : list of dict
+    total : int
+        Rows of all pages.
+    """
+
+    def read(cursor, _):
+        where, values = _where(address)
+        view = address.view or NOW
+        order = [
+            f"{_SORTABLE[view][column]} {'DESC' if down else 'ASC'} NULLS LAST"
+            for column, down in sort
+            if column in _SORTABLE[view]
+        ]
+        total = cursor.execute(f"SELECT count(*) FROM latest {where}", values).fetchall()[0][0]  # noqa: S608
+        rows = dicts(
+            cursor.execute(
+                f"SELECT * FROM latest {where} ORDER BY {', '.join([*order, _BY_HARM[view], KEY])} LIMIT ? OFFSET ?",  # noqa: S608
+                [*values, max(0, min(end - start, 1_000)), max(0, start)],
+            )
+        )
+        return rows, total
+
+    return reader.read(read)
+
+
+# The selector as it is typed elsewhere, so that a pasted one is found.
+_SELECTOR = (
+    "cluster || ' ' || topic || CASE WHEN partition < 0 THEN '' ELSE '-partition-' || partition END"
+    " || '#' || subscription"
+)
+
+# Pulsar's own topics are news only when something is wrong with them.
+_QUIET_OWN = "own_topic AND cause = 'healthy' AND coalesce(main_cause, 'healthy') = 'healthy'"
+
+
+def _where(address: OverviewAddress, *, with_causes: bool = True) -> tuple[str, list]:
+    conditions, values = ["true" if address.own_topics else f"NOT ({_QUIET_OWN})"], []
+    for word in address.search.split():
+        # Every word must be somewhere in the names; contains() has no wildcards to escape.
+        conditions.append(f"contains(lower({_SELECTOR}), ?)")
+        values.append(word.lower())
+    if address.clusters:
+        conditions.append("list_contains(?, cluster)")
+        values.append(list(address.clusters))
+    if with_causes and address.causes:
+        conditions.append(f"list_contains(?, {_CAUSE[address.view or NOW]})")
+        values.append(list(address.causes))
+    return f"WHERE {' AND '.join(conditions)}", values
