@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.times import DAY_MS, dates_of
 from throttlescope.models.anomaly import minutes
 from throttlescope.models.anomaly import verdicts as diagnosis
@@ -36,7 +37,7 @@ _SIGNALS = (*SUBSCRIPTION_KEY_NAMES, *minutes.COLUMNS)
 
 
 def build_anomalies(
-    session: SparkSession,
+    session: SparkSession | None,
     lake: Lake,
     clusters: Iterable[str],
     start_ms: int,
@@ -50,6 +51,8 @@ def build_anomalies(
 
     Parameters
     ----------
+    session : SparkSession or None
+        None: in this process, which has to hold the minutes of all those weeks.
     clusters : iterable of str
     start_ms, end_ms : int
         Range; rows that begin in it, or up to two UTC days before it, take the place of the old ones.
@@ -61,17 +64,27 @@ def build_anomalies(
     int
         Rows that were written.
     """
+    clusters = sorted(set(clusters))
+    from_ms = start_ms - start_ms % DAY_MS - REWRITTEN_DAYS * DAY_MS
+    judged = Range.of(from_ms, end_ms, zone, rules)
+    judge = _here if session is None else _on_spark
+    found, topics = judge(session, lake, clusters, judged)
+    found = [row for row in found if row["start_ms"] >= from_ms]
+    return _write(lake, grouped(found, topics_judged(topics)), clusters, from_ms, end_ms, run_id)
+
+
+def _on_spark(
+    session: SparkSession, lake: Lake, clusters: list[str], judged: Range
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows of ``anomalies``, not grouped yet, and the topics that were there; topic partitions are judged in the tasks."""
     # Imported here: judging in-process needs no Spark.
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    clusters = sorted(set(clusters))
-    from_ms = start_ms - start_ms % DAY_MS - REWRITTEN_DAYS * DAY_MS
-    judged = Range.of(from_ms, end_ms, zone, rules)
     signals = (
         lake.spark(session, "signals", _files(lake, "signals", "minute_ms", clusters, judged))
         .select(*_SIGNALS)
-        .where((F.col("minute_ms") >= judged.first_ms) & (F.col("minute_ms") < end_ms))
+        .where((F.col("minute_ms") >= judged.first_ms) & (F.col("minute_ms") < judged.end_ms))
     )
     verdicts = lake.spark(
         session, "verdicts", _files(lake, "verdicts", "window_start_ms", clusters, judged)
@@ -80,7 +93,9 @@ def build_anomalies(
     for row in signals.where("coverage_share > 0").select("cluster", "minute_ms").distinct().collect():
         covered[row.cluster].append(row.minute_ms)
     covered = {cluster: np.array(sorted(starts_ms), dtype=np.int64) for cluster, starts_ms in covered.items()}
-    recent = signals.where(F.col("minute_ms") >= from_ms).select("cluster", "topic", "broker").distinct()
+    recent = (
+        signals.where(F.col("minute_ms") >= judged.start_ms).select("cluster", "topic", "broker").distinct()
+    )
     schema = TABLES["anomalies"].loose_schema
 
     def judge(rows: pa.Table, said: pa.Table) -> pa.Table:
@@ -88,9 +103,23 @@ def build_anomalies(
 
     together = signals.groupBy(*TOPIC_KEY_NAMES).cogroup(verdicts.groupBy(*TOPIC_KEY_NAMES))
     found = together.applyInArrow(judge, from_arrow_schema(schema)).toArrow().to_pylist()
-    found = [row for row in found if row["start_ms"] >= from_ms]
-    rows = grouped(found, topics_judged(row.asDict() for row in recent.collect()))
-    return _write(lake, rows, clusters, from_ms, end_ms, run_id)
+    return found, [row.asDict() for row in recent.collect()]
+
+
+def _here(
+    session: None, lake: Lake, clusters: list[str], judged: Range
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The same in this process."""
+    inside = (pc.field("minute_ms") >= judged.first_ms) & (pc.field("minute_ms") < judged.end_ms)
+    files = _files(lake, "signals", "minute_ms", clusters, judged)
+    signals = read_files("signals", files, columns=list(_SIGNALS), where=inside)
+    files = _files(lake, "verdicts", "window_start_ms", clusters, judged)
+    verdicts = read_files("verdicts", files, columns=list(diagnosis.COLUMNS))
+    recent = signals.filter(pc.greater_equal(signals.column("minute_ms"), judged.start_ms))
+    topics = (
+        recent.select(["cluster", "topic", "broker"]).group_by(["cluster", "topic", "broker"]).aggregate([])
+    )
+    return _judged(signals, verdicts, judged, covered_minutes(signals)), topics.to_pylist()
 
 
 def find_anomalies(

@@ -1,4 +1,4 @@
-"""Episodes of a lake on Spark. In: ``signals`` and ``verdicts`` of a range. Out: the tables ``episodes`` and ``incidents``.
+"""Episodes of a lake, on Spark or in this process. In: ``signals`` and ``verdicts`` of a range. Out: the tables ``episodes`` and ``incidents``.
 
 Rows are grouped by topic partition and judged in the tasks; what is found is little, so the driver commits it, and then the shared
 incidents of all episodes. A run takes up what earlier runs left open: it judges whole UTC days anew, from the one that holds the
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
+from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
 from throttlescope.models.diagnosis import thresholds as diagnosis
 from throttlescope.models.diagnosis.window import SubscriptionKey
@@ -26,19 +27,21 @@ from throttlescope.models.episodes.minutes import COLUMNS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.lake import DataFile, Lake
 
 #: How long after a midnight a run still judges the day before: longer than a change of cause or a change point needs.
 SETTLED_MS = 2 * BLOCK_MS
 
 
 def build_episodes(
-    session: SparkSession, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
+    session: SparkSession | None, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
 ) -> int:
     """Judge a range on Spark and write ``episodes``, then ``incidents``. A second time changes nothing.
 
     Parameters
     ----------
+    session : SparkSession or None
+        None: in this process, which has to hold the range's minutes of the subscriptions with a backlog.
     clusters : iterable of str
     start_ms, end_ms : int
         What came anew. Judged is more: whole UTC days before it, and what earlier runs judged after it.
@@ -53,12 +56,8 @@ def build_episodes(
     InputError
         The range is empty.
     """
-    # Imported here: judging in-process needs no Spark.
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     check_range(start_ms, end_ms)
     written = 0
-    schema = TABLES["episodes"].loose_schema
     for cluster in sorted(set(clusters)):
         stored = _stored(lake, cluster)
         from_ms, until_ms = judged_range(stored, start_ms, end_ms)
@@ -70,16 +69,15 @@ def build_episodes(
         verdicts = _files(
             lake, "verdicts", "window_start_ms", cluster, from_ms - BEFORE_MS - DAY_MS, until_ms
         )
-        minutes = _asked(lake.spark(session, "signals", signals), from_ms, until_ms, open_rows)
-        said = lake.spark(session, "verdicts", verdicts).select(*VERDICT_COLUMNS)
-        said = said.where(f"window_end_ms > {from_ms - BEFORE_MS} AND window_start_ms < {until_ms}")
-
-        together = minutes.groupBy(*TOPIC_KEY_NAMES).cogroup(said.groupBy(*TOPIC_KEY_NAMES))
-        found = (
-            together.applyInArrow(_judge(from_ms, judged_until_ms, open_rows), from_arrow_schema(schema))
-            .toArrow()
-            .to_pylist()
-        )
+        judge = _judge(from_ms, judged_until_ms, open_rows)
+        if session is None:
+            minutes = asked_minutes(signals, from_ms, until_ms, open_rows)
+            said = read_files(
+                "verdicts", verdicts, columns=list(VERDICT_COLUMNS), where=_reaching(from_ms, until_ms)
+            )
+            found = judge(minutes, said).to_pylist()
+        else:
+            found = _on_spark(session, lake, signals, verdicts, from_ms, until_ms, open_rows, judge)
         written += _write(lake, cluster, found, open_rows, from_ms, judged_until_ms, run_id)
         write_incidents(lake, cluster, run_id)
     return written
@@ -134,6 +132,61 @@ def _judge(from_ms: int, judged_until_ms: int, open_rows: Rows) -> Callable[[pa.
         return episodes_of(rows, said, from_ms=from_ms, judged_until_ms=judged_until_ms, stored=open_rows)
 
     return judge
+
+
+def asked_minutes(
+    files: list[DataFile], from_ms: int, until_ms: int, open_rows: Sequence[Mapping[str, Any]]
+) -> pa.Table:
+    """Minutes of the subscriptions that may have an episode, read into this process.
+
+    Files are read one after the other, so that it holds no minutes of those that are not asked for. The answer is that of
+    :func:`_asked`.
+    """
+    keys = list(SUBSCRIPTION_KEY_NAMES)
+    inside = (pc.field("minute_ms") >= from_ms - BEFORE_MS) & (pc.field("minute_ms") < until_ms)
+    batch = pc.if_else(
+        pc.field("read_batch_entries") > 0, pc.field("read_batch_entries"), pa.scalar(None, pa.int32())
+    )
+    least = pc.coalesce(batch, pc.scalar(int(diagnosis.READ_BATCH_ENTRIES)))
+    over = pc.field("backlog_ready_entries") > least.cast(pa.float64())
+    schema = pa.schema([TABLES["signals"].loose_schema.field(name) for name in keys])
+    continued = pa.Table.from_pylist([{name: row[name] for name in keys} for row in open_rows], schema=schema)
+    found = [read_files("signals", [file], columns=keys, where=inside & over).cast(schema) for file in files]
+    asked = pa.concat_tables([*found, continued]).group_by(keys).aggregate([])
+    rows = (
+        [read_files("signals", [file], columns=list(COLUMNS), where=inside) for file in files]
+        if asked.num_rows
+        else []
+    )
+    if not rows:
+        return read_files("signals", [], columns=list(COLUMNS))
+    return pa.concat_tables([some.join(asked, keys, join_type="left semi") for some in rows])
+
+
+def _reaching(from_ms: int, until_ms: int) -> pc.Expression:
+    """Windows of ``verdicts`` that say something of the minutes that are read."""
+    return (pc.field("window_end_ms") > from_ms - BEFORE_MS) & (pc.field("window_start_ms") < until_ms)
+
+
+def _on_spark(
+    session: SparkSession,
+    lake: Lake,
+    signals: list[DataFile],
+    verdicts: list[DataFile],
+    from_ms: int,
+    until_ms: int,
+    open_rows: Rows,
+    judge: Callable[[pa.Table, pa.Table], pa.Table],
+) -> Rows:
+    # Imported here: judging in-process needs no Spark.
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    minutes = _asked(lake.spark(session, "signals", signals), from_ms, until_ms, open_rows)
+    said = lake.spark(session, "verdicts", verdicts).select(*VERDICT_COLUMNS)
+    said = said.where(f"window_end_ms > {from_ms - BEFORE_MS} AND window_start_ms < {until_ms}")
+    together = minutes.groupBy(*TOPIC_KEY_NAMES).cogroup(said.groupBy(*TOPIC_KEY_NAMES))
+    schema = from_arrow_schema(TABLES["episodes"].loose_schema)
+    return together.applyInArrow(judge, schema).toArrow().to_pylist()
 
 
 def _asked(

@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.hours import replace_hours
+from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range
 from throttlescope.models.diagnosis.window import by_subscription
 from throttlescope.models.forecast.calibration import Calibration
@@ -46,7 +48,7 @@ COLUMNS = (
 
 
 def build_forecasts(
-    session: SparkSession,
+    session: SparkSession | None,
     lake: Lake,
     clusters: Iterable[str],
     start_ms: int,
@@ -59,6 +61,8 @@ def build_forecasts(
 
     Parameters
     ----------
+    session : SparkSession or None
+        None: in this process, cluster by cluster.
     clusters : iterable of str
         Clusters whose forecasts are made.
     start_ms, end_ms : int
@@ -76,9 +80,6 @@ def build_forecasts(
     InputError
         The range is empty, or ``every_ms`` is not a number of whole minutes.
     """
-    # Imported here: forecasting in-process needs no Spark.
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     check_range(start_ms, end_ms)
     if every_ms <= 0 or every_ms % MINUTE_MS:
         raise InputError(
@@ -103,18 +104,26 @@ def build_forecasts(
         times_ms = range(first_ms + -first_ms % every_ms, min(last_ms, newest[cluster] + 1), every_ms)
         return forecasts_of(rows, policies[cluster], times_ms)
 
-    schema = from_arrow_schema(TABLES["forecasts"].loose_schema)
-    signals = lake.spark(session, "signals", files).select(*COLUMNS)
-    df = signals.groupBy("cluster", "namespace", "topic").applyInArrow(forecast, schema)
-    lake.replace_spark(
-        df,
-        "forecasts",
-        run_id=run_id,
-        time_column="made_at_ms",
-        clusters=clusters,
-        start_ms=first_ms,
-        end_ms=last_ms,
-    )
+    schema = TABLES["forecasts"].loose_schema
+    replaced = {
+        "run_id": run_id, "time_column": "made_at_ms", "clusters": clusters, "start_ms": first_ms, "end_ms": last_ms,
+    }  # fmt: skip
+    if session is None:
+        made = [schema.empty_table()]
+        for cluster in newest:
+            mine = [file for file in files if file.partition["cluster"] == cluster]
+            rows = read_files("signals", mine, columns=list(COLUMNS))
+            made.append(forecast((pa.scalar(cluster),), rows))
+        replace_hours(lake, pa.concat_tables(made), "forecasts", **replaced)
+    else:
+        # Imported here: forecasting in-process needs no Spark.
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        signals = lake.spark(session, "signals", files).select(*COLUMNS)
+        df = signals.groupBy("cluster", "namespace", "topic").applyInArrow(
+            forecast, from_arrow_schema(schema)
+        )
+        lake.replace_spark(df, "forecasts", **replaced)
     written = lake.files(
         "forecasts", partition={"cluster": clusters}, between={"made_at_ms": (first_ms, last_ms - 1)}
     )
