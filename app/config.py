@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -65,7 +66,16 @@ def _whole_minutes(value_ms: int) -> int:
     return value_ms
 
 
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError("expected the IANA name of a time zone, such as Europe/Berlin or UTC") from None
+    return name
+
+
 Url = Annotated[str, AfterValidator(_url)]
+Zone = Annotated[str, AfterValidator(_zone)]
 DurationMs = Annotated[int, BeforeValidator(_duration_ms), Field(gt=0)]
 MinutesMs = Annotated[DurationMs, AfterValidator(_whole_minutes)]
 
@@ -200,6 +210,10 @@ class Cluster(_Section):
     pulsar_admin: PulsarAdminSource | None = None
     match: list[str] = Field(
         [], description='selectors that narrow what is read, such as `{namespace="acme/shop"}`'
+    )
+    time_zone: Zone = Field(
+        "UTC",
+        description="IANA time zone, such as Europe/Berlin, in whose weeks people use it; anomalies are told by them",
     )
     labels: Labels = Labels()
     specification: Specification = Specification()

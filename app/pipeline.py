@@ -1,4 +1,4 @@
-"""A run, from sources to verdicts. In: a `Request`. Out: tables of the lake, a manifest row, and a `RunResult`.
+"""A run, from sources to verdicts and what follows from them. In: a `Request`. Out: tables of the lake, a manifest row, and a `RunResult`.
 
 Every step writes whole versions and finds what an earlier, stopped run has done, so a run that is
 repeated changes nothing and a run that was killed is mended by repeating it. A gate that stops a
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from throttlescope.app.pipeline_results import Results, make_anomalies, make_episodes, make_forecasts
 from throttlescope.app.pipeline_sources import Ingested, Source, open_sources
 from throttlescope.app.render import count
 from throttlescope.app.render_progress import Progress
@@ -72,6 +73,8 @@ class RunResult:
         Findings of the gates that did not hold and did not stop the run.
     verdicts : dict, optional
         Verdicts in the range by cause; None after ``ingest``.
+    results : Results, optional
+        Episodes, incidents, forecasts and anomalies in the range; None after ``ingest``.
     """
 
     run_id: str
@@ -85,6 +88,7 @@ class RunResult:
     warnings: int = 0
     signals: int | None = None
     verdicts: dict[str, int] | None = None
+    results: Results | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain dicts and lists, as they are printed in JSON."""
@@ -113,7 +117,7 @@ class _Run:
         self.request, self.sources = request, sources
         self.lake = Lake(request.settings.lake.absolute())
         self.only_ingest = request.command == "ingest"
-        self.progress = Progress(1 + len(sources) + (2 if self.only_ingest else 5), quiet=quiet)
+        self.progress = Progress(1 + len(sources) + (2 if self.only_ingest else 8), quiet=quiet)
         self.manifest = RunManifest(
             request.command,
             ", ".join(source.name for source in sources),
@@ -137,7 +141,7 @@ class _Run:
                     self._gate(check_samples(session, self.lake, *group, self.manifest.run_id))
             with self.progress.step("Resolving the limits"):
                 self._limits()
-            signals = verdicts = None
+            signals = verdicts = results = None
             if not self.only_ingest:
                 signals = self._signals(session)
                 with self.progress.step("Checking the signals"):
@@ -145,6 +149,12 @@ class _Run:
                         self._gate(check_signals(session, self.lake, *group, self.manifest.run_id))
                         self._compare_counts(*group)
                 verdicts = self._verdicts(session)
+                results = self._results(session)
+                self.manifest.details["results"] = {
+                    "signals": signals,
+                    "verdicts": verdicts,
+                    **asdict(results),
+                }
         return RunResult(
             run_id=self.manifest.run_id,
             command=self.request.command,
@@ -157,6 +167,7 @@ class _Run:
             warnings=self.warnings,
             signals=signals,
             verdicts=verdicts,
+            results=results,
         )
 
     # -- steps -----------------------------------------------------------------------------
@@ -246,6 +257,17 @@ class _Run:
                 causes.update(self._causes(*group))
             self.progress.note(f"{count(causes.total())} verdicts")
         return dict(causes.most_common())
+
+    def _results(self, session: SparkSession) -> Results:
+        results, groups, run_id = Results(), self._groups(), self.manifest.run_id
+        with self.progress.step("Finding episodes"):
+            make_episodes(session, self.lake, groups, run_id, results, self.progress.note)
+        with self.progress.step("Forecasting"):
+            make_forecasts(session, self.lake, groups, run_id, results, self.progress.note)
+        with self.progress.step("Comparing with the weeks before"):
+            settings = self.request.settings
+            make_anomalies(session, self.lake, groups, run_id, settings, results, self.progress.note)
+        return results
 
     # -- what was touched ------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from throttlescope.app.pipeline_results import anomalies_note
 from throttlescope.app.render import count, minute_text, print_table, visible
 
 if TYPE_CHECKING:
@@ -57,6 +58,14 @@ def print_run(result: RunResult) -> None:
     if result.verdicts is not None:
         causes = ", ".join(f"{cause} {count(number)}" for cause, number in result.verdicts.items())
         lines.append(f"Verdicts by cause (windows): {causes or 'none'}.")
+    if result.results is not None:
+        found = result.results
+        episodes = ", ".join(f"{state} {count(number)}" for state, number in found.episodes.items())
+        lines.append(
+            f"Episodes by state: {episodes or 'none'}; {count(found.incidents)} shared incidents, "
+            f"{count(found.forecasts)} forecasts, {anomalies_note(found)}."
+        )
+    if result.verdicts is not None:
         lines.append(f"Next: throttlescope verdicts --lake {lake}, or throttlescope serve --lake {lake}")
     print("\n".join(visible(line) for line in lines), file=sys.stdout)
 

@@ -66,7 +66,10 @@ def test_the_guides_example_of_a_lake_is_what_the_command_says(demo: tuple[Path,
 
 def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
     lake = Lake(demo[0])
-    tables = ("series", "samples", "policies", "limits", "topic_stats", "truth", "signals", "verdicts")
+    tables = (
+        "series", "samples", "policies", "limits", "topic_stats", "truth", "signals", "verdicts", "episodes", "incidents",
+        "forecasts", "anomalies",
+    )  # fmt: skip
     before = {name: lake.version(name) for name in tables}
     assert None not in before.values()
     _demo(demo[0])

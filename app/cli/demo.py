@@ -31,8 +31,8 @@ def demo(
 ) -> None:
     """Show it on recordings of a real broker: no cluster, no Prometheus and no configuration needed.
 
-    Ingests the recordings that are installed with the package, builds signals and verdicts on local Spark,
-    prints a line per subscription, then serves the web app on this machine. A second time changes nothing.
+    Ingests the recordings that are installed with the package, builds signals and verdicts on local Spark, then
+    episodes, forecasts and anomalies, prints a line per subscription, then serves the web app on this machine. A second time changes nothing.
     """
     import time
 

@@ -53,7 +53,10 @@ def run(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Read a range from a source and write its samples, limits, signals and verdicts into a lake.
+    """Read a range from a source and write its samples, limits, signals, verdicts and what follows from them into a lake.
+
+    What follows: episodes and shared incidents, forecasts of drains and deadlines, anomalies beside the weeks before (series
+    with less than two weeks of history are learned, and the run says until when).
 
     Sources are a Prometheus (with the admin API for limits), recordings, or the clusters of the
     configuration file. The range is widened to whole UTC hours, clipped at now. The same range twice
@@ -82,7 +85,7 @@ def ingest(
 ) -> None:
     """Read a range from a source into a lake, check it, and stop before anything is computed from it.
 
-    As run, without signals and verdicts: samples, policies, limits and admin statistics only.
+    As run, without signals, verdicts and what follows from them: samples, policies, limits and admin statistics only.
     """
     _run("ingest", context.params)
 

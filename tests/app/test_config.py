@@ -72,6 +72,22 @@ def test_a_whole_file_is_read_and_its_paths_count_from_its_folder(file, tmp_path
     assert settings.clusters["other"].pulsar_admin is None
 
 
+def test_a_cluster_has_the_time_zone_of_its_people(file):
+    settings = load_settings(
+        file(
+            WHOLE.replace("[clusters.pulsar-prod]\n", '[clusters.pulsar-prod]\ntime_zone = "Europe/Berlin"\n')
+        )
+    )
+    assert settings.clusters["pulsar-prod"].time_zone == "Europe/Berlin"
+    assert settings.clusters["other"].time_zone == "UTC"
+
+
+@pytest.mark.parametrize("zone", ["", "Europe/Berlim", "+02:00", "../../etc/passwd", "CET-1CEST"])
+def test_a_time_zone_that_is_none_is_refused(file, zone):
+    with pytest.raises(InputError, match=r"clusters\.a\.time_zone.*Europe/Berlin"):
+        load_settings(file(f'[clusters.a]\ntime_zone = "{zone}"'))
+
+
 def test_without_a_file_the_defaults_are_gentle():
     settings = load_settings(None)
     assert (settings.ingest.max_concurrent_reads, settings.ingest.admin_calls_per_s) == (2, 10)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,11 +19,17 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.sources.recording import list_shipped, read_recording
 from throttlescope.ingest.times import BLOCK_MS, block_start, date_of
+from throttlescope.models.anomaly.apply import build_anomalies
+from throttlescope.models.episodes.apply import build_episodes
+from throttlescope.models.forecast.apply import build_forecasts
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
 
 #: What a run must leave unchanged when it is repeated; the other tables are books of runs.
-DATA = ("series", "samples", "policies", "limits", "topic_stats", "truth", "signals", "verdicts")
+DATA = (
+    "series", "samples", "policies", "limits", "topic_stats", "truth", "signals", "verdicts", "episodes", "incidents",
+    "forecasts", "anomalies",
+)  # fmt: skip
 THROTTLED, SLOW = "sub-msg-small", "slow-small"
 
 
@@ -78,6 +85,44 @@ def test_the_manifest_says_what_was_asked_and_what_came(recorded):
     assert json.loads(row["details"])["settings"]["window_ms"] == 300_000
 
 
+def test_a_run_makes_what_follows_from_verdicts_and_counts_it(recorded):
+    lake, said = recorded
+    found = said["results"]
+    assert sum(found["episodes"].values()) == Lake(lake).read("episodes").num_rows > 0
+    assert found["incidents"] == Lake(lake).read("incidents").num_rows
+    assert found["forecasts"] == Lake(lake).read("forecasts").num_rows > 0
+    # Minutes are no weeks: everything is still learned, and that is said.
+    assert set(found["anomalies"]) == {"learning"}
+    assert found["anomalies"]["learning"] == Lake(lake).read("anomalies").num_rows > 0
+    (row,) = Lake(lake).read("ingest_runs").to_pylist()
+    assert json.loads(row["details"])["results"] == {
+        "signals": said["signals"], "verdicts": said["verdicts"], **found
+    }  # fmt: skip
+
+
+def test_spark_finds_what_this_process_found(recorded, spark, tmp_path):
+    whole = Lake(recorded[0])
+    files = whole.files("signals")
+    clusters = sorted({file.partition["cluster"] for file in files})
+    start_ms = min(file.minimum["minute_ms"] for file in files)
+    end_ms = max(file.maximum["minute_ms"] for file in files) + 60_000
+    made = []
+    for session in (None, spark):
+        lake = Lake(shutil.copytree(whole.root, tmp_path / str(session is None)))
+        for table in ("episodes", "incidents", "forecasts", "anomalies"):
+            shutil.rmtree(tmp_path / str(session is None) / table, ignore_errors=True)
+        for build in (build_episodes, build_forecasts, build_anomalies):
+            build(session, lake, clusters, start_ms, end_ms, "test")
+        made.append(
+            {
+                table: rows_of(lake.root, table)
+                for table in ("episodes", "incidents", "forecasts", "anomalies")
+            }
+        )
+    assert made[0] == made[1]
+    assert made[0]["episodes"]
+
+
 def test_the_admin_apis_throttle_counts_agree_with_the_series(recorded):
     lake, _ = recorded
     rows = [row for row in Lake(lake).read("quality").to_pylist() if row["check"] == "throttle_counts_agree"]
@@ -124,7 +169,7 @@ def test_the_demo_prints_a_line_per_subscription_and_becomes_the_web_app(recorde
         "UTC",
     ):
         assert words in outcome.out
-    assert "[1/7]" in outcome.err
+    assert "[1/10]" in outcome.err
     assert [arguments[3:] for arguments in became] == [
         ["serve", "--lake", str(tmp_path / ".demo"), "--port", "8123"]
     ]

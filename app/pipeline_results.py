@@ -1,0 +1,166 @@
+"""The last steps of a run. In: groups of clusters and hours with verdicts. Out: episodes, incidents, forecasts, anomalies, and counts.
+
+What is small is judged in this process: a Spark job takes seconds before it has read a row, and each of these steps would need
+several. The answers are the same either way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from throttlescope.app.render import count
+from throttlescope.ingest.times import DAY_MS, SECOND_MS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from throttlescope.app.config import Settings
+    from throttlescope.ingest.lake import Lake
+
+#: Rows of ``signals`` that a step reads in this process at most: a day of 350 subscription partitions.
+IN_PROCESS_ROWS = 500_000
+
+#: Clusters and a range [start_ms, end_ms).
+Group = tuple[tuple[str, ...], int, int]
+Note = Callable[[str], None]
+
+
+@dataclass
+class Results:
+    """What is in the lake for the range of a run, whoever wrote it.
+
+    Attributes
+    ----------
+    episodes, anomalies : dict
+        Rows by state.
+    incidents, forecasts : int
+        Rows.
+    learning_until_ms : int, optional
+        When the first of the series that are still being learned will be judged; None: none is, or no day of it is whole yet.
+    """
+
+    episodes: dict[str, int] = field(default_factory=dict)
+    incidents: int = 0
+    forecasts: int = 0
+    anomalies: dict[str, int] = field(default_factory=dict)
+    learning_until_ms: int | None = None
+
+
+def make_episodes(
+    session: SparkSession | None,
+    lake: Lake,
+    groups: Sequence[Group],
+    run_id: str,
+    results: Results,
+    note: Note,
+) -> None:
+    """Judge backlogs from start to drain, and those with one limiter or broker in common."""
+    from throttlescope.models.episodes.apply import build_episodes
+    from throttlescope.models.episodes.find import BEFORE_MS
+
+    states: Counter[str] = Counter()
+    results.incidents = 0
+    for clusters, start_ms, end_ms in groups:
+        here = _small(lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms)
+        build_episodes(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+        states.update(_touching(lake, "episodes", "state", clusters, start_ms, end_ms))
+        results.incidents += len(_touching(lake, "incidents", "cluster", clusters, start_ms, end_ms))
+    results.episodes = dict(states.most_common())
+    note(f"{count(states.total())} episodes, {count(results.incidents)} shared incidents")
+
+
+def make_forecasts(
+    session: SparkSession | None,
+    lake: Lake,
+    groups: Sequence[Group],
+    run_id: str,
+    results: Results,
+    note: Note,
+) -> None:
+    """Forecast drains and deadlines, four times an hour."""
+    from throttlescope.models.forecast.apply import LOOK_BACK_MS, build_forecasts
+
+    results.forecasts = 0
+    for clusters, start_ms, end_ms in groups:
+        here = _small(lake, clusters, start_ms - LOOK_BACK_MS, end_ms)
+        results.forecasts += build_forecasts(
+            None if here else session, lake, clusters, start_ms, end_ms, run_id
+        )
+    note(f"{count(results.forecasts)} forecasts")
+
+
+def make_anomalies(
+    session: SparkSession | None,
+    lake: Lake,
+    groups: Sequence[Group],
+    run_id: str,
+    settings: Settings,
+    results: Results,
+    note: Note,
+) -> None:
+    """Compare with the weeks before, each cluster's in its own time zone."""
+    from throttlescope.models.anomaly.apply import build_anomalies
+    from throttlescope.models.anomaly.rules import RULES
+
+    states: Counter[str] = Counter()
+    until_ms: list[int] = []
+    weeks_ms = 7 * (RULES.weeks + 1) * DAY_MS
+    for clusters, start_ms, end_ms in groups:
+        for zone, mine in _by_zone(clusters, settings).items():
+            here = _small(lake, mine, start_ms - weeks_ms, end_ms)
+            build_anomalies(None if here else session, lake, mine, start_ms, end_ms, run_id, zone=zone)
+        found = _read_touching(lake, "anomalies", ["state", "learning_until_ms"], clusters, start_ms, end_ms)
+        states.update(row["state"] for row in found)
+        until_ms += [row["learning_until_ms"] for row in found if row["learning_until_ms"] is not None]
+    results.anomalies = dict(states.most_common())
+    results.learning_until_ms = min(until_ms, default=None)
+    note(anomalies_note(results))
+
+
+def anomalies_note(results: Results) -> str:
+    """How many anomalies there are, and until when the rest is learned, in words."""
+    learning = results.anomalies.get("learning", 0)
+    text = f"{count(sum(results.anomalies.values()) - learning)} anomalies"
+    if learning:
+        until = "there is a whole day"
+        if results.learning_until_ms is not None:
+            until = f"{datetime.fromtimestamp(results.learning_until_ms / SECOND_MS, UTC):%Y-%m-%d}"
+        text += f", {count(learning)} series are learning until {until}"
+    return text
+
+
+def _by_zone(clusters: Iterable[str], settings: Settings) -> dict[str, list[str]]:
+    """Clusters by the time zone of their weeks; a recording, which no configuration names, has UTC."""
+    zones: dict[str, list[str]] = {}
+    for cluster in clusters:
+        known = settings.clusters.get(cluster)
+        zones.setdefault("UTC" if known is None else known.time_zone, []).append(cluster)
+    return zones
+
+
+def _small(lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int) -> bool:
+    files = lake.files(
+        "signals", partition={"cluster": clusters}, between={"minute_ms": (start_ms, end_ms - 1)}
+    )
+    return sum(file.rows for file in files) <= IN_PROCESS_ROWS
+
+
+def _touching(
+    lake: Lake, table: str, column: str, clusters: Sequence[str], start_ms: int, end_ms: int
+) -> list[Any]:
+    return [row[column] for row in _read_touching(lake, table, [column], clusters, start_ms, end_ms)]
+
+
+def _read_touching(
+    lake: Lake, table: str, columns: list[str], clusters: Sequence[str], start_ms: int, end_ms: int
+) -> list[dict[str, Any]]:
+    """Rows that began before the range's end and did not end before its start."""
+    ended = pc.is_null(pc.field("end_ms")) | (pc.field("end_ms") > start_ms)
+    where = ended & (pc.field("start_ms") < end_ms)
+    return lake.read(table, columns=columns, where=where, partition={"cluster": clusters}).to_pylist()
