@@ -171,7 +171,7 @@ def pull(
         )
     meter = Meter()
     wanted = wanted_metrics(source.api, selectors, source.mapping, start_ms, end_ms, meter)
-    mapping = _named_cluster(source, start_ms, end_ms, meter)
+    mapping = named_cluster(source, start_ms, end_ms, meter)
     name = source.samples.name
     result = PullResult(
         run_id,
@@ -395,7 +395,7 @@ class _Watch:
 # -- around it -----------------------------------------------------------------------------
 
 
-def _named_cluster(source: PrometheusSource, start_ms: int, end_ms: int, meter: Meter) -> LabelMapping:
+def named_cluster(source: PrometheusSource, start_ms: int, end_ms: int, meter: Meter) -> LabelMapping:
     """The mapping with a name for series that have no ``cluster``, such as ``up``: the only one that others have."""
     mapping = source.mapping
     if mapping.cluster:
