@@ -1,0 +1,99 @@
+"""What the admin API says of one topic. In: addresses and a deadline. Out: limits, statistics, single consumers, open questions.
+
+The questions are those of a run, asked about one topic. When the time is up, or nobody waits any more, the rest is not
+asked: what it would have told is unknown, and verdicts say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from throttlescope.app.now.hurry import Hurry
+from throttlescope.ingest.consumer_stats import ConsumerStats, consumer_stats
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.labels import topic_and_partition
+from throttlescope.ingest.sources.pulsar_admin import Failure, PulsarAdmin, Topic
+from throttlescope.transforms.limits import effective_limits
+
+#: Calls per second where the configuration says nothing: one topic takes 20 to 100 calls, once.
+CALLS_PER_S = 50.0
+_STATS = "/stats"
+
+
+@dataclass(frozen=True)
+class SaidOfTopic:
+    """What the admin API said; empty where it was not asked.
+
+    Attributes
+    ----------
+    limits, topic_stats : pyarrow.Table
+        Rows as their contracts want them, without a cluster's name yet.
+    consumers : tuple of ConsumerStats
+        Single consumers at one moment.
+    """
+
+    policies: list[dict] = field(default_factory=list)
+    topic_stats: pa.Table = field(default_factory=lambda: TABLES["topic_stats"].loose_schema.empty_table())
+    consumers: tuple[ConsumerStats, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    requests: int = 0
+
+    def of_cluster(self, cluster: str) -> tuple[pa.Table, pa.Table]:
+        """Rows of ``limits`` and ``topic_stats`` under a cluster's name."""
+        stats = [row | {"cluster": cluster} for row in self.topic_stats.to_pylist()]
+        limits = effective_limits([row | {"cluster": cluster} for row in self.policies], stats)
+        return (
+            pa.Table.from_pylist(limits, schema=TABLES["limits"].loose_schema),
+            pa.Table.from_pylist(stats, schema=TABLES["topic_stats"].loose_schema),
+        )
+
+
+class HurriedAdmin(PulsarAdmin):
+    """The admin API of a cluster, asked until the time is up."""
+
+    def within(self, hurry: Hurry, share: float) -> HurriedAdmin:
+        """Ask no more once this share of the time is gone."""
+        self._hurry, self._share = hurry, share
+        #: Answers about single partitions: their consumers are in no table.
+        self.stats: list[tuple[str, str]] = []
+        return self
+
+    def get(self, path: str, base: str | None = None, **params: str) -> str:
+        self._hurry.check()
+        if self._hurry.until(self._share) <= 0:
+            raise SourceError("The admin API was not asked everything", got="not asked: the time was up")
+        text = super().get(path, base, **params)
+        if path.endswith(_STATS):
+            self.stats.append((path, text))
+        return text
+
+
+def ask_topic(admin: HurriedAdmin, topic: str) -> SaidOfTopic:
+    """Ask everything that decides the limits of a topic's subscriptions, and who consumes them.
+
+    Raises
+    ------
+    SourceError
+        No address can be reached, or all of them refuse us.
+    """
+    snapshot = admin.collect("", [Topic(topic)])
+    return SaidOfTopic(
+        snapshot.policies.to_pylist(),
+        snapshot.topic_stats,
+        tuple(_consumers(admin.stats)),
+        tuple(snapshot.failures),
+        snapshot.requests,
+    )
+
+
+def _consumers(answers: Sequence[tuple[str, str]]) -> list[ConsumerStats]:
+    found = []
+    for path, body in answers:
+        _, partition = topic_and_partition(unquote(path.removesuffix(_STATS).rsplit("/", 1)[-1]), None)
+        found += consumer_stats(int(partition), body)
+    return found
