@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.web.address import OVERVIEW_PATH, SUBSCRIPTION_PATH
+from throttlescope.app.web.address import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
 
 #: How much of the past a link shows.
 LINK_S = 3600
@@ -34,12 +34,12 @@ def subscription_link(options: ExportOptions) -> str:
 
 def topic_link(options: ExportOptions) -> str:
     """The overview of a topic's subscriptions."""
-    return f"{_base(options)}{OVERVIEW_PATH}?q={{{{ $labels.topic | urlquery }}}}&cluster={{{{ $labels.cluster | urlquery }}}}"
+    return f"{_base(options)}{SUBSCRIPTIONS_PATH}?q={{{{ $labels.topic | urlquery }}}}&cluster={{{{ $labels.cluster | urlquery }}}}"
 
 
 def cluster_link(options: ExportOptions) -> str:
     """The overview of a cluster."""
-    return f"{_base(options)}{OVERVIEW_PATH}?cluster={{{{ $labels.cluster | urlquery }}}}"
+    return f"{_base(options)}{SUBSCRIPTIONS_PATH}?cluster={{{{ $labels.cluster | urlquery }}}}"
 
 
 def _base(options: ExportOptions) -> str:

@@ -14,6 +14,7 @@ from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.times import check_range, format_time, parse_time
 
 OVERVIEW_PATH = "/"
+SUBSCRIPTIONS_PATH = "/subscriptions"
 SUBSCRIPTION_PATH = "/subscription"
 
 VIEWS = ("now", "recent")
@@ -33,8 +34,8 @@ class Subscription:
 
 
 @dataclass(frozen=True)
-class OverviewAddress:
-    """What the overview shows.
+class SubscriptionsAddress:
+    """Which subscriptions the table shows.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class OverviewAddress:
     own_topics: bool = False
 
     @classmethod
-    def parse(cls, query: str | None) -> OverviewAddress:
+    def parse(cls, query: str | None) -> SubscriptionsAddress:
         values = _values(query)
         causes = tuple(dict.fromkeys(values.get("cause", [])))
         strange = [cause for cause in causes if cause not in CAUSES]
@@ -77,9 +78,9 @@ class OverviewAddress:
         pairs += [("cause", cause) for cause in self.causes]
         pairs += [("view", self.view)] if self.view else []
         pairs += [("own", "1")] if self.own_topics else []
-        return _href(OVERVIEW_PATH, pairs)
+        return _href(SUBSCRIPTIONS_PATH, pairs)
 
-    def toggled(self, cause: str) -> OverviewAddress:
+    def toggled(self, cause: str) -> SubscriptionsAddress:
         """The same with one cause let through, or no longer."""
         causes = (
             tuple(c for c in self.causes if c != cause) if cause in self.causes else (*self.causes, cause)
@@ -114,7 +115,7 @@ class SubscriptionAddress:
                 "The address does not name a subscription",
                 got=f"no {', '.join(missing)}",
                 expected="cluster, topic, partition and subscription",
-                fix="open it from the overview",
+                fix="open it from the table of subscriptions",
             )
         partition = _one(values, "partition") or "-1"
         if not (partition.removeprefix("-").isascii() and partition.removeprefix("-").isdigit()):

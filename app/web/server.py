@@ -10,14 +10,15 @@ import socket
 from pathlib import Path
 
 from dash import ClientsideFunction, Dash, Input, Output, State
-from flask import Flask
+from flask import Flask, redirect, request
 
 from throttlescope.app.api.endpoints import QueryLimits
 from throttlescope.app.api.lake_queries import LakeQueries
 from throttlescope.app.api.routes import DEFAULT_LIMITS, NO_ORIGIN, api_blueprint
 from throttlescope.app.metrics.routes import metrics_blueprint
+from throttlescope.app.web.address import OVERVIEW_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages import PAGES
+from throttlescope.app.web.pages import IN_HEADER, PAGES
 from throttlescope.app.web.shell import explained, not_found, shell
 from throttlescope.ingest.errors import InputError
 
@@ -70,7 +71,7 @@ def create_app(
     app.server.register_blueprint(api_blueprint(queries, limits, cors_origin=cors_origin))
     app.server.register_blueprint(metrics_blueprint(queries.lake))
     reader = LakeReader(lake_path)
-    app.layout = shell()
+    app.layout = shell([(page.TITLE, page.PATH) for page in IN_HEADER])
 
     @app.callback(Output("page", "children"), Input("address", "pathname"), State("address", "search"))
     @explained
@@ -86,6 +87,13 @@ def create_app(
     )
     for page in PAGES.values():
         page.register(app, reader)
+
+    @app.server.before_request
+    def moved():
+        # The table of subscriptions was the first page once; its links go on to work.
+        if request.path == OVERVIEW_PATH and request.args.keys() & {"q", "cause", "view", "own"}:
+            return redirect(f"{SUBSCRIPTIONS_PATH}?{request.query_string.decode()}")
+        return None
 
     @app.server.after_request
     def protect(response):

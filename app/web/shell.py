@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.exceptions import PreventUpdate
 
+from throttlescope.app.web import format as fmt
 from throttlescope.app.web.address import OVERVIEW_PATH
+from throttlescope.app.web.data.newest import Freshness
 from throttlescope.ingest.errors import ThrottlescopeError
 
 _LOG = logging.getLogger(__name__)
@@ -27,8 +29,14 @@ THEME = {
 }
 
 
-def shell() -> dmc.MantineProvider:
-    """The frame: header, the place for a page, and the address that is the state."""
+def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
+    """The frame: header, the place for a page, and the address that is the state.
+
+    Parameters
+    ----------
+    pages : sequence of (title, path)
+        What the header leads to.
+    """
     return dmc.MantineProvider(
         defaultColorScheme="auto",
         theme=THEME,
@@ -39,7 +47,11 @@ def shell() -> dmc.MantineProvider:
                 className="shell-header",
                 children=[
                     dcc.Link("throttlescope", href=OVERVIEW_PATH, className="shell-brand"),
-                    html.Span("limit or consumers: what holds the backlog?", className="shell-question"),
+                    html.Nav(
+                        [dcc.Link(title, href=path, className="shell-link") for title, path in pages],
+                        className="shell-nav",
+                        **{"aria-label": "pages"},
+                    ),
                     html.Span(className="shell-space"),
                     html.Span("all times UTC · read-only", className="shell-note"),
                     dmc.ColorSchemeToggle(
@@ -84,6 +96,34 @@ def fault(error: ThrottlescopeError) -> dmc.Alert:
         if value is not None
     ]
     return panel(f"{error.what}.", sentences, next_step=back_link(), tone="orange")
+
+
+def freshness_line(freshness: Freshness) -> list:
+    """How new the data is; recordings are named as such."""
+    if freshness.data_up_to_ms is None:
+        return ["no data yet"]
+    words = [html.Span(f"data up to {fmt.moment(freshness.data_up_to_ms)}")]
+    if freshness.is_recording:
+        words.insert(
+            0,
+            html.Span(
+                dmc.Badge("demo: recordings", color="grape", variant="light", radius="sm", tt="none"),
+                title="times are those of the recordings",
+            ),
+        )
+    return words
+
+
+def no_verdicts(lake_path: str) -> dmc.Alert:
+    """An empty lake, and how it is filled."""
+    return panel(
+        "No verdicts yet.",
+        [
+            f"The lake {lake_path} holds none.",
+            "Fill it: throttlescope run --prometheus URL --pulsar-admin URL --start -6h --end now --lake DIR, "
+            "or see recordings: throttlescope demo.",
+        ],
+    )
 
 
 def back_link() -> dcc.Link:

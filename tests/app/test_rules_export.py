@@ -23,7 +23,7 @@ from throttlescope.app.rules_export.inhibit import inhibit_rules
 from throttlescope.app.rules_export.limiters import RHO, _periods
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Alerting
-from throttlescope.app.web.address import OverviewAddress, SubscriptionAddress
+from throttlescope.app.web.address import SubscriptionAddress, SubscriptionsAddress
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.sources.recording import read_recording
@@ -316,7 +316,7 @@ def test_every_alert_has_words_a_first_action_and_a_link():
             }
         else:
             assert path == "/at/"
-            OverviewAddress.parse(query)
+            SubscriptionsAddress.parse(query)
 
 
 def test_thresholds_are_those_of_the_diagnosis(monkeypatch):

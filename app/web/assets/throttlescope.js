@@ -4,7 +4,7 @@
 (function () {
   "use strict";
 
-  const OVERVIEW = "/";
+  const SUBSCRIPTIONS = "/subscriptions";
 
   function navigate(href, stay) {
     const url = new URL(href, window.location.origin);
@@ -43,6 +43,10 @@
         page && page.focus({ preventScroll: true });
       }
       titledPath = pathname;
+      document.querySelectorAll(".shell-link").forEach((link) => {
+        const here = link.getAttribute("href") === pathname;
+        here ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+      });
       return "shell-page";
     },
 
@@ -50,19 +54,19 @@
     // entry in the history for every key.
     syncFilters: function (search, text, clusters, pathname) {
       const none = window.dash_clientside.no_update;
-      if (pathname !== OVERVIEW) {
+      if (pathname !== SUBSCRIPTIONS) {
         return none;
       }
       const query = new URLSearchParams(search || "");
       const wanted = [query.get("q") || "", query.getAll("cluster")];
       const shown = [(text || "").trim(), clusters || []];
       const triggered = window.dash_clientside.callback_context.triggered_id;
-      if (triggered !== "overview-search" && triggered !== "overview-clusters") {
+      if (triggered !== "subscriptions-search" && triggered !== "subscriptions-clusters") {
         if (wanted[0] !== shown[0]) {
-          window.dash_clientside.set_props("overview-search", { value: wanted[0] });
+          window.dash_clientside.set_props("subscriptions-search", { value: wanted[0] });
         }
         if (JSON.stringify(wanted[1]) !== JSON.stringify(shown[1])) {
-          window.dash_clientside.set_props("overview-clusters", { value: wanted[1] });
+          window.dash_clientside.set_props("subscriptions-clusters", { value: wanted[1] });
         }
         return none;
       }
@@ -76,12 +80,12 @@
       shown[1].forEach((cluster) => next.append("cluster", cluster));
       ["cause", "view", "own"].forEach((key) => query.getAll(key).forEach((value) => next.append(key, value)));
       const written = next.toString() ? "?" + next.toString() : "";
-      go("replaceState", OVERVIEW + written);
+      go("replaceState", SUBSCRIPTIONS + written);
       return none;
     },
 
     refreshGrid: function () {
-      window.dash_ag_grid.getApiAsync("overview-grid").then((api) => api.purgeInfiniteCache());
+      window.dash_ag_grid.getApiAsync("subscriptions-grid").then((api) => api.purgeInfiniteCache());
       return window.dash_clientside.no_update;
     },
 
@@ -178,20 +182,20 @@
 
   document.addEventListener("keydown", function (event) {
     const typing = event.target.closest && event.target.closest("input, textarea, select, [contenteditable=true]");
-    const box = document.getElementById("overview-search");
+    const box = document.getElementById("subscriptions-search");
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       if (box) {
         box.focus();
         box.select();
       } else {
-        navigate(OVERVIEW);
+        navigate(SUBSCRIPTIONS);
       }
     } else if (event.key === "Escape" && typing === box && box) {
       box.blur();
     } else if (event.key === "ArrowDown" && typing === box && box) {
       event.preventDefault();
-      const api = window.dash_ag_grid.getApi("overview-grid");
+      const api = window.dash_ag_grid.getApi("subscriptions-grid");
       if (api && api.getDisplayedRowCount()) {
         api.setFocusedCell(0, "subscription");
       }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from throttlescope.app.web.address import VIEWS, OverviewAddress
+from throttlescope.app.web.address import VIEWS, SubscriptionsAddress
 from throttlescope.app.web.causes import ORDER
 from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.reader import LakeReader, dicts
@@ -99,7 +99,7 @@ def freshness(reader: LakeReader) -> Freshness:
     return reader.read(read)
 
 
-def cause_counts(reader: LakeReader, address: OverviewAddress) -> list[CauseCount]:
+def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> list[CauseCount]:
     """Subscriptions per cause, worst cause first, under the address's search and clusters.
 
     Over the recent hours a subscription counts once, by what held it longest.
@@ -127,7 +127,7 @@ def cause_counts(reader: LakeReader, address: OverviewAddress) -> list[CauseCoun
 
 def subscriptions(
     reader: LakeReader,
-    address: OverviewAddress,
+    address: SubscriptionsAddress,
     *,
     sort: Sequence[tuple[str, bool]] = (),
     start: int = 0,
@@ -179,7 +179,7 @@ _SELECTOR = (
 _QUIET_OWN = "own_topic AND cause = 'healthy' AND coalesce(main_cause, 'healthy') = 'healthy'"
 
 
-def _where(address: OverviewAddress, *, with_causes: bool = True) -> tuple[str, list]:
+def _where(address: SubscriptionsAddress, *, with_causes: bool = True) -> tuple[str, list]:
     conditions, values = ["true" if address.own_topics else f"NOT ({_QUIET_OWN})"], []
     for word in address.search.split():
         # Every word must be somewhere in the names; contains() has no wildcards to escape.

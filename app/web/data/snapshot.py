@@ -15,7 +15,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake
 
 #: What pages read.
-READ_TABLES = ("verdicts", "signals", "truth", "ingest_runs")
+READ_TABLES = ("verdicts", "signals", "truth", "ingest_runs", "episodes", "incidents", "forecasts")
 
 
 class Snapshot:

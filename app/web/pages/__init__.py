@@ -1,5 +1,9 @@
-"""Pages. Each module has a ``PATH``, a ``TITLE``, ``layout(query)`` and ``register(app, reader)``."""
+"""Pages. Each module has a ``PATH``, a ``TITLE``, ``layout(query)`` and ``register(app, reader)``.
 
-from throttlescope.app.web.pages import overview, subscription
+Those of :data:`IN_HEADER` are reached from everywhere, in this order.
+"""
 
-PAGES = {page.PATH: page for page in (overview, subscription)}
+from throttlescope.app.web.pages import overview, subscription, subscriptions
+
+IN_HEADER = (overview, subscriptions)
+PAGES = {page.PATH: page for page in (*IN_HEADER, subscription)}

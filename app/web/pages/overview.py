@@ -1,481 +1,294 @@
-"""The overview: all subscriptions, what holds each, worst first.
+"""The first page: how many of what, what is lost next, what many share, what is largest, and how fresh all of it is.
 
-In: the address (search, causes, clusters) and the newest verdicts. Out: components. Rows are sorted,
-filtered and paged by the server; a click or Enter opens a subscription.
+In: the newest verdicts, forecasts, episodes and incidents of a lake. Out: components; every row leads to its subscription.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import dash_ag_grid as dag
-import dash_mantine_components as dmc
-from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.address import (
     OVERVIEW_PATH,
-    OverviewAddress,
     Subscription,
     SubscriptionAddress,
+    SubscriptionsAddress,
 )
-from throttlescope.app.web.answer import cause_is_open
-from throttlescope.app.web.causes import CAUSES, SIDES, limiter_words
+from throttlescope.app.web.causes import CAUSES, limiter_words
 from throttlescope.app.web.data import newest
-from throttlescope.app.web.data.latest import RECENT_MS
-from throttlescope.app.web.data.newest import NOW, RECENT, CauseCount, Freshness
+from throttlescope.app.web.data import overview as asked
+from throttlescope.app.web.data.newest import CauseCount, Freshness
+from throttlescope.app.web.data.overview import Run
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.shell import explained, panel
-from throttlescope.ingest.errors import InputError
+from throttlescope.app.web.grid import NONE
+from throttlescope.app.web.shell import explained, freshness_line, no_verdicts, panel, skeleton
 
 PATH = OVERVIEW_PATH
-TITLE = "Subscriptions"
+TITLE = "Overview"
 
-#: Stands in a table where there is nothing to say; "not measured" would not fit.
-NONE = "\N{EN DASH}"
-_RECENT = fmt.duration(RECENT_MS)
-_ROW_HEIGHT_PX = 34
-
-GRID_THEME = {
-    "function": (
-        "themeQuartz.withParams({"
-        "backgroundColor: 'var(--mantine-color-body)', foregroundColor: 'var(--mantine-color-text)',"
-        "borderColor: 'var(--mantine-color-default-border)', headerBackgroundColor: 'var(--mantine-color-default-hover)',"
-        "rowHoverColor: 'var(--mantine-color-default-hover)', accentColor: '#0072B2', fontFamily: 'inherit',"
-        "fontSize: 13, headerFontSize: 12, spacing: 5, wrapperBorderRadius: 4})"
-    )
+_LOSSES = {
+    "ttl": "messages expire",
+    "quota_size": "backlog quota by size",
+    "quota_age": "backlog quota by age",
+}
+_SHARED = {
+    "broker": "the broker",
+    "broker_limiter": "the broker's limit",
+    "namespace_policy": "a limit of the namespace",
+    "topic_limiter": "the topic's limit",
 }
 
 
-def columns(view: str) -> list[dict]:
-    """The table's columns; both views name the same things by the same fields."""
-    names = [
-        {
-            "field": "subscription",
-            "headerName": "Subscription",
-            "cellRenderer": "SubscriptionLink",
-            "flex": 2,
-            "minWidth": 120,
-            "tooltipField": "subscription",
-        },
-        {"field": "topic", "headerName": "Topic", "flex": 4, "minWidth": 170, "tooltipField": "topic"},
-        {
-            "field": "partition",
-            "headerName": "Part.",
-            "headerTooltip": f"partition; {NONE} : not partitioned",
-            "width": 56,
-            "type": "rightAligned",
-        },
-        {"field": "cluster", "headerName": "Cluster", "flex": 2, "minWidth": 105, "tooltipField": "cluster"},
-    ]
-    is_now = view == NOW
-    cause = {
-        "field": "cause",
-        "headerName": "Cause now" if is_now else f"Longest in {_RECENT}",
-        "headerTooltip": "cause of the newest window"
-        if is_now
-        else f"what held it longest in its cluster's newest {_RECENT}",
-        "cellRenderer": "CauseBadge",
-        "width": 218,
-        "tooltipField": "cause_tip",
-    }
-    confidence = {
-        "field": "confidence",
-        "headerName": "Confidence",
-        "headerTooltip": "probability that the cause is right"
-        + ("" if is_now else ", mean over its windows"),
-        "width": 92,
-        "type": "rightAligned",
-    }
-    backlog = {
-        "field": "backlog",
-        "headerName": "Backlog, entries" if is_now else "Backlog, largest",
-        "headerTooltip": "ready entries (batches), not messages",
-        "width": 120,
-        "type": "rightAligned",
-        "tooltipField": "backlog_exact",
-    }
-    growth = {
-        "field": "growth",
-        "headerName": "Change",
-        "headerTooltip": "change of the backlog over the verdict's window, entries",
-        "width": 82,
-        "type": "rightAligned",
-        "tooltipField": "growth_exact",
-    }
-    held = {
-        "field": "held",
-        "headerName": "For",
-        "headerTooltip": "how long this cause has held" + ("; ≥ : it may be longer" if is_now else " in all"),
-        "width": 82,
-        "tooltipField": "held_tip",
-    }
-    when = {"field": "when", "headerName": "Between, UTC", "width": 112, "tooltipField": "held_tip"}
-    other = {
-        "field": "other",
-        "headerName": f"Before, last {_RECENT}" if is_now else "Now",
-        "headerTooltip": (
-            f"what held it longest in its cluster's newest {_RECENT}, where that is not the cause now; a click tells it"
-            if is_now
-            else "cause of the newest window; a click tells it"
-        ),
-        "cellRenderer": "CauseBadge",
-        "width": 172 if is_now else 112,
-        "tooltipField": "other_tip",
-    }
-    naive = {
-        "field": "naive",
-        "headerName": "Naive rule says",
-        "headerTooltip": (
-            "shown where it differs; backlog > 1000 entries: a limit if there was any throttle event, else the consumers"
-        ),
-        "width": 118,
-    }
-    numbers = [backlog, growth, held] if is_now else [backlog, held, when]
-    return [cause, confidence, *names, *numbers, other, naive]
-
-
-def layout(query: str | None) -> html.Div:
-    """The frame of the page; its parts are filled by callbacks."""
-    try:
-        search = OverviewAddress.parse(query).search
-    except InputError:
-        search = ""
-    return html.Div(
-        [
-            html.Div(
-                [html.H1(TITLE), html.Div(id="overview-freshness", className="freshness")],
-                className="page-head",
-            ),
-            html.Div(dmc.Skeleton(height=64), id="overview-cards"),
-            html.Div(
-                [
-                    html.Div(id="overview-view", className="views"),
-                    dmc.TextInput(
-                        id="overview-search",
-                        value=search,
-                        placeholder="search subscription, topic, cluster",
-                        debounce=200,
-                        leftSection="⌕",
-                        rightSection=dmc.Kbd("/", size="xs"),
-                        className="overview-search",
-                        **{"aria-label": "search subscription, topic, cluster"},
-                    ),
-                    dmc.MultiSelect(
-                        id="overview-clusters",
-                        data=[],
-                        value=[],
-                        placeholder="all clusters",
-                        searchable=True,
-                        clearable=True,
-                        className="overview-clusters",
-                        **{"aria-label": "clusters"},
-                    ),
-                ],
-                className="toolbar",
-            ),
-            html.Div(id="overview-status", className="status", role="status"),
-            dag.AgGrid(
-                id="overview-grid",
-                rowModelType="infinite",
-                # Which columns depends on what the lake holds; a callback says.
-                columnDefs=[],
-                defaultColDef={"resizable": True, "sortable": True, "suppressHeaderMenuButton": True},
-                getRowId="params.data.id",
-                eventListeners={
-                    "cellKeyDown": ["openOnEnter(params)"],
-                    "rowClicked": ["openOnClick(params)"],
-                },
-                dashGridOptions={
-                    "theme": GRID_THEME,
-                    "rowHeight": _ROW_HEIGHT_PX,
-                    "headerHeight": 36,
-                    "cacheBlockSize": 100,
-                    "maxConcurrentDatasourceRequests": 1,
-                    "infiniteInitialRowCount": 1,
-                    "tooltipShowDelay": 300,
-                    "suppressNoRowsOverlay": True,
-                },
-                style={"height": None},
-                className="overview-grid",
-            ),
-            # Filled when the address changed what the table shows: the grid then asks for its rows again.
-            dcc.Store(id="overview-shown", data=query or ""),
-            dcc.Store(id="overview-synced"),
-        ],
-        className="overview",
-    )
+def layout(_query: str | None) -> html.Div:
+    """The frame of the page; its content is filled by a callback."""
+    return html.Div(html.Div(skeleton(), id="overview-content"), className="overview")
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """Callbacks: thin ways from the address to the reader and back to components."""
+    """One callback: the page from one reading."""
 
     @app.callback(
-        Output("overview-cards", "children"),
-        Output("overview-freshness", "children"),
-        Output("overview-status", "children"),
-        Output("overview-clusters", "data"),
-        Output("overview-view", "children"),
-        Output("overview-grid", "columnDefs"),
-        Output("overview-shown", "data"),
-        Input("address", "search"),
-        State("address", "pathname"),
-        State("overview-shown", "data"),
+        Output("overview-content", "children"), Input("address", "search"), State("address", "pathname")
     )
-    def show(query, pathname, shown):
-        if pathname != PATH:
-            return (no_update,) * 7
-        now = no_update if (query or "") == shown else query or ""
-        parts = explained(lambda: _parts(query))()
-        return (*parts, now) if isinstance(parts, tuple) else (parts, "", "", no_update, "", no_update, now)
+    def show(_query, pathname):
+        return explained(lambda: page(reader))() if pathname == PATH else no_update
 
-    def _parts(query):
-        freshness = newest.freshness(reader)
-        address = with_view(OverviewAddress.parse(query), freshness)
-        counts = newest.cause_counts(reader, address)
-        _, total = newest.subscriptions(reader, address, end=0)
-        return (
-            cards(counts, address),
-            freshness_line(freshness),
-            status(address, freshness, total, reader.lake_path),
-            [{"value": cluster, "label": fmt.name(cluster, 60)} for cluster in freshness.clusters],
-            views(address),
-            columns(address.view),
-        )
 
-    @app.callback(
-        Output("overview-grid", "getRowsResponse"),
-        Input("overview-grid", "getRowsRequest"),
-        State("address", "search"),
+def page(reader: LakeReader) -> html.Div:
+    """The whole page."""
+    freshness = newest.freshness(reader)
+    head = html.Div(
+        [
+            html.H1(TITLE),
+            html.Div(freshness_line(freshness), className="freshness"),
+            html.Div(run_line(asked.last_run(reader)), className="freshness"),
+        ],
+        className="page-head",
     )
-    def rows(request, query):
-        if request is None:
-            return no_update
-        try:
-            address = with_view(OverviewAddress.parse(query), newest.freshness(reader))
-        except InputError:
-            return {"rowData": [], "rowCount": 0}
-        sort = [(item["colId"], item["sort"] == "desc") for item in request.get("sortModel") or []]
-        found, total = newest.subscriptions(
-            reader, address, sort=sort, start=int(request["startRow"]), end=int(request["endRow"])
-        )
-        return {"rowData": [grid_row(row, address.view) for row in found], "rowCount": total}
-
-    app.clientside_callback(
-        ClientsideFunction("throttlescope", "syncFilters"),
-        # It writes the address itself: with the address as an output, Dash would hold back every callback
-        # that reads it.
-        Output("overview-synced", "data"),
-        Input("address", "search"),
-        Input("overview-search", "value"),
-        Input("overview-clusters", "value"),
-        State("address", "pathname"),
-    )
-    app.clientside_callback(
-        ClientsideFunction("throttlescope", "refreshGrid"),
-        Output("overview-grid", "className"),
-        Input("overview-shown", "data"),
-        prevent_initial_call=True,
-    )
-
-
-def with_view(address: OverviewAddress, freshness: Freshness) -> OverviewAddress:
-    """The view asked for, or the one that answers: recordings end when their trouble has been mended."""
-    return replace(address, view=address.view or (RECENT if freshness.is_recording else NOW))
-
-
-def views(address: OverviewAddress) -> list[dcc.Link]:
-    """The two views as links; filters are kept."""
-    return [
-        dcc.Link(
-            label,
-            href=replace(address, view=view).href(),
-            className="view chosen" if view == address.view else "view",
-            title=title,
-        )
-        for view, label, title in (
-            (NOW, "now", "what holds each subscription in the newest window"),
-            (
-                RECENT,
-                f"last {_RECENT}",
-                f"what held each subscription longest in its cluster's newest {_RECENT}",
+    if not freshness.subscriptions:
+        return html.Div([head, no_verdicts(reader.lake_path)])
+    there = asked.judged(reader)
+    counts = newest.cause_counts(reader, SubscriptionsAddress())
+    episodes, open_ones = asked.open_episodes(reader)
+    return html.Div(
+        [
+            head,
+            cards(counts, asked.counts_a_day_before(reader), freshness),
+            html.Div(
+                [
+                    losses(asked.next_losses(reader), freshness, is_forecast="forecasts" in there),
+                    incidents(asked.open_incidents(reader), are_judged="episodes" in there),
+                ],
+                className="overview-columns",
             ),
-        )
-    ]
+            backlogs(episodes, open_ones, are_judged="episodes" in there),
+        ]
+    )
 
 
-def cards(counts: list[CauseCount], address: OverviewAddress) -> html.Nav:
-    """One card per cause with its counts, the view's first; a click lets the cause through or no longer."""
+def run_line(run: Run | None) -> list:
+    """How the newest run ended; one that failed says since when nothing new came."""
+    if run is None:
+        return []
+    words = f"{run.command} {run.status} at {fmt.moment(run.finished_ms)}"
+    if run.status == "done":
+        return [html.Span(words, className="quiet")]
+    since = f"last done {fmt.moment(run.done_ms)}" if run.done_ms else "none was ever done"
+    return [html.Strong(f"{words}; {since}", className="run-failed")]
+
+
+def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: Freshness) -> html.Nav:
+    """One card per cause that is or was there: how many now, and the change since a day before."""
+    now = {count.cause: count.now for count in counts}
+    words = [cause for cause in CAUSES if now.get(cause) or (before or {}).get(cause)]
+    compared = (
+        "against 24 h earlier" if before is not None else "nothing was judged 24 h earlier to compare with"
+    )
     return html.Nav(
-        [_card(count, address) for count in counts],
+        [
+            *(
+                _card(cause, now.get(cause, 0), None if before is None else before.get(cause, 0))
+                for cause in words
+            ),
+            html.Span(
+                f"{fmt.exact(freshness.subscriptions)} subscription partitions; {compared}.",
+                className="cards-note",
+            ),
+        ],
         className="cards",
         **{"aria-label": "subscriptions by cause"},
     )
 
 
-def _card(count: CauseCount, address: OverviewAddress) -> dcc.Link:
-    cause = CAUSES[count.cause]
-    pairs = [(count.now, "now"), (count.recent, f"in {_RECENT}")]
-    if address.view == RECENT:
-        pairs.reverse()
-    (first, first_words), (second, second_words) = pairs
+def _card(word: str, now: int, before: int | None) -> dcc.Link:
+    cause = CAUSES[word]
+    change = NONE if before is None else ("no change" if now == before else fmt.signed(now - before))
     return dcc.Link(
         [
             html.Span(
                 [html.Span(cause.mark, className="cause-mark", style={"color": cause.colour}), cause.label],
                 className="card-label",
             ),
-            html.Span(
-                [html.Strong(fmt.exact(first)), f" {first_words}"],
-                className="card-first" if first else "card-first none",
-            ),
-            html.Span(f"{fmt.exact(second)} {second_words}", className="card-second"),
+            html.Span(html.Strong(fmt.exact(now)), className="card-first" if now else "card-first none"),
+            html.Span(change, className="card-second"),
         ],
-        href=address.toggled(count.cause).href(),
-        className="card chosen" if count.cause in address.causes else "card",
+        href=SubscriptionsAddress(causes=(word,), view=newest.NOW).href(),
+        className="card",
         title=cause.answer,
     )
 
 
-def freshness_line(freshness: Freshness) -> list:
-    """How new the data is; recordings are named as such."""
-    if freshness.data_up_to_ms is None:
-        return ["no data yet"]
-    words = [html.Span(f"data up to {fmt.moment(freshness.data_up_to_ms)}")]
-    if freshness.is_recording:
-        words.insert(
-            0,
-            html.Span(
-                dmc.Badge("demo: recordings", color="grape", variant="light", radius="sm", tt="none"),
-                title="times are those of the recordings",
-            ),
+def losses(rows: list[dict], freshness: Freshness, *, is_forecast: bool) -> html.Section:
+    """What is lost or held next if nothing changes."""
+    if not is_forecast:
+        body = panel(
+            "No forecasts yet.",
+            ["Deadlines come from forecasts: throttlescope forecast --store --lake DIR, or the next run."],
         )
-    return words
+    elif not rows:
+        body = html.P(
+            "No loss is expected: no TTL or backlog quota is reached at this rate.", className="quiet"
+        )
+    else:
+        body = _table(
+            ("Subscription", "Cause", "What happens", "When", "90 % between"),
+            [_loss(row) for row in rows],
+        )
+    return _section("What is lost next", "if nothing changes, earliest first; UTC", body)
 
 
-def status(address: OverviewAddress, freshness: Freshness, total: int, lake_path: str) -> object:
-    """How many rows are shown, or which kind of nothing this is and what to do next."""
-    if not freshness.subscriptions:
-        return panel(
-            "No verdicts yet.",
+def _loss(row: dict) -> list:
+    when = fmt.duration(max(0, row["predicted_ms"] - row["made_at_ms"]))
+    low, high = fmt.moment(row["low_ms"])[:16], fmt.moment(row["high_ms"])[:16] if row["high_ms"] else "open"
+    return [
+        _link(row),
+        badge(row["cause"], row["limiter"]),
+        html.Span(_LOSSES[row["kind"]], title=row["consequence"]),
+        html.Span(
+            f"in {when}", title=f"{fmt.moment(row['predicted_ms'])}; made at {fmt.moment(row['made_at_ms'])}"
+        ),
+        f"{low} and {high}",
+    ]
+
+
+def incidents(rows: list[dict], *, are_judged: bool) -> html.Section:
+    """What several open backlogs have in common."""
+    if not are_judged:
+        body = panel(
+            "No episodes yet.",
+            ["They are made by the next run, or by throttlescope episodes --store --lake DIR."],
+        )
+    elif not rows:
+        body = html.P("No limiter or broker holds several subscriptions at once.", className="quiet")
+    else:
+        body = _table(
+            ("Shared", "Cause", "Subscriptions", "Since", "Largest backlog"),
             [
-                f"The lake {lake_path} holds none.",
-                "Fill it: throttlescope run --prometheus URL --pulsar-admin URL --start -6h --end now --lake DIR, "
-                "or see recordings: throttlescope demo.",
+                [
+                    _shared(row),
+                    badge(row["cause"], row["limiter"]),
+                    f"{fmt.exact(row['subscriptions'])} on {fmt.exact(row['topics'])} {'topic' if row['topics'] == 1 else 'topics'}",
+                    fmt.moment(row["since_ms"]),
+                    fmt.count(row["peak_entries"], "entries"),
+                ]
+                for row in rows
             ],
         )
-    filtered = bool(address.search or address.causes or address.clusters)
-    hidden = 0 if address.own_topics else freshness.own_topics
-    everything = dcc.Link("Show all of them", href=OverviewAddress(view=address.view).href())
-    if not total:
-        return panel(
-            "Nothing is left by these filters.",
+    return _section("Shared incidents", "several open backlogs with one limiter or broker in common", body)
+
+
+def _shared(row: dict) -> dcc.Link | html.Span:
+    name = row["shared_with"]
+    words = [f"{_SHARED[row['kind']]} ", html.Bdi(fmt.name(name, 60), className="name")]
+    if row["kind"].startswith("broker"):
+        return html.Span(words)
+    href = SubscriptionsAddress(search=name, clusters=(row["cluster"],), view=newest.NOW).href()
+    return dcc.Link(words, href=href)
+
+
+def backlogs(rows: list[dict], total: int, *, are_judged: bool) -> html.Section | None:
+    """The largest backlogs that are not drained."""
+    if not are_judged:
+        return None
+    if not rows:
+        body = html.P("Every backlog is drained.", className="quiet")
+    else:
+        body = _table(
+            ("Subscription", "Held longest by", "Backlog", "Largest", "Growing since", "Seen until"),
             [
-                f"{fmt.exact(freshness.subscriptions)} subscriptions are in the lake; "
-                "none fits the search, causes and clusters chosen."
+                [
+                    _link(row),
+                    badge(row["cause"], row["limiter"]),
+                    fmt.count(row["last_entries"], "entries"),
+                    fmt.count(row["peak_entries"], "entries"),
+                    fmt.moment(row["since_ms"]),
+                    fmt.moment(row["known_until_ms"]) + (" (silent)" if row["state"] == "silent" else ""),
+                ]
+                for row in rows
             ],
-            next_step=everything,
         )
-    subscriptions = "subscription" if freshness.subscriptions == 1 else "subscriptions"
-    if filtered:
-        return [f"{fmt.exact(total)} of {fmt.exact(freshness.subscriptions)} {subscriptions}. ", everything]
-    words = [f"{fmt.exact(total)} {subscriptions}, worst first. Enter or a click opens one."]
-    if hidden:
-        link = dcc.Link("Show them", href=replace(address, own_topics=True).href())
-        words += [f" {fmt.exact(hidden)} healthy ones of Pulsar's own topics are left out. ", link]
-    return words
-
-
-def grid_row(row: dict, view: str) -> dict:
-    """One row of the table, in words; the browser only draws it."""
-    subscription = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
-    ended = f"; last seen {fmt.moment(row['window_end_ms'])}" if row["stale"] else ""
-    now = _badge("cause", row["cause"], row["limiter"], " (ended)" if row["stale"] else "", ended)
-    shared = {
-        "subscription": fmt.name(row["subscription"]),
-        "topic": fmt.topic_name(row["topic"], -1),
-        "partition": NONE if row["partition"] < 0 else str(row["partition"]),
-        "cluster": fmt.name(row["cluster"]),
-    }
-    plain = SubscriptionAddress(subscription).href()
-    lately = SubscriptionAddress(subscription, at_ms=row["main_to_ms"]).href()
-    differs = row["main_cause"] is not None and row["main_cause"] != row["cause"]
-    if view == RECENT and row["main_cause"] is not None:
-        between = f"{fmt.clock(row['main_from_ms'])[:5]} to {fmt.clock(row['main_to_ms'])[:5]}"
-        return {
-            **shared,
-            "id": plain,
-            # What the row tells is what a click opens.
-            "href": lately if differs else plain,
-            **_badge("cause", row["main_cause"], row["main_limiter"]),
-            "confidence": _sure(row["main_cause"], row["main_confidence"]),
-            "backlog": or_none(row["main_peak_entries"], _whole),
-            "backlog_exact": fmt.exact(row["main_peak_entries"]),
-            "held": fmt.duration(row["main_held_ms"]),
-            "held_tip": f"between {fmt.moment(row['main_from_ms'])} and {fmt.moment(row['main_to_ms'])}",
-            "when": between,
-            **{key.replace("cause", "other", 1): value for key, value in now.items()},
-            "other_extra": "",
-            "other_href": plain if differs else "",
-            "naive": _naive(row["main_naive_side"], row["main_side"]),
-        }
-    at_least = "≥ " if row["since_at_least"] else ""
-    other = (
-        _badge("other", row["main_cause"], None)
-        if differs and row["main_cause"] != "healthy"
-        else {"other": ""}
+    shown = (
+        f"the largest {len(rows)} of {fmt.exact(total)}"
+        if total > len(rows)
+        else f"{fmt.exact(total)} in all"
     )
-    if other["other"]:
-        other |= {
-            "other": f"{other['other']}, {fmt.duration(row['main_held_ms'])}",
-            "other_tip": f"{other['other_tip']}, until {fmt.moment(row['main_to_ms'])}",
-            "other_href": lately,
-        }
-    return {
-        **shared,
-        "id": plain,
-        "href": plain,
-        **now,
-        "confidence": _sure(row["cause"], row["confidence"]),
-        "backlog": or_none(row["backlog_entries"], _whole),
-        "backlog_exact": fmt.exact(row["backlog_entries"]),
-        "growth": or_none(row["backlog_growth_entries"], _whole_change),
-        "growth_exact": fmt.exact(row["backlog_growth_entries"]),
-        "held": at_least + fmt.duration(row["window_end_ms"] - row["since_ms"]),
-        "held_tip": f"since {at_least}{fmt.moment(row['since_ms'])}{ended}",
-        **other,
-        "naive": _naive(row["naive_side"], row["side"]),
-    }
+    return _section("Open backlogs", f"not drained, {shown}; ready entries (batches)", body)
 
 
-def _badge(field: str, word: str, limiter: str | None, more: str = "", more_tip: str = "") -> dict:
+def badge(word: str, limiter: str | None) -> html.Span:
+    """A cause by shape and name, with the limiter that binds."""
     cause = CAUSES[word]
     binds = f": the {limiter_words(limiter)}" if limiter else ""
-    return {
-        field: cause.label + more,
-        f"{field}_mark": cause.mark,
-        f"{field}_colour": cause.colour,
-        f"{field}_extra": limiter or "",
-        f"{field}_tip": f"{cause.answer}{binds}{more_tip}",
-    }
+    return html.Span(
+        [
+            html.Span(
+                cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"}
+            ),
+            cause.label,
+            *([html.Span(limiter, className="cause-extra")] if limiter else []),
+        ],
+        className="cause-badge",
+        title=f"{cause.answer}{binds}",
+    )
 
 
-def _sure(cause: str, confidence: float) -> str:
-    return NONE if cause_is_open(cause, confidence) else fmt.percent(confidence)
+def _link(row: dict) -> dcc.Link:
+    key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+    return dcc.Link(
+        [
+            html.Bdi(fmt.name(row["subscription"], 60), className="name"),
+            html.Span(
+                [" on ", html.Bdi(fmt.topic_name(row["topic"], row["partition"]), className="name")],
+                className="quiet",
+            ),
+        ],
+        href=SubscriptionAddress(key).href(),
+        title=fmt.name(f"{row['cluster']}: {row['topic']}#{row['subscription']}"),
+    )
 
 
-def _naive(naive_side: str, side: str) -> str:
-    naive = SIDES[naive_side]
-    return "" if naive_side == side else f"{naive.mark} {naive.label}"
+def _section(title: str, note: str, body: object) -> html.Section:
+    return html.Section(
+        [
+            html.Div([html.H2(title), html.Span(note, className="section-note")], className="section-head"),
+            body,
+        ],
+        className="section",
+    )
 
 
-def _whole(entries: float) -> str:
-    return fmt.short(round(entries))
-
-
-def _whole_change(entries: float) -> str:
-    return fmt.signed(round(entries))
-
-
-def or_none(value: float | None, words) -> str:
-    return NONE if fmt.is_missing(value) else words(value)
+def _table(head: tuple[str, ...], rows: list[list]) -> html.Div:
+    # Wider than a small screen: the table scrolls in its own box, not the page.
+    return html.Div(
+        html.Table(
+            [
+                html.Thead(html.Tr([html.Th(text, scope="col") for text in head])),
+                html.Tbody([html.Tr([html.Td(cell) for cell in row]) for row in rows]),
+            ],
+            className="plain-table",
+        ),
+        className="table-box",
+        tabIndex=0,
+        role="region",
+        **{"aria-label": head[0]},
+    )

@@ -15,16 +15,16 @@ from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html,
 
 from throttlescope.app.web import figures
 from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address import OVERVIEW_PATH, SUBSCRIPTION_PATH, SubscriptionAddress
+from throttlescope.app.web.address import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH, SubscriptionAddress
 from throttlescope.app.web.answer import Answer, answer, cause_is_open
 from throttlescope.app.web.causes import CAUSES, SIDES
 from throttlescope.app.web.data import history
 from throttlescope.app.web.data.latest import LOOK_BACK_MS
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.figures.chart import CONFIG
+from throttlescope.app.web.grid import GRID_THEME, NONE, or_none
 from throttlescope.app.web.limits import Limit, is_relative, known_limits
 from throttlescope.app.web.measured import is_measured
-from throttlescope.app.web.pages.overview import GRID_THEME, NONE, or_none
 from throttlescope.app.web.parts import badge, copy_button, hostile, section
 from throttlescope.app.web.runs import runs
 from throttlescope.app.web.shell import back_link, explained, panel, skeleton
@@ -217,7 +217,7 @@ def _head(address: SubscriptionAddress) -> html.Div:
     return html.Div(
         [
             html.Div(
-                [dcc.Link("← all subscriptions", href=OVERVIEW_PATH)],
+                [dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH)],
                 className="crumbs",
             ),
             html.H1([html.Span("Subscription ", className="quiet"), hostile(key.subscription)]),

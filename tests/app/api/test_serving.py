@@ -21,24 +21,24 @@ SLOW = {
 }
 
 
-def overview(url: str) -> str:
-    """What the first page shows, as a browser asks for it."""
+def table(url: str) -> str:
+    """What the table of subscriptions shows, as a browser asks for it."""
     parts = [
-        ("overview-cards", "children"),
-        ("overview-freshness", "children"),
-        ("overview-status", "children"),
-        ("overview-clusters", "data"),
-        ("overview-view", "children"),
-        ("overview-grid", "columnDefs"),
-        ("overview-shown", "data"),
+        ("subscriptions-cards", "children"),
+        ("subscriptions-freshness", "children"),
+        ("subscriptions-status", "children"),
+        ("subscriptions-clusters", "data"),
+        ("subscriptions-view", "children"),
+        ("subscriptions-grid", "columnDefs"),
+        ("subscriptions-shown", "data"),
     ]
     body = {
         "output": "..{}..".format("...".join(f"{id_}.{name}" for id_, name in parts)),
         "outputs": [{"id": id_, "property": name} for id_, name in parts],
         "inputs": [{"id": "address", "property": "search", "value": ""}],
         "state": [
-            {"id": "address", "property": "pathname", "value": "/"},
-            {"id": "overview-shown", "property": "data", "value": None},
+            {"id": "address", "property": "pathname", "value": "/subscriptions"},
+            {"id": "subscriptions-shown", "property": "data", "value": None},
         ],
         "changedPropIds": ["address.search"],
     }
@@ -48,7 +48,7 @@ def overview(url: str) -> str:
 
 
 def test_a_lake_of_samples_alone_is_served(served):
-    said = overview(served.url)
+    said = table(served.url)
     assert "No verdicts yet." in said
     assert "throttlescope run" in said
     answer = requests.get(f"{served.url}/api/v1/label/__name__/values", timeout=60).json()
@@ -68,7 +68,7 @@ def test_pages_do_not_wait_for_queries(api_lake, tmp_path):
             while not any(one.done() for one in queries):
                 time.sleep(0.05)
             for _ in range(3):
-                assert "No verdicts yet." in overview(server.url)
+                assert "No verdicts yet." in table(server.url)
                 assert requests.get(f"{server.url}/-/healthy", timeout=60).status_code == 200
             answered_s = time.monotonic()
             done = [one.result() for one in queries]

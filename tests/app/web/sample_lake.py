@@ -15,6 +15,7 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of, parse_time
+from throttlescope.models.episodes.apply import build_episodes
 
 END_MS = parse_time("2026-11-20T03:00:00Z", now_ms=0)
 START_MS = END_MS - 3 * BLOCK_MS
@@ -223,6 +224,10 @@ def write_sample_lake(root: Path, samples: tuple[Sample, ...] = SAMPLES, *, trut
     ):
         if rows:
             lake.upsert(table, pa.Table.from_pylist(rows, schema=TABLES[table].loose_schema), run_id="sample")
+    build_episodes(None, lake, {sample.cluster for sample in samples}, START_MS, END_MS, "sample")
+    forecasts = pa.Table.from_pylist(_forecasts(samples), schema=TABLES["forecasts"].loose_schema)
+    if forecasts.num_rows:
+        lake.upsert("forecasts", forecasts, run_id="sample")
     return lake
 
 
@@ -346,6 +351,39 @@ def _truth(sample: Sample) -> list[dict]:
             "kept_aside": False,
         }
         for phase, end in zip(sample.phases, ends, strict=True)
+    ]
+
+
+def _forecasts(samples: tuple[Sample, ...]) -> list[dict]:
+    """Of two subscriptions a loss, of one of them an older forecast too, and of one that none comes."""
+    common = {
+        "method": "trend",
+        "unit": "s",
+        "consequence": "The broker expires them.",
+        "basis": "a sample",
+        "method_version": "0-sample",
+    }
+    made = [
+        ("billing", "ttl", END_MS - 15 * MINUTE_MS, 130),
+        ("billing", "ttl", END_MS, 134),
+        ("thumbnails", "quota_size", END_MS, 45),
+        ("ledger", "ttl", END_MS, None),
+        ("billing", "drain", END_MS, 20),
+    ]
+    return [
+        key(sample)
+        | common
+        | {
+            "made_at_ms": made_at_ms,
+            "kind": kind,
+            "state": "never" if minutes is None else "expected",
+            "predicted_ms": None if minutes is None else made_at_ms + minutes * MINUTE_MS,
+            "low_ms": None if minutes is None else made_at_ms + (minutes - 5) * MINUTE_MS,
+            "date": date_of(made_at_ms),
+        }
+        for name, kind, made_at_ms, minutes in made
+        for sample in samples
+        if sample.subscription == name
     ]
 
 

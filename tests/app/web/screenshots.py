@@ -28,17 +28,21 @@ def take(
                 width, height = SIZES[size]
                 page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
                 page.goto(address)
-                page.wait_for_selector("#overview-grid .ag-row .cause-badge")
-                page.wait_for_selector("#overview-cards .card")
-                page.wait_for_timeout(1000)
+                page.wait_for_selector("#overview-content .card")
+                page.wait_for_timeout(500)
                 suffix = ("" if size == "desktop" else f"-{size}") + (
                     "" if scheme == "light" else f"-{scheme}"
                 )
                 taken.append(_shot(page, out / f"overview{suffix}.png"))
+                page.goto(f"{address}/subscriptions")
+                page.wait_for_selector("#subscriptions-grid .ag-row .cause-badge")
+                page.wait_for_selector("#subscriptions-cards .card")
+                page.wait_for_timeout(1000)
+                taken.append(_shot(page, out / f"subscriptions{suffix}.png"))
                 if subscription:
-                    page.fill("#overview-search", subscription)
+                    page.fill("#subscriptions-search", subscription)
                     page.wait_for_timeout(800)
-                page.locator("#overview-grid .ag-row[row-index='0'] a").first.click()
+                page.locator("#subscriptions-grid .ag-row[row-index='0'] a").first.click()
                 page.wait_for_selector("#answer")
                 page.wait_for_selector(".js-plotly-plot .xtick text")
                 page.wait_for_timeout(1500)

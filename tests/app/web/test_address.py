@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.web.sample_lake import HOSTILE_NAME
-from throttlescope.app.web.address import OverviewAddress, Subscription, SubscriptionAddress
+from throttlescope.app.web.address import Subscription, SubscriptionAddress, SubscriptionsAddress
 from throttlescope.app.web.causes import ORDER
 from throttlescope.ingest.errors import InputError
 
@@ -49,8 +49,8 @@ def test_a_subscription_survives_its_link(cluster, topic, partition, subscriptio
     st.sets(_names),
 )
 def test_an_overview_survives_its_link(search, causes, clusters):
-    address = OverviewAddress(search, tuple(sorted(causes)), tuple(sorted(clusters)))
-    assert OverviewAddress.parse(query_of(address.href())) == address
+    address = SubscriptionsAddress(search, tuple(sorted(causes)), tuple(sorted(clusters)))
+    assert SubscriptionsAddress.parse(query_of(address.href())) == address
 
 
 def test_a_hostile_name_stays_inside_its_parameter():
@@ -91,10 +91,10 @@ def test_a_broken_address_is_explained(query, says):
 
 def test_an_unknown_cause_is_explained():
     with pytest.raises(InputError, match="does not exist"):
-        OverviewAddress.parse("?cause=bad_luck")
+        SubscriptionsAddress.parse("?cause=bad_luck")
 
 
 def test_a_cause_is_let_through_and_taken_back():
-    address = OverviewAddress("x", ("throttled",))
+    address = SubscriptionsAddress("x", ("throttled",))
     assert address.toggled("healthy").causes == ("throttled", "healthy")
     assert address.toggled("healthy").toggled("healthy") == address

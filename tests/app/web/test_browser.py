@@ -60,7 +60,7 @@ class Watched:
             lambda answer: answer.status >= 400 and self.complaints.append(f"{answer.status} {answer.url}"),
         )
 
-    def open(self, path=""):
+    def open(self, path="/subscriptions"):
         self.page.goto(self.address + path)
         return self.page
 
@@ -76,30 +76,30 @@ def watched(browser, address):
 
 
 def rows(page):
-    return page.locator("#overview-grid .ag-center-cols-container .ag-row, #overview-grid .ag-row").filter(
-        has=page.locator("a")
-    )
+    return page.locator(
+        "#subscriptions-grid .ag-center-cols-container .ag-row, #subscriptions-grid .ag-row"
+    ).filter(has=page.locator("a"))
 
 
 def wait_for_rows(page, number):
     page.wait_for_function(
-        "wanted => new Set([...document.querySelectorAll('#overview-grid .ag-row a')].map(a => a.href.split('&at=')[0])).size === wanted",
+        "wanted => new Set([...document.querySelectorAll('#subscriptions-grid .ag-row a')].map(a => a.href.split('&at=')[0])).size === wanted",
         arg=number,
     )
 
 
 def test_open_search_open_a_subscription_read_its_cause(watched):
     page = watched.open()
-    page.wait_for_selector("#overview-cards .card")
-    assert "Throttled" in page.inner_text("#overview-cards")
-    assert "data up to 2026-11-20 03:00:00 UTC" in page.inner_text("#overview-freshness")
-    page.wait_for_selector("#overview-grid .ag-row a")
+    page.wait_for_selector("#subscriptions-cards .card")
+    assert "Throttled" in page.inner_text("#subscriptions-cards")
+    assert "data up to 2026-11-20 03:00:00 UTC" in page.inner_text("#subscriptions-freshness")
+    page.wait_for_selector("#subscriptions-grid .ag-row a")
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.id") == "overview-search"
+    assert page.evaluate("document.activeElement.id") == "subscriptions-search"
     page.keyboard.type("billing")
     wait_for_rows(page, 1)
     assert urlsplit(page.url).query == "q=billing"
-    page.click("#overview-grid .ag-row a")
+    page.click("#subscriptions-grid .ag-row a")
     page.wait_for_selector("#answer")
     assert page.inner_text("#answer").replace("\N{NO-BREAK SPACE}", " ") == (
         "The subscription message limit (50 msg per 1 s, set by subscription policy) holds this subscription back."
@@ -115,13 +115,13 @@ def test_open_search_open_a_subscription_read_its_cause(watched):
     )
     page.go_back()
     wait_for_rows(page, 1)
-    assert page.input_value("#overview-search") == "billing"
+    assert page.input_value("#subscriptions-search") == "billing"
 
 
 def test_enter_opens_the_row_that_has_the_focus(watched):
-    page = watched.open("/?q=ledger")
+    page = watched.open("/subscriptions?q=ledger")
     wait_for_rows(page, 1)
-    page.focus("#overview-search")
+    page.focus("#subscriptions-search")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_selector("#answer")
@@ -130,25 +130,25 @@ def test_enter_opens_the_row_that_has_the_focus(watched):
 
 def test_cards_filter_and_sorting_is_the_servers(watched):
     page = watched.open()
-    page.click("#overview-cards .card:has-text('Throttled')")
+    page.click("#subscriptions-cards .card:has-text('Throttled')")
     wait_for_rows(page, 6)
     assert urlsplit(page.url).query == "cause=throttled&view=recent"
     page.click(".ag-header-cell[col-id=backlog] .ag-header-cell-label")
     page.wait_for_function(
-        "document.querySelector('#overview-grid .ag-row[row-index=\"0\"] a')?.innerText === 'thumbnails'"
+        "document.querySelector('#subscriptions-grid .ag-row[row-index=\"0\"] a')?.innerText === 'thumbnails'"
     )
-    page.click("#overview-cards .card:has-text('Slow consumers')")
+    page.click("#subscriptions-cards .card:has-text('Slow consumers')")
     wait_for_rows(page, 7)
     page.go_back()
     wait_for_rows(page, 6)
-    page.click("#overview-view .view:has-text('now')")
+    page.click("#subscriptions-view .view:has-text('now')")
     wait_for_rows(page, 5)
-    assert "Cause now" in page.inner_text("#overview-grid .ag-header")
-    page.fill("#overview-search", "nobody is called so")
+    assert "Cause now" in page.inner_text("#subscriptions-grid .ag-header")
+    page.fill("#subscriptions-search", "nobody is called so")
     page.wait_for_selector("text=Nothing is left by these filters.")
     page.click("text=Show all of them")
     page.wait_for_selector("text=34 subscriptions, worst first")
-    assert page.input_value("#overview-search") == ""
+    assert page.input_value("#subscriptions-search") == ""
 
 
 def test_a_shared_link_opens_the_same_view(watched):
@@ -215,13 +215,13 @@ def test_promql_is_copied_as_it_is(watched):
 
 def test_a_hostile_name_is_found_opened_and_harmless(watched):
     page = watched.open()
-    page.fill("#overview-search", "onerror=alert")
+    page.fill("#subscriptions-search", "onerror=alert")
     wait_for_rows(page, 1)
-    shown = page.inner_text("#overview-grid .ag-row a")
+    shown = page.inner_text("#subscriptions-grid .ag-row a")
     assert shown.startswith("</script><img src=x onerror=alert(1)>")
-    page.hover("#overview-grid .ag-row a")
+    page.hover("#subscriptions-grid .ag-row a")
     page.wait_for_timeout(600)
-    page.click("#overview-grid .ag-row a")
+    page.click("#subscriptions-grid .ag-row a")
     page.wait_for_selector("#answer")
     assert "</script><img src=x onerror=alert(1)>" in page.inner_text("h1")
     assert page.locator("img").count() == 0

@@ -16,7 +16,7 @@ from tests.app.web.sample_lake import (
     Sample,
     write_sample_lake,
 )
-from throttlescope.app.web.address import OverviewAddress, Subscription
+from throttlescope.app.web.address import Subscription, SubscriptionsAddress
 from throttlescope.app.web.causes import ORDER
 from throttlescope.app.web.data import history, newest
 from throttlescope.app.web.data.reader import LakeReader
@@ -26,18 +26,18 @@ BILLING = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "
 
 
 def names(reader, address=None, **options):
-    rows, _ = newest.subscriptions(reader, address or OverviewAddress(), **options)
+    rows, _ = newest.subscriptions(reader, address or SubscriptionsAddress(), **options)
     return [row["subscription"] for row in rows]
 
 
 def test_every_subscription_has_one_row(reader):
-    rows, total = newest.subscriptions(reader, OverviewAddress(), end=1000)
+    rows, total = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)
     assert total == len(rows) == len(SAMPLES)
     assert len({(row["cluster"], row["topic"], row["subscription"]) for row in rows}) == total
 
 
 def test_harm_comes_first(reader):
-    rows, _ = newest.subscriptions(reader, OverviewAddress(), end=1000)
+    rows, _ = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)
     healthy = [row["cause"] == "healthy" for row in rows]
     assert healthy == sorted(healthy)
     waiting = [row["backlog_entries"] for row in rows if row["cause"] != "healthy"]
@@ -69,7 +69,7 @@ def test_pages_make_the_whole(reader):
     ],
 )
 def test_sorting_follows_what_the_view_shows(reader, view, column, field):
-    address = OverviewAddress(view=view)
+    address = SubscriptionsAddress(view=view)
     up, _ = newest.subscriptions(reader, address, sort=[(column, False)], end=1000)
     down, _ = newest.subscriptions(reader, address, sort=[(column, True)], end=1000)
     values = [row[field] for row in up]
@@ -98,29 +98,29 @@ def test_an_unknown_column_is_no_way_into_sql(reader):
     ],
 )
 def test_search_finds_all_words_in_the_names(reader, search, expected):
-    assert set(names(reader, OverviewAddress(search=search), end=1000)) == expected
+    assert set(names(reader, SubscriptionsAddress(search=search), end=1000)) == expected
 
 
 def test_filters_by_cause_follow_the_view(reader):
     throttled = {"billing", "thumbnails", "search-index", "greedy-export", HOSTILE_NAME}
-    assert set(names(reader, OverviewAddress(causes=("throttled",), view="now"))) == throttled
-    assert set(names(reader, OverviewAddress(causes=("throttled",), view="recent"))) == throttled | {
+    assert set(names(reader, SubscriptionsAddress(causes=("throttled",), view="now"))) == throttled
+    assert set(names(reader, SubscriptionsAddress(causes=("throttled",), view="recent"))) == throttled | {
         "recommendations"
     }
-    west = OverviewAddress(clusters=("sample-west",), causes=("throttled",), view="recent")
+    west = SubscriptionsAddress(clusters=("sample-west",), causes=("throttled",), view="recent")
     assert names(reader, west) == ["recommendations"]
 
 
 def test_counts_agree_with_rows(reader):
-    counts = {count.cause: count for count in newest.cause_counts(reader, OverviewAddress())}
-    rows, total = newest.subscriptions(reader, OverviewAddress(), end=1000)
+    counts = {count.cause: count for count in newest.cause_counts(reader, SubscriptionsAddress())}
+    rows, total = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)
     assert (
         sum(count.now for count in counts.values()) == sum(count.recent for count in counts.values()) == total
     )
     for cause, count in counts.items():
         assert count.now == sum(row["cause"] == cause for row in rows)
         assert count.recent == sum(row["main_cause"] == cause for row in rows)
-    assert [count.cause for count in newest.cause_counts(reader, OverviewAddress())] == [
+    assert [count.cause for count in newest.cause_counts(reader, SubscriptionsAddress())] == [
         c for c in ORDER if c in counts
     ]
 
@@ -139,7 +139,9 @@ def test_pulsars_own_topics_are_news_only_in_trouble(tmp_path):
     write_sample_lake(tmp_path, samples)
     reader = LakeReader(tmp_path)
     assert set(names(reader)) == {"mine", "stuck", "not a topic of its own"}
-    assert set(names(reader, OverviewAddress(own_topics=True))) == {sample.subscription for sample in samples}
+    assert set(names(reader, SubscriptionsAddress(own_topics=True))) == {
+        sample.subscription for sample in samples
+    }
     assert newest.freshness(reader).own_topics == 1
 
 
@@ -191,8 +193,8 @@ def test_truth_is_there_for_recordings_only(reader):
 def test_an_empty_lake_reads_as_nothing(tmp_path):
     reader = LakeReader(tmp_path / "none")
     assert newest.freshness(reader).data_up_to_ms is None
-    assert newest.cause_counts(reader, OverviewAddress()) == []
-    assert newest.subscriptions(reader, OverviewAddress()) == ([], 0)
+    assert newest.cause_counts(reader, SubscriptionsAddress()) == []
+    assert newest.subscriptions(reader, SubscriptionsAddress()) == ([], 0)
     assert history.span(reader, BILLING) is None
     assert not (tmp_path / "none").exists(), "reading creates nothing"
 

@@ -18,11 +18,11 @@ from tests.app.web.sample_lake import (
     write_sample_lake,
 )
 from tests.app.web.test_format import plain
-from throttlescope.app.web.address import OverviewAddress, Subscription, SubscriptionAddress
+from throttlescope.app.web.address import Subscription, SubscriptionAddress, SubscriptionsAddress
 from throttlescope.app.web.causes import CAUSES
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages import overview, subscription
+from throttlescope.app.web.pages import subscription, subscriptions
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
 
@@ -43,25 +43,27 @@ def read(part) -> str:
     return " ".join(plain(text_of(part)).split())
 
 
-# -- overview ----------------------------------------------------------------------------------
+# -- subscriptions ----------------------------------------------------------------------------------
 
 
 def test_cards_say_counts_in_words_and_toggle_a_cause(reader):
-    counts = newest.cause_counts(reader, OverviewAddress())
-    cards = find(overview.cards(counts, OverviewAddress(search="x", view="now")), "Link")
+    counts = newest.cause_counts(reader, SubscriptionsAddress())
+    cards = find(subscriptions.cards(counts, SubscriptionsAddress(search="x", view="now")), "Link")
     assert read(cards[0]) == "▲ Throttled 5 now 6 in 6 h"
     assert read(cards[-1]) == "✓ Healthy 26 now 25 in 6 h"
-    assert cards[0].href == "/?q=x&cause=throttled&view=now"
-    recent = find(overview.cards(counts, OverviewAddress(causes=("throttled",), view="recent")), "Link")
+    assert cards[0].href == "/subscriptions?q=x&cause=throttled&view=now"
+    recent = find(
+        subscriptions.cards(counts, SubscriptionsAddress(causes=("throttled",), view="recent")), "Link"
+    )
     assert read(recent[0]) == "▲ Throttled 6 in 6 h 5 now"
     assert [card.className for card in recent][:2] == ["card chosen", "card"]
-    assert recent[0].href == "/?view=recent"
+    assert recent[0].href == "/subscriptions?view=recent"
 
 
 def row_of(reader, search: str, view: str) -> dict:
-    rows, total = newest.subscriptions(reader, OverviewAddress(search=search, view=view))
+    rows, total = newest.subscriptions(reader, SubscriptionsAddress(search=search, view=view))
     assert total == 1
-    return {key: plain(value) for key, value in overview.grid_row(rows[0], view).items()}
+    return {key: plain(value) for key, value in subscriptions.grid_row(rows[0], view).items()}
 
 
 def test_a_row_is_ready_to_read(reader):
@@ -101,17 +103,19 @@ def test_lately_a_row_opens_what_it_tells_and_links_to_now(reader):
 
 def test_both_views_fill_all_their_columns(reader):
     for view in ("now", "recent"):
-        rows, _ = newest.subscriptions(reader, OverviewAddress(view=view), end=1000)
+        rows, _ = newest.subscriptions(reader, SubscriptionsAddress(view=view), end=1000)
         for row in rows:
-            shown = overview.grid_row(row, view)
-            assert {column["field"] for column in overview.columns(view)} <= shown.keys()
+            shown = subscriptions.grid_row(row, view)
+            assert {column["field"] for column in subscriptions.columns(view)} <= shown.keys()
             assert all(isinstance(value, str) for value in shown.values())
 
 
 def test_recordings_are_shown_by_what_held_them(reader, tmp_path):
-    assert overview.with_view(OverviewAddress(), newest.freshness(reader)).view == "recent"
-    assert overview.with_view(OverviewAddress(view="now"), newest.freshness(reader)).view == "now"
-    assert overview.with_view(OverviewAddress(), newest.freshness(LakeReader(tmp_path))).view == "now"
+    assert subscriptions.with_view(SubscriptionsAddress(), newest.freshness(reader)).view == "recent"
+    assert subscriptions.with_view(SubscriptionsAddress(view="now"), newest.freshness(reader)).view == "now"
+    assert (
+        subscriptions.with_view(SubscriptionsAddress(), newest.freshness(LakeReader(tmp_path))).view == "now"
+    )
 
 
 def test_the_naive_rule_is_shown_where_it_differs(reader):
@@ -119,35 +123,35 @@ def test_the_naive_rule_is_shown_where_it_differs(reader):
 
 
 def test_links_of_rows_lead_back_to_the_same_subscription(reader):
-    rows, _ = newest.subscriptions(reader, OverviewAddress(), end=1000)
+    rows, _ = newest.subscriptions(reader, SubscriptionsAddress(), end=1000)
     for row in rows:
-        parsed = SubscriptionAddress.parse(urlsplit(overview.grid_row(row, "recent")["href"]).query)
+        parsed = SubscriptionAddress.parse(urlsplit(subscriptions.grid_row(row, "recent")["href"]).query)
         assert parsed.subscription.subscription == row["subscription"]
         assert parsed.subscription.topic == row["topic"]
 
 
 def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
     empty = LakeReader(tmp_path)
-    said = read(overview.status(OverviewAddress(), newest.freshness(empty), 0, empty.lake_path))
+    said = read(subscriptions.status(SubscriptionsAddress(), newest.freshness(empty), 0, empty.lake_path))
     assert "No verdicts yet." in said
     assert "throttlescope run" in said
-    hidden = overview.status(OverviewAddress(search="nobody"), newest.freshness(reader), 0, "lake")
+    hidden = subscriptions.status(SubscriptionsAddress(search="nobody"), newest.freshness(reader), 0, "lake")
     assert "Nothing is left by these filters. 34 subscriptions are in the lake" in read(hidden)
-    assert find(hidden, "Link")[0].href == "/"
+    assert find(hidden, "Link")[0].href == "/subscriptions"
     quiet = dataclasses.replace(newest.freshness(reader), own_topics=7)
     assert "7 healthy ones of Pulsar's own topics are left out" in read(
-        overview.status(OverviewAddress(), quiet, 34, "lake")
+        subscriptions.status(SubscriptionsAddress(), quiet, 34, "lake")
     )
-    assert read(overview.status(OverviewAddress(), newest.freshness(reader), 34, "lake")).startswith(
-        "34 subscriptions, worst first"
-    )
-    assert read(overview.status(OverviewAddress(search="a"), newest.freshness(reader), 3, "lake")).startswith(
-        "3 of 34"
-    )
+    assert read(
+        subscriptions.status(SubscriptionsAddress(), newest.freshness(reader), 34, "lake")
+    ).startswith("34 subscriptions, worst first")
+    assert read(
+        subscriptions.status(SubscriptionsAddress(search="a"), newest.freshness(reader), 3, "lake")
+    ).startswith("3 of 34")
 
 
 def test_recordings_are_called_recordings(reader):
-    said = read(overview.freshness_line(newest.freshness(reader)))
+    said = read(subscriptions.freshness_line(newest.freshness(reader)))
     assert said == "demo: recordings data up to 2026-11-20 03:00:00 UTC"
 
 
@@ -157,10 +161,10 @@ def test_a_subscription_that_ended_says_so(tmp_path):
         Sample("persistent://a/b/c", "here", (Phase(0),)),
     )
     write_sample_lake(tmp_path, samples)
-    rows, _ = newest.subscriptions(LakeReader(tmp_path), OverviewAddress())
+    rows, _ = newest.subscriptions(LakeReader(tmp_path), SubscriptionsAddress())
     assert not any(row["stale"] for row in rows)
     old = rows[0] | {"stale": True, "window_end_ms": END_MS - BLOCK_MS}
-    shown = overview.grid_row(old, "now")
+    shown = subscriptions.grid_row(old, "now")
     assert shown["cause"] == "Healthy (ended)"
     assert "last seen 2026-11-20 02:00:00 UTC" in shown["cause_tip"]
 
@@ -259,8 +263,8 @@ def test_unknown_is_not_given_a_probability(reader, tmp_path):
     key = SubscriptionAddress(Subscription(sample.cluster, sample.topic, -1, "open"))
     assert "? Unknown no cause is named" in read(subscription.page(subscription.read_view(own, key)))
     assert (
-        overview.grid_row(newest.subscriptions(own, OverviewAddress())[0][0], "now")["confidence"]
-        == overview.NONE
+        subscriptions.grid_row(newest.subscriptions(own, SubscriptionsAddress())[0][0], "now")["confidence"]
+        == subscriptions.NONE
     )
 
 

@@ -96,10 +96,10 @@ def test_rows_come_in_pages_sorted_by_the_server(client):
     }
     response = call(
         client,
-        "overview-grid.getRowsResponse",
-        [{"id": "overview-grid", "property": "getRowsRequest", "value": request}],
+        "subscriptions-grid.getRowsResponse",
+        [{"id": "subscriptions-grid", "property": "getRowsRequest", "value": request}],
         [{"id": "address", "property": "search", "value": "?cause=throttled&view=recent"}],
-    )["overview-grid"]["getRowsResponse"]
+    )["subscriptions-grid"]["getRowsResponse"]
     assert response["rowCount"] == 6
     assert len(response["rowData"]) == 3
     assert response["rowData"][0]["subscription"] == "thumbnails"
@@ -109,11 +109,11 @@ def test_an_unreadable_address_gives_no_rows_and_an_explanation(client):
     request = {"startRow": 0, "endRow": 3, "sortModel": [], "filterModel": {}}
     response = call(
         client,
-        "overview-grid.getRowsResponse",
-        [{"id": "overview-grid", "property": "getRowsRequest", "value": request}],
+        "subscriptions-grid.getRowsResponse",
+        [{"id": "subscriptions-grid", "property": "getRowsRequest", "value": request}],
         [{"id": "address", "property": "search", "value": "?cause=bad_luck"}],
     )
-    assert response["overview-grid"]["getRowsResponse"] == {"rowData": [], "rowCount": 0}
+    assert response["subscriptions-grid"]["getRowsResponse"] == {"rowData": [], "rowCount": 0}
 
 
 @pytest.mark.parametrize(

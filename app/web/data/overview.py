@@ -1,0 +1,160 @@
+"""What the first page asks. In: a reader. Out: counts a day before, the next losses, what is shared, what is largest, the last run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from throttlescope.app.web.data.latest import KEY, LOOK_BACK_MS, STALE_MS
+from throttlescope.app.web.data.reader import LakeReader, dicts
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+
+#: A forecast that is older than its cluster's newest verdict by this says nothing of now.
+FORECAST_KNOWN_MS = 2 * BLOCK_MS
+
+
+@dataclass(frozen=True)
+class Run:
+    """The newest run of the lake.
+
+    Attributes
+    ----------
+    status : str
+        ``done``, ``failed`` or ``gated``.
+    done_ms : int or None
+        When the newest run ended that was done; None: none ever was.
+    """
+
+    command: str
+    status: str
+    finished_ms: int
+    done_ms: int | None
+
+
+def counts_a_day_before(reader: LakeReader) -> dict[str, int] | None:
+    """Subscriptions by cause 24 hours before each cluster's newest verdict; None where nothing was judged then."""
+
+    def ask(cursor, snapshot):
+        newest = cursor.execute("SELECT cluster, max(window_end_ms) FROM latest GROUP BY cluster").fetchall()
+        at = {cluster: end_ms - DAY_MS for cluster, end_ms in newest}
+        files = [
+            file
+            for file in snapshot.files["verdicts"]
+            if (then := at.get(file.partition["cluster"])) is not None
+            and file.minimum["window_end_ms"] <= then
+            and file.maximum["window_end_ms"] > then - STALE_MS
+        ]
+        if not files:
+            return None
+        then = " OR ".join("(cluster = ? AND window_end_ms > ? AND window_end_ms <= ?)" for _ in at)
+        values = [value for cluster, end_ms in at.items() for value in (cluster, end_ms - STALE_MS, end_ms)]
+        rows = cursor.execute(
+            f"SELECT cause, count(*) FROM (SELECT cause FROM {snapshot.source('verdicts', files)} WHERE {then} "  # noqa: S608
+            f"QUALIFY row_number() OVER (PARTITION BY {KEY} ORDER BY window_end_ms DESC) = 1) GROUP BY cause",
+            values,
+        ).fetchall()
+        return dict(rows) or None
+
+    return reader.read(ask)
+
+
+def next_losses(reader: LakeReader, *, most: int = 8) -> list[dict]:
+    """Deadlines at which messages are lost or producers held, the earliest first: newest forecasts that expect one.
+
+    Returns
+    -------
+    list of dict
+        Columns of ``forecasts``, with ``cause`` and ``limiter`` of the newest verdict and the cluster's newest ``window_end_ms``.
+    """
+
+    def ask(cursor, snapshot):
+        files = _touching(snapshot, "forecasts", "made_at_ms", FORECAST_KNOWN_MS, cursor)
+        return dicts(
+            cursor.execute(
+                f"""
+                WITH made AS (
+                    SELECT * FROM {snapshot.source("forecasts", files)}
+                    QUALIFY row_number() OVER (
+                        PARTITION BY {KEY}, kind ORDER BY made_at_ms DESC, method = 'replay' DESC) = 1
+                )
+                SELECT made.*, latest.cause, latest.limiter, latest.window_end_ms FROM made JOIN latest USING ({KEY})
+                WHERE kind != 'drain' AND state = 'expected' AND NOT stale
+                      AND made_at_ms > window_end_ms - {FORECAST_KNOWN_MS}
+                ORDER BY predicted_ms, {KEY} LIMIT ?
+                """,  # noqa: S608
+                [most],
+            )
+        )
+
+    return reader.read(ask)
+
+
+def open_incidents(reader: LakeReader, *, most: int = 8) -> list[dict]:
+    """What several open episodes share, those with most subscriptions first; columns of ``incidents`` without members."""
+
+    def ask(cursor, snapshot):
+        source = snapshot.source("incidents", snapshot.files["incidents"])
+        return dicts(
+            cursor.execute(
+                f"SELECT * EXCLUDE (members) FROM {source} WHERE end_ms IS NULL "  # noqa: S608
+                "ORDER BY subscriptions DESC, start_ms, cluster, kind, shared_with LIMIT ?",
+                [most],
+            )
+        )
+
+    return reader.read(ask)
+
+
+def open_episodes(reader: LakeReader, *, most: int = 8) -> tuple[list[dict], int]:
+    """Backlogs that are not drained, the largest first, and how many there are; without their points and causes."""
+
+    def ask(cursor, snapshot):
+        source = snapshot.source("episodes", snapshot.files["episodes"])
+        held = f"FROM {source} WHERE end_ms IS NULL"
+        total = cursor.execute(f"SELECT count(*) {held}").fetchall()[0][0]
+        rows = dicts(
+            cursor.execute(
+                f"SELECT {KEY}, since_ms, known_until_ms, last_entries, peak_entries, cause, limiter, confidence, state "
+                f"{held} ORDER BY last_entries DESC, {KEY} LIMIT ?",
+                [most],
+            )
+        )
+        return rows, total
+
+    return reader.read(ask)
+
+
+def judged(reader: LakeReader) -> frozenset[str]:
+    """Which of the tables that the first page reads have any rows."""
+    return reader.read(
+        lambda _, snapshot: frozenset(
+            table for table in ("episodes", "forecasts", "incidents") if snapshot.versions[table] is not None
+        )
+    )
+
+
+def last_run(reader: LakeReader) -> Run | None:
+    """How the newest run ended."""
+
+    def ask(cursor, snapshot):
+        source = snapshot.source("ingest_runs", snapshot.files["ingest_runs"])
+        rows = cursor.execute(
+            "SELECT command, status, finished_ms, max(CASE WHEN status = 'done' THEN finished_ms END) OVER () "  # noqa: S608
+            f"FROM {source} ORDER BY finished_ms DESC LIMIT 1"
+        ).fetchall()
+        return Run(*rows[0]) if rows else None
+
+    return reader.read(ask)
+
+
+def _touching(snapshot, table: str, column: str, known_ms: int, cursor) -> list:
+    """Files of each cluster that reach into the time before its newest verdict."""
+    newest = dict(
+        cursor.execute("SELECT cluster, max(window_end_ms) FROM latest GROUP BY cluster").fetchall()
+    )
+    return [
+        file
+        for file in snapshot.files[table]
+        if (end_ms := newest.get(file.partition["cluster"])) is not None
+        and file.maximum.get(column, end_ms) > end_ms - max(known_ms, 0)
+        and file.minimum.get(column, 0) <= end_ms + LOOK_BACK_MS
+    ]

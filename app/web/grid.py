@@ -1,0 +1,25 @@
+"""How tables look, and what stands in them where there is nothing to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from throttlescope.app.web import format as fmt
+
+#: Stands in a table where there is nothing to say; "not measured" would not fit.
+NONE = "\N{EN DASH}"
+
+GRID_THEME = {
+    "function": (
+        "themeQuartz.withParams({"
+        "backgroundColor: 'var(--mantine-color-body)', foregroundColor: 'var(--mantine-color-text)',"
+        "borderColor: 'var(--mantine-color-default-border)', headerBackgroundColor: 'var(--mantine-color-default-hover)',"
+        "rowHoverColor: 'var(--mantine-color-default-hover)', accentColor: '#0072B2', fontFamily: 'inherit',"
+        "fontSize: 13, headerFontSize: 12, spacing: 5, wrapperBorderRadius: 4})"
+    )
+}
+
+
+def or_none(value: float | None, words: Callable[[float], str]) -> str:
+    """A number in words, or the sign of nothing."""
+    return NONE if fmt.is_missing(value) else words(value)

@@ -1,0 +1,123 @@
+"""The first page: what a person reads on it, of a full lake, an empty one, and one that was never judged further."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from tests.app.web.components import find
+from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS, Phase, Sample, write_sample_lake
+from tests.app.web.test_pages import read
+from throttlescope.app.web.data import newest
+from throttlescope.app.web.data import overview as asked
+from throttlescope.app.web.data.overview import Run
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.pages import overview
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.times import DAY_MS, MINUTE_MS, date_of
+
+
+def test_the_whole_page_reads_in_order(reader):
+    said = read(overview.page(reader))
+    for words in (
+        "Overview",
+        "data up to 2026-11-20 03:00:00 UTC",
+        "demo done at",
+        "Throttled",
+        "Open backlogs",
+    ):
+        assert words in said
+    assert said.index("What is lost next") < said.index("Shared incidents") < said.index("Open backlogs")
+
+
+def test_the_next_loss_is_first_and_only_the_newest_forecast_counts(reader):
+    rows = asked.next_losses(reader)
+    assert [(row["subscription"], row["kind"]) for row in rows] == [
+        ("thumbnails", "quota_size"),
+        ("billing", "ttl"),
+    ]
+    assert rows[1]["predicted_ms"] == END_MS + 134 * MINUTE_MS
+    assert rows[1]["cause"] == "throttled"
+    said = read(overview.losses(rows, newest.freshness(reader), is_forecast=True))
+    assert "billing on shop/checkout/orders ▲ Throttledsubscription.msg messages expire in 2 h 14 m" in said
+    assert "2026-11-20 05:09 and open" in said
+
+
+def test_each_kind_of_nothing_is_told_apart(reader):
+    freshness = newest.freshness(reader)
+    assert "No forecasts yet." in read(overview.losses([], freshness, is_forecast=False))
+    assert "No loss is expected" in read(overview.losses([], freshness, is_forecast=True))
+    assert "No episodes yet." in read(overview.incidents([], are_judged=False))
+    assert "No limiter or broker holds several" in read(overview.incidents([], are_judged=True))
+    assert "Every backlog is drained." in read(overview.backlogs([], 0, are_judged=True))
+
+
+def test_an_empty_lake_says_how_to_fill_it(tmp_path):
+    said = read(overview.page(LakeReader(tmp_path)))
+    assert "No verdicts yet." in said
+    assert "throttlescope run" in said
+
+
+def test_the_largest_backlogs_are_those_of_the_episodes(reader):
+    rows, total = asked.open_episodes(reader, most=2)
+    everything, _ = asked.open_episodes(reader, most=1000)
+    assert len(rows) == 2 < total == len(everything)
+    sizes = [row["last_entries"] for row in everything]
+    assert sizes == sorted(sizes, reverse=True)
+    assert "the largest 2 of" in read(overview.backlogs(rows, total, are_judged=True))
+    links = find(overview.backlogs(everything, total, are_judged=True), "Link")
+    assert all(link.href.startswith("/subscription?cluster=") for link in links)
+
+
+def test_counts_are_compared_with_a_day_before(tmp_path):
+    lake = write_sample_lake(tmp_path, SAMPLES[:3])
+    assert asked.counts_a_day_before(LakeReader(tmp_path)) is None
+    verdicts = lake.read("verdicts").to_pylist()
+    # A day earlier all were healthy but the first, and two minutes later none was judged.
+    earlier = [
+        row
+        | {
+            "window_start_ms": row["window_start_ms"] - DAY_MS,
+            "window_end_ms": row["window_end_ms"] - DAY_MS,
+            "cause": "throttled" if row["subscription"] == "billing" else "healthy",
+            "date": date_of(row["window_start_ms"] - DAY_MS),
+        }
+        for row in verdicts
+    ]
+    lake.upsert(
+        "verdicts", pa.Table.from_pylist(earlier, schema=TABLES["verdicts"].loose_schema), run_id="earlier"
+    )
+    reader = LakeReader(tmp_path)
+    assert asked.counts_a_day_before(reader) == {"throttled": 1, "healthy": 2}
+    said = read(overview.page(reader))
+    # Now: billing is throttled, ledger has slow consumers, audit is healthy.
+    assert "▲ Throttled 1 no change" in said
+    assert "● Slow consumers 1 +1" in said
+    assert "✓ Healthy 1 -1" in said
+    assert "against 24 h earlier" in said
+
+
+def test_a_run_that_failed_is_not_quiet():
+    failed = overview.run_line(Run("run", "failed", END_MS, START_MS))
+    assert read(failed[0]) == ("run failed at 2026-11-20 03:00:00 UTC; last done 2026-11-20 00:00:00 UTC")
+    assert failed[0].className == "run-failed"
+    assert "none was ever done" in read(overview.run_line(Run("run", "gated", END_MS, None))[0])
+    assert overview.run_line(None) == []
+
+
+def test_shared_incidents_name_what_is_shared(tmp_path):
+    throttled = Phase(60, "throttled", "throttle", "topic.msg", in_msg=100.0, out_msg=20.0,
+                      limits={"topic": (60, None, 1, "topic_policy")})  # fmt: skip
+    topic = "persistent://shop/web/feed"
+    samples = tuple(
+        Sample(topic, name, (Phase(0), throttled), every_minutes=1) for name in ("one", "two", "three")
+    )
+    lake = write_sample_lake(tmp_path, samples)
+    assert isinstance(lake, Lake)
+    rows = asked.open_incidents(LakeReader(tmp_path))
+    assert [(row["kind"], row["shared_with"], row["subscriptions"]) for row in rows] == [
+        ("topic_limiter", topic, 3)
+    ]
+    said = read(overview.incidents(rows, are_judged=True))
+    assert "the topic's limit persistent://shop/web/feed" in said
+    assert "3 on 1 topic" in said
