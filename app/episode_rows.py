@@ -88,7 +88,7 @@ def read_rollups(lake: Lake, wanted: EpisodeFilter, by: str) -> list[dict[str, A
 
 
 def store_episodes(lake: Lake, wanted: EpisodeFilter, *, quiet: bool = False, debug: bool = False) -> None:
-    """Judge whole clusters on Spark and write ``episodes`` and ``incidents``.
+    """Judge whole clusters on Spark and write ``episodes``, with what each cause's removal would have drained, and ``incidents``.
 
     Raises
     ------
@@ -98,6 +98,7 @@ def store_episodes(lake: Lake, wanted: EpisodeFilter, *, quiet: bool = False, de
     from throttlescope.app.render_progress import Progress
     from throttlescope.ingest.session import spark_session
     from throttlescope.models.episodes.apply import build_episodes
+    from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
 
     partitions = None if wanted.cluster is None else {"cluster": [wanted.cluster]}
     files = lake.files("signals", partition=partitions)
@@ -113,17 +114,24 @@ def store_episodes(lake: Lake, wanted: EpisodeFilter, *, quiet: bool = False, de
         low, high = file.minimum["minute_ms"], file.maximum["minute_ms"] + MINUTE_MS
         first, last = spans.get(file.partition["cluster"], (low, high))
         spans[file.partition["cluster"]] = (min(first, low), max(last, high))
-    progress = Progress(2, quiet=quiet)
+    progress = Progress(3, quiet=quiet)
     with progress.step("Starting Spark"):
         session = spark_session(debug=debug)
+    ranges = []
+    for cluster, (low, high) in sorted(spans.items()):
+        start_ms = low if wanted.start_ms is None else max(wanted.start_ms, low)
+        end_ms = high if wanted.end_ms is None else min(wanted.end_ms, high)
+        if start_ms < end_ms:
+            ranges.append((cluster, start_ms, end_ms))
     with progress.step("Following backlogs") as step:
-        written = 0
-        for cluster, (low, high) in sorted(spans.items()):
-            start_ms = low if wanted.start_ms is None else max(wanted.start_ms, low)
-            end_ms = high if wanted.end_ms is None else min(wanted.end_ms, high)
-            if start_ms < end_ms:
-                written += build_episodes(session, lake, [cluster], start_ms, end_ms, run_id)
+        written = sum(build_episodes(session, lake, [cluster], *span, run_id) for cluster, *span in ranges)
         step.note(f"{written} episodes written")
+    with progress.step("Lifting each cause in a replay") as step:
+        answered = sum(
+            (build_counterfactuals(session, lake, [cluster], *span, run_id) for cluster, *span in ranges),
+            Answered(),
+        )
+        step.note(answered.words)
 
 
 def partition_counts(lake: Lake, rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:

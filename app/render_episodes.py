@@ -11,6 +11,8 @@ from throttlescope.app.render_verdicts import subscription_text
 _NOTES = (
     "since: when the backlog began to grow (~: it grew already in the first minute that was looked at; >: the first minute above the "
     "floor, no change stands out). cause: what held it longest; sure: its mean confidence. peak: ready entries (batches). "
+    "lever: asked where both a limiter and the consumers are blamed: whose removal at the peak would have drained most, by how many "
+    "entries half an hour later; !: the cause says another. "
     "flips/h: how often verdicts changed, and what is left of it."
 )
 _SINCE = {"change_point": "", "first_minute": ">", "start_of_data": "~"}
@@ -52,6 +54,7 @@ def print_episodes(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
         ("cause", "left"),
         ("limiter", "left"),
         ("sure", "right"),
+        ("lever", "left"),
         ("peak (entries)", "right"),
         ("held by", "left"),
         ("flips/h", "right"),
@@ -67,6 +70,7 @@ def print_episodes(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
             row["cause"],
             row["limiter"] or "-",
             share(row["confidence"] or None),
+            lever_text(row["counterfactual"]),
             count(row["peak_entries"]),
             _causes_text(row["causes"]),
             f"{_rate(row['flips_before_per_h'])} -> {_rate(row['flips_after_per_h'])}",
@@ -172,6 +176,21 @@ def partitions_text(row: Mapping[str, Any]) -> str:
     if row["worst"]["partition"] < 0:
         return "-"
     return f"{row['partitions']} of {row['partitions_of'] or 'unknown'}"
+
+
+def lever_text(answer: Mapping[str, Any] | None) -> str:
+    """``limiter subscription.msg -98,000 (90,000 to 99,000)``: what drains most, and by how much; a dash where nobody asked."""
+    if answer is None:
+        return "-"
+    if answer["failed"] is not None:
+        return "no answer"
+    if answer["primary"] is None:
+        return "none"
+    low, likely, high = (answer[f"gain_{which}_entries"] for which in ("low", "likely", "high"))
+    span = count(high) if low == high else f"{count(low)} to {count(high)}"
+    gain = span if likely is None or low == high else f"{count(likely)} ({span})"
+    name = " ".join(part for part in (answer["primary"], answer["limiter"]) if part)
+    return f"{'!' if answer['agrees'] is False else ''}{name} -{gain}"
 
 
 def _causes_text(causes: Sequence[Mapping[str, Any]]) -> str:

@@ -57,6 +57,49 @@ MARK = pa.struct(
     ]
 )
 
+LEVERS = ("limiter", "consumers", "both")
+
+# Every field is nullable: a replay that failed has only the reason.
+LEVER_TRIED = pa.struct(
+    [
+        pa.field("lever", pa.string()),  # limiter, consumers or together
+        pa.field("limiter", pa.string()),
+        pa.field("gain_low_entries", _F),  # how much less backlog than as it is, at the horizon
+        pa.field("gain_likely_entries", _F),  # NULL: the consumers' capacity was never seen
+        pa.field("gain_high_entries", _F),
+        pa.field("effect", pa.string()),  # none, sooner, later or open
+        pa.field("held_by", pa.string()),  # what holds the drain then
+    ]
+)
+
+COUNTERFACTUAL = pa.struct(
+    [
+        pa.field(
+            "at_ms", _MS
+        ),  # levers are lifted from here on: the end of the minute with the largest backlog
+        pa.field("limiters", pa.list_(pa.string())),  # named by its verdicts
+        pa.field("form", pa.int32()),  # of the question; a stored answer to another one is not kept
+        pa.field("verdict_lever", pa.string()),  # what the main cause asks for, one of LEVERS
+        pa.field(
+            "primary", pa.string()
+        ),  # whose removal drains most, one of LEVERS; NULL: none that could be told
+        pa.field("limiter", pa.string()),  # which limiter, where that is one
+        pa.field("gain_low_entries", _F),  # of the primary
+        pa.field("gain_likely_entries", _F),
+        pa.field("gain_high_entries", _F),
+        pa.field("agrees", pa.bool_()),  # verdict and primary; NULL: there is nothing to compare
+        pa.field("horizon_s", pa.int32()),
+        pa.field("window_s", pa.int32()),  # what was replayed before at_ms
+        pa.field("error_share", _F),  # of the replay of that window, over its largest backlog
+        pa.field("capacity_msg_rate", _F),  # of the consumers; NULL: only a lower bound is known
+        pa.field("capacity_at_least_msg_rate", _F),
+        pa.field("capacity_age_s", _F),  # how long before at_ms it was seen
+        pa.field("tried", pa.list_(LEVER_TRIED)),
+        pa.field("notes", pa.list_(pa.string())),
+        pa.field("failed", pa.string()),  # why there is no answer
+    ]
+)
+
 EPISODES = Table(
     "episodes",
     "One backlog of one subscription partition, from its start to its drain.",
@@ -101,6 +144,11 @@ EPISODES = Table(
         _opt("broker", "instance that served the topic partition last", pa.string()),
         _opt("rules_version", "version of the rules of its newest verdict; NULL: no verdict", pa.string()),
         Column("judged_until_ms", _MS, "end of the newest minute of the cluster when it was written"),
+        _opt(
+            "counterfactual",
+            "what its limiter's or its consumers' removal would have drained, where its verdicts leave both open; NULL: not asked",
+            COUNTERFACTUAL,
+        ),
         DATE,
     ),
     key=(*SUBSCRIPTION_KEY_NAMES, "start_ms"),

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.models.throttling.replay import Answer, Change, Forecast, Observed, replay
+from throttlescope.models.throttling.replay import (
+    Answer,
+    Capacity,
+    Change,
+    Forecast,
+    Ground,
+    Observed,
+    replay,
+)
 from throttlescope.models.throttling.replay.answer import SAME_SHARE, Outlook
 
 #: How far ahead the futures are compared.
@@ -91,6 +99,8 @@ class Counterfactuals:
         ``limiter``, ``consumers`` or ``both``; None where no lever changes anything that could be told.
     error_share : float
         How far the replay of the window itself was from what was recorded, over the largest backlog.
+    capacity : Capacity
+        What the consumers were seen to do, and how long ago.
     notes : list of str
         What makes the answer less sure.
     """
@@ -101,6 +111,7 @@ class Counterfactuals:
     rows: tuple[Counterfactual, ...]
     primary: str | None
     error_share: float
+    capacity: Capacity
     notes: list[str]
 
     def row_of(self, lever: str) -> Counterfactual | None:
@@ -143,6 +154,7 @@ def counterfactuals(
     *,
     history: Observed | None = None,
     horizon_s: int = HORIZON_S,
+    ground: Ground | None = None,
 ) -> Counterfactuals:
     """Lift each hypothesis from the window's end on.
 
@@ -154,12 +166,15 @@ def counterfactuals(
         Limiters to lift, each by itself; by default all that have a limit. None at all: only consumers are looked at.
     history
         A longer window with the same end, in which the consumers' capacity is looked for.
+    ground
+        What earlier replays of the same window found; ``history`` is its own then.
 
     Raises
     ------
     InputError
         The window cannot be replayed.
     """
+    ground = ground or Ground(observed, history or observed)
     limiters = tuple(limiters) or limiters_of(observed)
     consumers = _free_consumers(observed)
     levers = [("limiter", name, Change({name: None})) for name in limiters]
@@ -168,7 +183,7 @@ def counterfactuals(
         all_away = Change(dict.fromkeys(limiters), consumers.consumers, consumers.processing_ms)
         levers.append(("together", None, all_away))
     answers = [
-        (lever, name, change, replay(observed, change, history=history, horizon_s=horizon_s))
+        (lever, name, change, replay(observed, change, ground=ground, horizon_s=horizon_s))
         for lever, name, change in levers
     ]
     rows = tuple(
@@ -188,6 +203,7 @@ def counterfactuals(
         rows=rows,
         primary=_primary(rows, first),
         error_share=first.speed.error_share,
+        capacity=ground.capacity,
         notes=notes,
     )
 

@@ -239,12 +239,21 @@ def _write(
     replaced = pa.array([row["episode_id"] for row in rows], pa.string())
 
     def change(existing: pa.Table) -> pa.Table:
+        # What a replay said of an episode stays until it is asked anew.
+        answered = dict(
+            zip(
+                *(existing.column(name).to_pylist() for name in ("episode_id", "counterfactual")), strict=True
+            )
+        )
+        place = new.column_names.index("counterfactual")
+        values = [answered.get(row_id) for row_id in new.column("episode_id").to_pylist()]
+        rows = new.set_column(place, new.schema.field(place), pa.array(values, new.schema.field(place).type))
         old = pc.or_(
             pc.greater_equal(existing.column("start_ms"), from_ms),
             pc.is_in(existing.column("episode_id"), value_set=replaced),
         )
         return pa.concat_tables(
-            [existing.filter(pc.invert(old)).select(new.column_names).cast(new.schema), new]
+            [existing.filter(pc.invert(old)).select(rows.column_names).cast(rows.schema), rows]
         )
 
     dates = dates_of(from_ms, max(judged_until_ms, from_ms + 1)) | {row["date"] for row in rows}

@@ -16,7 +16,7 @@ from throttlescope.models.diagnosis.counterfactual import Counterfactuals, count
 from throttlescope.models.diagnosis.wording import duration, number, per_period
 from throttlescope.models.recommendation.commands import Command, set_limit
 from throttlescope.models.recommendation.smallest import Tried, smallest_consumers, smallest_limit
-from throttlescope.models.throttling.replay import Change, Observed, fit_arrivals, fit_capacity, replay
+from throttlescope.models.throttling.replay import Change, Ground, Observed, replay
 
 #: The backlog should be gone within this, unless another target is given.
 TARGET_S = 1_800
@@ -103,30 +103,29 @@ def advise(
     InputError
         The window cannot be replayed.
     """
-    found = counterfactuals(observed, limiters, history=history, horizon_s=target_s)
+    ground = Ground(observed, history or observed)
+    found = counterfactuals(observed, limiters, ground=ground, horizon_s=target_s)
     levers: list[Recommendation] = []
     for row in found.rows:
         if row.lever == "limiter" and row.effect in ("sooner", "open"):
-            levers += _limits(observed, row.limiter, history, target_s)
+            levers += _limits(observed, row.limiter, ground, target_s)
         elif row.lever == "consumers" and row.effect in ("sooner", "open"):
-            levers += _consumers(observed, history, target_s)
+            levers += _consumers(observed, ground, target_s)
     # Neither alone, or one that the other would stop right away.
     enough = any(item.lever in ("limit", "consumers", "processing") for item in levers)
     if found.row_of("together") is not None and (found.primary == "both" or (found.primary and not enough)):
-        levers = _together(observed, found, history, target_s) + levers
+        levers = _together(observed, found, ground, target_s) + levers
     return Advice(tuple(levers), _not_helping(found), found, target_s)
 
 
 # -- levers -------------------------------------------------------------------------------------
 
 
-def _limits(
-    observed: Observed, limiter: str, history: Observed | None, target_s: int
-) -> list[Recommendation]:
+def _limits(observed: Observed, limiter: str, ground: Ground, target_s: int) -> list[Recommendation]:
     level, unit = limiter.split(".")
     row = _row_of(observed, level)
     now, period_s = row[f"rate_{unit}"], row["period_s"]
-    tried = smallest_limit(observed, limiter, now, target_s, history=history)
+    tried = smallest_limit(observed, limiter, now, target_s, ground=ground)
     if tried is None:
         return []
     rates = {"msg": row["rate_msg"], "bytes": row["rate_bytes"]} | {unit: tried.value}
@@ -143,12 +142,12 @@ def _limits(
     if level != "broker":
         if set(observed.partitions) != {-1}:
             found.append(_partitions(observed, tried, now))
-        found += _period(observed, limiter, row, history, target_s)
+        found += _period(observed, limiter, row, ground, target_s)
     return found
 
 
 def _period(
-    observed: Observed, limiter: str, row: Mapping[str, Any], history: Observed | None, target_s: int
+    observed: Observed, limiter: str, row: Mapping[str, Any], ground: Ground, target_s: int
 ) -> list[Recommendation]:
     """The same mean rate in a longer period: fewer pauses of a second after it is used up."""
     level, unit = limiter.split(".")
@@ -161,7 +160,7 @@ def _period(
             continue
         rate = round(per_s * period_s)
         change = Change({limiter: rate, f"{level}.period_s": period_s})
-        tried = Tried(rate, change, replay(observed, change, history=history, horizon_s=target_s))
+        tried = Tried(rate, change, replay(observed, change, ground=ground, horizon_s=target_s))
         if tried.outlook.drain_s is not None:
             rates = {"msg": row["rate_msg"], "bytes": row["rate_bytes"]}
             rates = {
@@ -212,10 +211,10 @@ def _partitions(observed: Observed, tried: Tried, now: int) -> Recommendation:
     )
 
 
-def _consumers(observed: Observed, history: Observed | None, target_s: int) -> list[Recommendation]:
-    tried = smallest_consumers(observed, target_s, history=history)
+def _consumers(observed: Observed, ground: Ground, target_s: int) -> list[Recommendation]:
+    tried = smallest_consumers(observed, target_s, ground=ground)
     if tried is None:
-        return _faster(observed, history, target_s)
+        return _faster(observed, ground, target_s)
     now = observed.consumers(observed.subscription)
     words = _connect(tried.value, now)
     risks = ("what the consumers call (databases, services) has to take the load",)
@@ -230,19 +229,19 @@ def _connect(wanted: int, now: int) -> str:
     )
 
 
-def _faster(observed: Observed, history: Observed | None, target_s: int) -> list[Recommendation]:
+def _faster(observed: Observed, ground: Ground, target_s: int) -> list[Recommendation]:
     """Where no more consumers can work at once, each has to do more: the longest a message may take."""
-    capacity = fit_capacity(history or observed, observed.subscription)
+    capacity = ground.capacity
     active = observed.active(observed.subscription, observed.consumers(observed.subscription))
     if capacity.msg_per_s is None or not active:
         return []
-    arrivals = fit_arrivals(observed).msg_per_s
+    arrivals = ground.arrivals.msg_per_s
     wanted = arrivals + float(observed.backlog_entries[-1]) * observed.messages_per_entry / target_s
     before_ms = 1000 * active / capacity.msg_per_s
     # What flows in lots and pauses takes a little longer than the mean says.
     for margin in (1.0, 1.1, 1.25, 1.5):
         change = Change(processing_ms=float(f"{1000 * active / (wanted * margin):.2g}"))
-        tried = Tried(0, change, replay(observed, change, history=history, horizon_s=target_s))
+        tried = Tried(0, change, replay(observed, change, ground=ground, horizon_s=target_s))
         if tried.outlook.drain_s is not None:
             words = (
                 f"Make each consumer faster: a message may take {number(change.processing_ms)} ms instead of "
@@ -253,11 +252,11 @@ def _faster(observed: Observed, history: Observed | None, target_s: int) -> list
 
 
 def _together(
-    observed: Observed, found: Counterfactuals, history: Observed | None, target_s: int
+    observed: Observed, found: Counterfactuals, ground: Ground, target_s: int
 ) -> list[Recommendation]:
     """The fewest consumers without the limit, then the smallest limit that they need."""
     limiters = [row.limiter for row in found.rows if row.lever == "limiter"]
-    free = smallest_consumers(observed, target_s, history=history, beside=Change(dict.fromkeys(limiters)))
+    free = smallest_consumers(observed, target_s, ground=ground, beside=Change(dict.fromkeys(limiters)))
     if free is None:
         return []
     beside = Change(consumers=free.value)
@@ -265,7 +264,7 @@ def _together(
         level, unit = limiter.split(".")
         row = _row_of(observed, level)
         now, period_s = row[f"rate_{unit}"], row["period_s"]
-        tried = smallest_limit(observed, limiter, now, target_s, history=history, beside=beside)
+        tried = smallest_limit(observed, limiter, now, target_s, ground=ground, beside=beside)
         if tried is None:
             continue
         rates = {"msg": row["rate_msg"], "bytes": row["rate_bytes"]} | {unit: tried.value}

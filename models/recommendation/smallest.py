@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from throttlescope.models.throttling.replay import Answer, Change, Observed, replay
+from throttlescope.models.throttling.replay import Answer, Change, Ground, Observed, replay
 from throttlescope.models.throttling.replay.answer import Outlook
 
 #: A limit is found to a hundredth, then written with so many digits, rounded up.
@@ -40,7 +40,7 @@ def smallest_limit(
     now: int,
     target_s: int,
     *,
-    history: Observed | None = None,
+    ground: Ground | None = None,
     beside: Change | None = None,
 ) -> Tried | None:
     """The smallest limit, per period, with which the backlog is gone in time; None where no limit is high enough.
@@ -51,14 +51,16 @@ def smallest_limit(
         Such as ``subscription.msg``; its period stays.
     now : int
         The limit per period as it is.
+    ground : Ground, optional
+        What earlier replays of the window found.
     beside : Change, optional
         What is changed as well.
     """
-    others = beside or Change()
+    others, ground = beside or Change(), ground or Ground(observed, observed)
 
     def attempt(value: int) -> Tried:
         change = replace(others, limits={**others.limits, limiter: value})
-        return Tried(value, change, replay(observed, change, history=history, horizon_s=target_s))
+        return Tried(value, change, replay(observed, change, ground=ground, horizon_s=target_s))
 
     return _smallest(
         attempt, now, now * MOST_TIMES, target_s, exact=lambda low: max(1, int(low * EXACT_SHARE))
@@ -66,10 +68,10 @@ def smallest_limit(
 
 
 def smallest_consumers(
-    observed: Observed, target_s: int, *, history: Observed | None = None, beside: Change | None = None
+    observed: Observed, target_s: int, *, ground: Ground | None = None, beside: Change | None = None
 ) -> Tried | None:
     """The fewest consumers, each as fast as those that are there, with which the backlog is gone in time."""
-    others = beside or Change()
+    others, ground = beside or Change(), ground or Ground(observed, observed)
     now = observed.consumers(observed.subscription)
     most = observed.active(observed.subscription, max(1, now) * MOST_CONSUMERS_TIMES)
     if most <= now:
@@ -77,7 +79,7 @@ def smallest_consumers(
 
     def attempt(value: int) -> Tried:
         change = replace(others, consumers=value)
-        return Tried(value, change, replay(observed, change, history=history, horizon_s=target_s))
+        return Tried(value, change, replay(observed, change, ground=ground, horizon_s=target_s))
 
     return _smallest(attempt, now, most, target_s, exact=lambda low: 1)
 

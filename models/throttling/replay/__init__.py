@@ -1,7 +1,8 @@
 """What-if on a recorded window. In, samples of a lake and a change; out, drain times with intervals.
 
-``read`` (with ``align`` and ``admin``) a lake -> ``observed`` -> ``capacity`` (with ``binding``) and ``change`` ->
-``rebuild`` a world -> ``speed`` of the broker -> ``outlook`` -> ``replay``, whose ``answer`` has its ``notes``.
+``read`` (with ``series`` and ``admin``) a lake -> ``window`` (with ``align``) ``observed`` -> ``capacity`` (with ``binding``)
+and ``change`` -> ``rebuild`` a world -> ``speed`` of the broker -> ``outlook`` -> ``replay``, whose ``answer`` has its
+``notes``. What several replays of one window share is their ``ground``.
 
 >>> from throttlescope.models.throttling.replay import parse_change, read_observed, replay
 >>> observed = read_observed(lake, "persistent://acme/shop/orders#billing", start_ms, end_ms)  # doctest: +SKIP
@@ -12,9 +13,10 @@
 from throttlescope.models.throttling.replay.answer import Answer, Arrivals, Forecast, Outlook
 from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
 from throttlescope.models.throttling.replay.change import KEYS, Change, parse_change
+from throttlescope.models.throttling.replay.ground import Ground, fit_arrivals
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.read import newest_ms, read_observed
-from throttlescope.models.throttling.replay.replay import fit_arrivals, replay
+from throttlescope.models.throttling.replay.replay import replay
 
 __all__ = [
     "KEYS",
@@ -23,6 +25,7 @@ __all__ = [
     "Capacity",
     "Change",
     "Forecast",
+    "Ground",
     "Observed",
     "Outlook",
     "fit_arrivals",

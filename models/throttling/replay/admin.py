@@ -1,9 +1,10 @@
-"""What the admin API said of a topic. In: a lake, a topic and a time; out: rows of ``limits`` and ``topic_stats``, the version."""
+"""What the admin API said of a topic. In: a lake, or rows, a topic and a time; out: rows of ``limits`` and ``topic_stats``, the version."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
@@ -11,18 +12,40 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.models.throttling.replay.observed import LimitKey
 
 
-def limit_rows(lake: Lake, cluster: str, topic: str, end_ms: int) -> dict[LimitKey, Sequence[Mapping]]:
-    """Rows of ``limits`` as they were read before a time, oldest first; where all are younger, the first ones after it."""
-    found: dict[LimitKey, list[Mapping]] = {}
-    for row in newest(lake, "limits", cluster, topic, end_ms):
-        found.setdefault((row["level"], row["partition"], row["subscription"]), []).append(row)
-    return found
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What is known of a topic beside its samples.
+
+    Attributes
+    ----------
+    limits, topic_stats : list of dict
+        Rows of the two tables of the topic, of any time.
+    broker_version : str or None
+        The version that the cluster's brokers gave last.
+    """
+
+    limits: Sequence[Mapping]
+    topic_stats: Sequence[Mapping]
+    broker_version: str | None
+
+    def limit_rows(self, end_ms: int) -> dict[LimitKey, Sequence[Mapping]]:
+        """Rows of ``limits`` as they were read before a time, oldest first; where all are younger, the first ones after it."""
+        found: dict[LimitKey, list[Mapping]] = {}
+        for row in newest(self.limits, end_ms):
+            found.setdefault((row["level"], row["partition"], row["subscription"]), []).append(row)
+        return found
 
 
-def newest(lake: Lake, table: str, cluster: str, topic: str, end_ms: int) -> list[dict]:
+def said_of(lake: Lake, cluster: str, topic: str) -> Said:
+    """What a lake has of a topic."""
+    where = (pc.field("cluster") == cluster) & (pc.field("topic") == topic)
+    limits, stats = (lake.read(table, where=where).to_pylist() for table in ("limits", "topic_stats"))
+    return Said(limits, stats, version(lake, cluster))
+
+
+def newest(rows: Iterable[Mapping], end_ms: int) -> list[Mapping]:
     """Rows of a topic from before a time, oldest first; where all are younger, those of the first reading after it."""
-    rows = lake.read(table, where=(pc.field("cluster") == cluster) & (pc.field("topic") == topic)).to_pylist()
-    rows.sort(key=lambda row: row["observed_ms"])
+    rows = sorted(rows, key=lambda row: row["observed_ms"])
     before = [row for row in rows if row["observed_ms"] < end_ms]
     return before or [row for row in rows if row["observed_ms"] == rows[0]["observed_ms"]]
 

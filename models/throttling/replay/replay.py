@@ -8,32 +8,22 @@ that fit the samples as well.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-
-import numpy as np
 
 from throttlescope.ingest.errors import InputError
 from throttlescope.models.throttling.bounds import MAX_EVENTS
 from throttlescope.models.throttling.machine import LAB, Machine
 from throttlescope.models.throttling.replay.answer import Answer, Arrivals, Forecast
-from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
+from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change
+from throttlescope.models.throttling.replay.ground import Ground
 from throttlescope.models.throttling.replay.notes import notes_of
 from throttlescope.models.throttling.replay.observed import Observed
-from throttlescope.models.throttling.replay.outlook import HORIZONS_S, Engine, Future
-from throttlescope.models.throttling.replay.rebuild import (
-    Assumed,
-    limits_after,
-    own_limits,
-    processing_ms,
-)
-from throttlescope.models.throttling.replay.speed import fit_speed
+from throttlescope.models.throttling.replay.outlook import HORIZONS_S, Engine
+from throttlescope.models.throttling.replay.rebuild import Assumed, limits_after, own_limits
 from throttlescope.models.throttling.scenario.limits import MAX_PER_PERIOD
 
 #: A backlog of so few entries, or of what comes in two periods, is none: deliveries come period by period.
 DRAINED_ENTRIES, DRAINED_PERIODS = 100, 2
-#: Between two scrapes nothing is known, so arrivals are compared over minutes.
-MINUTE_S = 60.0
 #: As is and changed, with the fitted, the best and the worst.
 _FUTURES = 6
 
@@ -47,6 +37,7 @@ def replay(
     horizon_s: int = HORIZONS_S[-1],
     drained_below_entries: int | None = None,
     engine: Engine = "kernel",
+    ground: Ground | None = None,
 ) -> Answer:
     """Replay a window and look ahead from its end.
 
@@ -64,30 +55,28 @@ def replay(
         A backlog below it is drained; by default 100 entries, or what comes in two periods of the longest limit.
     engine
         ``twin`` runs the slow, obvious form of the simulator.
+    ground
+        What earlier replays of the same window found; ``history``, ``machine`` and ``engine`` are its own then.
 
     Raises
     ------
     InputError
         The change makes no sense here, or it would take too long.
     """
-    longer = history or observed
-    arrivals = fit_arrivals(observed)
+    ground = ground or Ground(observed, history or observed, machine, engine)
+    arrivals, fitted = ground.arrivals, ground.capacity
     check_change(observed, change, arrivals, horizon_s)
-    capacities = {name: fit_capacity(longer, name) for name in {name for name, _ in observed.readers}}
-    fitted = capacities[observed.subscription]
     capacity = _given(observed, change, fitted)
-    backlog = int(observed.backlog_entries[-1])
     below = drained_below_entries
     if below is None:
         below = _drained_below(observed, change, arrivals)
     told_ms = change.processing_ms if fitted.msg_per_s is None else None
-    told = {} if told_ms is None else {observed.subscription: told_ms}
-    speed = fit_speed(observed, _assumed(observed, capacities, "fitted", told), machine, engine)
-    future = Future(observed, backlog, below, horizon_s, engine)
+    speed = ground.speed(told_ms)
+    future = ground.future(below, horizon_s)
 
     def forecast(what: Change, known: bool) -> Forecast:
         def assumed(which: str, rate: float) -> Assumed:
-            return _assumed(observed, capacities, which, told, rate * _topic_share(observed))
+            return ground.assumed(which, told_ms, rate * _topic_share(observed))
 
         return Forecast(
             fitted=future.outlook(assumed("fitted", arrivals.msg_per_s), what, speed.fitted)
@@ -99,27 +88,12 @@ def replay(
 
     backlog_matters = float(observed.backlog_entries.max()) > below
     return Answer(
-        observed, change, capacity, arrivals, speed, backlog,
-        as_is=forecast(Change(), bool(told) or fitted.msg_per_s is not None),
+        observed, change, capacity, arrivals, speed, future.backlog_entries,
+        as_is=forecast(Change(), told_ms is not None or fitted.msg_per_s is not None),
         changed=forecast(change, capacity.msg_per_s is not None),
         drained_below_entries=below,
-        notes=notes_of(observed, longer, fitted, capacity, arrivals, change, speed.error_share if backlog_matters else 0.0),
+        notes=notes_of(observed, ground.history, fitted, capacity, arrivals, change, speed.error_share if backlog_matters else 0.0),
     )  # fmt: skip
-
-
-def fit_arrivals(observed: Observed) -> Arrivals:
-    """How much was published to what was asked for, from the counters of the window."""
-    total = np.sum([observed.partitions[partition].in_msg for partition in observed.asked], axis=0)
-    elapsed = (observed.times_ms - observed.times_ms[0]) / 1000
-    mean = float(total.sum() / elapsed[-1])
-    published = np.cumsum(total)
-    edges = np.arange(0, elapsed[-1] + 1e-9, MINUTE_S)
-    if len(edges) >= 4:
-        rates = np.diff(np.interp(edges, elapsed, published)) / MINUTE_S
-    else:
-        rates = total[1:] / np.diff(elapsed)
-    low, high = (float(np.quantile(rates, share)) for share in (0.1, 0.9))
-    return Arrivals(mean, min(low, mean), max(high, mean), observed.publish_limited)
 
 
 def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon_s: int) -> None:
@@ -171,22 +145,6 @@ def _given(observed: Observed, change: Change, fitted: Capacity) -> Capacity:
     active = observed.active(observed.subscription, consumers)
     per_s = 1000 * active / change.processing_ms if change.processing_ms else math.inf if active else 0.0
     return Capacity(per_s, per_s, per_s, "given", None, None, consumers)
-
-
-def _assumed(
-    observed: Observed,
-    capacities: Mapping[str, Capacity],
-    which: str,
-    told_ms: Mapping[str, float],
-    rate_msg: float = 0.0,
-) -> Assumed:
-    """The ``high``, ``low`` or ``fitted`` capacities; where none was fitted the consumers are taken to keep up. What is told wins."""
-    found = {}
-    for name, item in sorted(capacities.items()):
-        fitted = math.inf if item.msg_per_s is None else item.msg_per_s
-        per_s = {"high": item.high_msg_per_s, "low": item.low_msg_per_s, "fitted": fitted}[which]
-        found[name] = processing_ms(observed, name, item.consumers, per_s)
-    return Assumed(found | dict(told_ms), rate_msg)
 
 
 def _drained_below(observed: Observed, change: Change, arrivals: Arrivals) -> int:

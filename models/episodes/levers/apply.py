@@ -1,0 +1,189 @@
+"""Counterfactuals of a lake's episodes. In: ``episodes``, ``verdicts`` and samples of a range. Out: the column ``counterfactual``.
+
+Spark's tasks get a shard's questions of one day each and read the samples themselves; the answers are little, and the driver writes
+them. An answer that is stored for the same question is not made again.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.times import DAY_MS, check_range
+from throttlescope.models.episodes.levers.lifted import verdict_agrees
+from throttlescope.models.episodes.levers.question import VERDICT_COLUMNS, Question, questions
+from throttlescope.models.episodes.levers.shard import Work, answers_of, works_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from throttlescope.ingest.lake import Lake
+
+_RESULT = pa.schema(
+    [pa.field("episode_id", pa.string(), nullable=False), pa.field("answer", pa.binary(), nullable=False)]
+)
+#: A window that began earlier does not reach an episode any more.
+_LONGEST_WINDOW_MS = DAY_MS
+
+
+@dataclass(frozen=True)
+class Answered:
+    """How many episodes asked, how many were asked before, and how many got no answer."""
+
+    asked: int = 0
+    known: int = 0
+    failed: int = 0
+
+    @property
+    def words(self) -> str:
+        """For the line of a step."""
+        if not self.asked:
+            return "no episode leaves its cause open"
+        parts = [f"{self.asked} episode{'' if self.asked == 1 else 's'} asked"]
+        parts += [f"{self.known} of them before"] if self.known else []
+        parts += [f"{self.failed} without an answer"] if self.failed else []
+        return ", ".join(parts)
+
+    def __add__(self, other: Answered) -> Answered:
+        return Answered(self.asked + other.asked, self.known + other.known, self.failed + other.failed)
+
+
+def build_counterfactuals(
+    session: SparkSession | None,
+    lake: Lake,
+    clusters: Iterable[str],
+    start_ms: int,
+    end_ms: int,
+    run_id: str,
+) -> Answered:
+    """Ask a replay about the episodes that touch a range and whose verdicts leave two levers open, and write its answers.
+
+    Parameters
+    ----------
+    session : SparkSession or None
+        None: in this process.
+    clusters : iterable of str
+    start_ms, end_ms : int
+        Episodes that touch [start_ms, end_ms).
+
+    Returns
+    -------
+    Answered
+
+    Raises
+    ------
+    InputError
+        The range is empty.
+    """
+    check_range(start_ms, end_ms)
+    total = Answered()
+    for cluster in sorted(set(clusters)):
+        episodes = [
+            row
+            for row in lake.read("episodes", partition={"cluster": [cluster]}).to_pylist()
+            if row["start_ms"] < end_ms and (row["end_ms"] is None or row["over_until_ms"] >= start_ms)
+        ]
+        if not episodes:
+            continue
+        asked = questions(episodes, _verdicts(lake, cluster, episodes))
+        stored = {row["episode_id"]: row["counterfactual"] for row in episodes}
+        answers = {
+            name: _judged_anew(question, stored[name])
+            for name, question in asked.items()
+            if question.is_answered(stored[name])
+        }
+        known = len(answers)
+        works = works_of(lake, cluster, [one for name, one in asked.items() if name not in answers])
+        answers |= _on_spark(session, works) if session is not None else _here(works)
+        _write(lake, episodes, answers, run_id)
+        failed = sum(value["failed"] is not None for value in answers.values())
+        total += Answered(len(asked), known, failed)
+    return total
+
+
+def _verdicts(lake: Lake, cluster: str, episodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Verdicts of the episodes' topics and times that blame anything."""
+    low_ms, high_ms = min(row["start_ms"] for row in episodes), max(row["over_until_ms"] for row in episodes)
+    where = (
+        pc.field("topic").isin(sorted({row["topic"] for row in episodes}))
+        & (pc.field("cause") != "healthy")
+        & (pc.field("window_end_ms") > low_ms)
+        & (pc.field("window_start_ms") < high_ms)
+    )
+    return lake.read(
+        "verdicts",
+        columns=list(VERDICT_COLUMNS),
+        where=where,
+        partition={"cluster": [cluster]},
+        between={"window_start_ms": (low_ms - _LONGEST_WINDOW_MS, high_ms)},
+    ).to_pylist()
+
+
+def _judged_anew(question: Question, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """A stored answer, beside what the verdicts say by now."""
+    agrees = verdict_agrees(question, stored["primary"], stored["limiter"])
+    return {**stored, "verdict_lever": question.verdict_lever, "agrees": agrees}
+
+
+def _here(works: Iterable[Work]) -> dict[str, dict[str, Any]]:
+    return dict(pair for work in works for pair in answers_of(work))
+
+
+def _on_spark(session: SparkSession, works: list[Work]) -> dict[str, dict[str, Any]]:
+    # Imported here: asking in-process needs no Spark.
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    if not works:
+        return {}
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for pickled in batch.column("work").to_pylist():
+                for name, value in answers_of(pickle.loads(pickled)):  # noqa: S301 - our own, from the driver
+                    yield pa.RecordBatch.from_pydict(
+                        {"episode_id": [name], "answer": [pickle.dumps(value, 5)]}, _RESULT
+                    )
+
+    rows = pa.table(
+        {
+            "task": pa.array(range(len(works)), pa.int32()),
+            "work": pa.array([pickle.dumps(work, 5) for work in works], pa.binary()),
+        }
+    )
+    frame = session.createDataFrame(rows).repartitionById(len(works), "task")
+    found = frame.mapInArrow(run, from_arrow_schema(_RESULT)).toArrow()
+    return {
+        name: pickle.loads(value)  # noqa: S301 - what our own task made
+        for name, value in zip(*(found.column(one).to_pylist() for one in _RESULT.names), strict=True)
+    }
+
+
+def _write(
+    lake: Lake, episodes: list[dict[str, Any]], answers: Mapping[str, Mapping[str, Any]], run_id: str
+) -> None:
+    """Put answers into their rows; an episode that asks nothing any more has none."""
+    field = TABLES["episodes"].loose_schema.field("counterfactual")
+    looked_at = {row["episode_id"]: row["peak_ms"] for row in episodes}
+    before = {row["episode_id"]: row["counterfactual"] for row in episodes}
+    changed = [row for row in episodes if before[row["episode_id"]] != answers.get(row["episode_id"])]
+
+    def change(existing: pa.Table) -> pa.Table:
+        values = []
+        for name, peak_ms, value in zip(
+            *(existing.column(one).to_pylist() for one in ("episode_id", "peak_ms", field.name)), strict=True
+        ):
+            # Another run may have found a higher peak meanwhile; then the next one asks again.
+            same = looked_at.get(name) == peak_ms
+            values.append(answers.get(name) if same else value)
+        place = existing.column_names.index(field.name)
+        return existing.set_column(place, field, pa.array(values, field.type))
+
+    if changed:
+        touched = pa.Table.from_pylist([{name: row[name] for name in ("cluster", "date")} for row in changed])
+        lake.update("episodes", change, partitions_of=touched, run_id=run_id)

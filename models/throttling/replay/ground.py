@@ -1,0 +1,106 @@
+"""What all replays of one window rest on. In: an :class:`Observed` and a longer one; out: arrivals, capacities, speeds and futures.
+
+Several changes are tried on one window. What does not depend on the change is found once: what was published, what the
+consumers can do, how fast the broker reads (the dearest: the window is replayed at several speeds), and the future as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from throttlescope.models.throttling.machine import LAB, Machine
+from throttlescope.models.throttling.replay.answer import Arrivals
+from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
+from throttlescope.models.throttling.replay.observed import Observed
+from throttlescope.models.throttling.replay.outlook import Engine, Future
+from throttlescope.models.throttling.replay.rebuild import Assumed, processing_ms
+from throttlescope.models.throttling.replay.speed import Speed, fit_speed
+
+#: Between two scrapes nothing is known, so arrivals are compared over minutes.
+MINUTE_S = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """One window, looked at once.
+
+    Attributes
+    ----------
+    observed : Observed
+        The window.
+    history : Observed
+        A longer window with the same end, in which the consumers' capacity is looked for.
+    """
+
+    observed: Observed
+    history: Observed
+    machine: Machine = LAB
+    engine: Engine = "kernel"
+    _speeds: dict[float | None, Speed] = field(default_factory=dict)
+    _futures: dict[tuple[int, int], Future] = field(default_factory=dict)
+
+    @cached_property
+    def arrivals(self) -> Arrivals:
+        """How much was published to what was asked for."""
+        return fit_arrivals(self.observed)
+
+    @cached_property
+    def capacities(self) -> dict[str, Capacity]:
+        """What consumers can do, by subscription of the topic."""
+        names = {name for name, _ in self.observed.readers}
+        return {name: fit_capacity(self.history, name) for name in names}
+
+    @property
+    def capacity(self) -> Capacity:
+        """What the consumers of the subscription asked for can do."""
+        return self.capacities[self.observed.subscription]
+
+    def assumed(self, which: str, told_ms: float | None = None, rate_msg: float = 0.0) -> Assumed:
+        """The ``high``, ``low`` or ``fitted`` capacities; where none was fitted the consumers are taken to keep up.
+
+        ``told_ms``, what a consumer of the subscription asked for takes for a message, goes before what was seen.
+        """
+        found = {}
+        for name, item in sorted(self.capacities.items()):
+            fitted = math.inf if item.msg_per_s is None else item.msg_per_s
+            per_s = {"high": item.high_msg_per_s, "low": item.low_msg_per_s, "fitted": fitted}[which]
+            found[name] = processing_ms(self.observed, name, item.consumers, per_s)
+        told: Mapping[str, float] = {} if told_ms is None else {self.observed.subscription: told_ms}
+        return Assumed({**found, **told}, rate_msg)
+
+    def speed(self, told_ms: float | None = None) -> Speed:
+        """How fast the broker reads, and with it the window replayed."""
+        if told_ms not in self._speeds:
+            assumed = self.assumed("fitted", told_ms)
+            self._speeds[told_ms] = fit_speed(self.observed, assumed, self.machine, self.engine)
+        return self._speeds[told_ms]
+
+    def future(self, drained_below_entries: int, horizon_s: int) -> Future:
+        """Futures from the window's end on; each that was simulated is kept."""
+        asked = (drained_below_entries, horizon_s)
+        if asked not in self._futures:
+            backlog = int(self.observed.backlog_entries[-1])
+            self._futures[asked] = Future(
+                self.observed, backlog, drained_below_entries, horizon_s, self.engine
+            )
+        return self._futures[asked]
+
+
+def fit_arrivals(observed: Observed) -> Arrivals:
+    """How much was published to what was asked for, from the counters of the window."""
+    total = np.sum([observed.partitions[partition].in_msg for partition in observed.asked], axis=0)
+    elapsed = (observed.times_ms - observed.times_ms[0]) / 1000
+    mean = float(total.sum() / elapsed[-1])
+    published = np.cumsum(total)
+    edges = np.arange(0, elapsed[-1] + 1e-9, MINUTE_S)
+    if len(edges) >= 4:
+        rates = np.diff(np.interp(edges, elapsed, published)) / MINUTE_S
+    else:
+        rates = total[1:] / np.diff(elapsed)
+    low, high = (float(np.quantile(rates, share)) for share in (0.1, 0.9))
+    return Arrivals(mean, min(low, mean), max(high, mean), observed.publish_limited)
