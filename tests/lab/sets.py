@@ -64,7 +64,7 @@ SETS = {
         SCENARIOS / "kept_aside",
         MORE_RECORDINGS / "kept_aside",
         (MORE_RECORDINGS / "kept_aside",),
-        21,
+        22,
         False,
         3000,
         batch_groups=2,
