@@ -47,6 +47,14 @@ class Held(SampleSource):
             before = with_tail(_cut(old, 0, end_ms), new, start_ms)
             mine[series_id] = with_tail(before, later, end_ms)
 
+    def put_before(self, metric_name: str, series: dict[str, Series], end_ms: int) -> None:
+        """Put series, none of them beyond ``end_ms``, before what is held of them."""
+        mine = self._of.setdefault(metric_name, {})
+        for series_id, one in series.items():
+            later = mine.get(series_id)
+            mine[series_id] = one if later is None else with_tail(one, later, end_ms)
+        self._meant.clear()
+
     def select(self, selector: Selector, start_ms: int, end_ms: int) -> list[Series]:
         metric_name = selector.metric_name
         # Rules name their metrics; no metric is looked for by a pattern.
