@@ -58,7 +58,7 @@ def test_a_healthy_partition_with_a_large_backlog_is_not_the_worst():
     rows = [row(0, "healthy", 9_000), row(1, "unknown", 500), row(2, "slow_consumers", 20)]
     assert only(rows).worst["partition"] == 2
     assert only(rows[:2]).worst["partition"] == 1
-    assert only(rows[:1] + [row(5, "healthy", 9_001)]).text == "All 2 partitions are healthy."
+    assert only([*rows[:1], row(5, "healthy", 9_001)]).text == "All 2 partitions are healthy."
 
 
 def test_of_several_windows_the_newest_counts():

@@ -1,0 +1,53 @@
+"""What is asked about: names as users write them, ranges, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from throttlescope.app.now import Asked
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+
+END_MS = 1_700_000_000_000
+
+
+def test_a_subscription_a_topic_or_a_partition():
+    topic = "persistent://acme/shop/orders"
+    one = Asked.of(subscription=f"{topic}-partition-3#billing", end_ms=END_MS)
+    assert (one.topic, one.partition, one.subscription) == (topic, 3, "billing")
+    assert (one.means(3, "billing"), one.means(2, "billing"), one.means(3, "audit")) == (True, False, False)
+    whole = Asked.of(topic=topic, end_ms=END_MS)
+    assert (whole.topic, whole.partition, whole.subscription) == (topic, None, None)
+    assert whole.means(0, "audit")
+    part = Asked.of(topic=f"{topic}-partition-0", end_ms=END_MS)
+    assert (part.topic, part.partition) == (topic, 0)
+    assert part.namespace == "acme/shop"
+
+
+def test_whole_hours_are_read_as_a_run_reads_them():
+    asked = Asked.of(topic="persistent://a/b/c", end_ms=END_MS, history_ms=BLOCK_MS)
+    start_ms, end_ms = asked.read_range(END_MS + 5)
+    assert start_ms % BLOCK_MS == 0
+    assert start_ms <= END_MS - 30 * MINUTE_MS - BLOCK_MS
+    assert end_ms == END_MS + 5
+    assert asked.read_range(END_MS + 10 * BLOCK_MS)[1] % BLOCK_MS == 0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"topic": "persistent://a/b/c", "subscription": "persistent://a/b/c#s"},
+        {"topic": ""},
+        {"topic": "orders"},
+        {"topic": "persistent://a/b/c#s"},
+        {"subscription": "persistent://a/b/c"},
+        {"topic": "persistent://a/b/c", "for_ms": 4 * MINUTE_MS},
+        {"topic": "persistent://a/b/c", "for_ms": 7 * BLOCK_MS},
+        {"topic": "persistent://a/b/c", "history_ms": -1},
+        {"topic": "persistent://a/b/c", "history_ms": 25 * BLOCK_MS},
+    ],
+)
+def test_refused(more):
+    with pytest.raises(InputError):
+        Asked.of(end_ms=END_MS, **more)

@@ -1,0 +1,229 @@
+"""One topic, read and judged in this process: as whole recordings of a real broker are, and told in time or not at all."""
+
+from __future__ import annotations
+
+import time
+
+import pyarrow as pa
+import pytest
+
+from tests.app.now.recorded import Recorded, settings
+from throttlescope.app.now import Asked, CancelledError, Hurry, diagnose_now
+from throttlescope.app.now.document import document
+from throttlescope.app.now.sources import Sources
+from throttlescope.app.render import write_json
+from throttlescope.app.render_now import print_now
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.models.diagnosis.apply import verdicts_of
+from throttlescope.transforms.broker_use import signals_of
+from throttlescope.transforms.limits import effective_limits
+from throttlescope.transforms.minutes import minute_rows
+from throttlescope.transforms.promql.source import MemorySource
+
+PATIENT = 300.0
+
+#: Every kind of limit, and causes that are none; two of several partitions.
+NAMES = (
+    "partition-hot-msg", "partition-hot-bytes", "broker-msg-limit-1-1", "topic-bytes-limit-1-1", "slow-one-of-three", "both-msg",
+    "no-consumers-1-1", "unacked-hang", "topic-unload-1-1",
+)  # fmt: skip
+
+
+def verdicts_of_everything(recorded: Recorded, until_ms: int, start_ms: int, end_ms: int) -> list[dict]:
+    """The slow twin: every series of the recording goes through, as in a run, and the topic's verdicts are picked out."""
+    recording = recorded.recording
+    said = recorded.said(until_ms)
+    stats = said.topic_stats.to_pylist()
+    limits = pa.Table.from_pylist(
+        effective_limits(said.policies, stats), schema=TABLES["limits"].loose_schema
+    )
+    first, last = recording.start_ms, recording.end_ms
+    newest = {recording.name: last - 1}
+    minutes = minute_rows(
+        MemorySource(recorded.series()),
+        limits,
+        said.topic_stats,
+        first - first % BLOCK_MS,
+        last + -last % BLOCK_MS,
+        newest,
+    )
+    rows = verdicts_of(signals_of(minutes), start_ms, end_ms).to_pylist()
+    return [row for row in rows if row["topic"] == recorded.topic]
+
+
+def in_order(rows: list[dict]) -> list[str]:
+    return sorted(repr(sorted(row.items())) for row in rows)
+
+
+def ask(recorded: Recorded, end_ms: int, **more) -> Asked:
+    return Asked.of(**({"topic": recorded.topic} | more), end_ms=end_ms)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
+def test_the_verdicts_are_those_of_everything_read(name, monkeypatch):
+    recorded = Recorded(name)
+    end_ms = recorded.recording.end_ms
+    recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
+    answer = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
+    whole_ms = end_ms - end_ms % MINUTE_MS
+    first_ms = max(answer.asked.start_ms, recorded.recording.start_ms // MINUTE_MS * MINUTE_MS)
+    expected = verdicts_of_everything(recorded, end_ms, first_ms, whole_ms)
+    assert len(expected) > 2
+    assert in_order(answer.windows.to_pylist()) == in_order(expected)
+    # The newest window lies wherever the newest whole minute is: the twin judges it on a grid of minutes.
+    newest = answer.verdicts.to_pylist()
+    assert newest
+    assert {row["topic"] for row in newest} == {recorded.topic}
+    assert len({row["window_end_ms"] for row in newest}) == 1
+
+
+def test_the_newest_window_ends_with_the_newest_whole_minute(monkeypatch):
+    recorded = Recorded("slow-one-of-three")
+    _, end_ms = recorded.state("first")
+    end_ms += 7_000 - end_ms % MINUTE_MS
+    recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
+    answer = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
+    (row,) = answer.verdicts.to_pylist()
+    assert row["window_end_ms"] == end_ms - 7_000
+    assert row["cause"] == "slow_consumers"
+    (slow,) = answer.slowest.values()
+    assert (slow.slow, slow.of) == (1, 3)
+    assert slow.consumers[0].address
+
+
+def test_one_partition_or_one_subscription_is_answered_for_and_all_of_the_topic_is_read(monkeypatch):
+    recorded = Recorded("partition-hot-msg")
+    _, end_ms = recorded.state("first")
+    recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
+    every = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
+    assert {row["partition"] for row in every.verdicts.to_pylist()} == {0, 1, 2, 3}
+    (rolled,) = every.partitions
+    assert (rolled.worst["partition"], rolled.worst["limiter"], rolled.sharing) == (
+        2,
+        "subscription.msg",
+        (2,),
+    )
+    one = diagnose_now(
+        ask(recorded, end_ms, topic=None, subscription=f"{recorded.topic}-partition-2#billing"),
+        settings(),
+        hurry=Hurry(PATIENT),
+    )
+    (row,) = one.verdicts.to_pylist()
+    assert row == next(other for other in every.verdicts.to_pylist() if other["partition"] == 2)
+    assert one.signals.num_rows == every.signals.num_rows
+    nobody = diagnose_now(
+        ask(recorded, end_ms, topic=None, subscription=f"{recorded.topic}#audit"),
+        settings(),
+        hurry=Hurry(PATIENT),
+    )
+    assert nobody.verdicts.num_rows == 0
+
+
+def test_without_an_admin_api_limits_are_unknown_and_it_says_so(monkeypatch, capsys):
+    recorded = Recorded("partition-hot-msg")
+    _, end_ms = recorded.state("first")
+    recorded.take_the_place_of_the_sources(monkeypatch)
+    answer = diagnose_now(ask(recorded, end_ms), settings(admin=False), hurry=Hurry(PATIENT))
+    assert answer.limits.num_rows == 0
+    assert any("--pulsar-admin" in note for note in answer.notes)
+    hot = next(row for row in answer.verdicts.to_pylist() if row["partition"] == 2)
+    assert hot["missing_evidence"]
+    print_now(answer, now_ms=end_ms)
+    assert "Note: Limits are unknown" in capsys.readouterr().out
+
+
+def test_an_admin_api_that_is_down_is_a_note_and_the_rest_is_told(monkeypatch):
+    recorded = Recorded("slow-one-of-three")
+    _, end_ms = recorded.state("first")
+    asking = monkeypatch.setattr
+    recorded.take_the_place_of_the_sources(monkeypatch)
+    asking(
+        "throttlescope.app.now.diagnose.ask_topic",
+        raising(SourceError("Pulsar's admin API cannot be reached")),
+    )
+    answer = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
+    assert answer.verdicts.num_rows == 1
+    assert answer.notes == ("Limits are unknown. Pulsar's admin API cannot be reached.",)
+
+
+def raising(error):
+    def ask(*_, **__):
+        raise error
+
+    return ask
+
+
+def test_what_shares_a_brokers_limit_is_read_too_or_its_use_is_unknown(monkeypatch):
+    recorded = Recorded("broker-msg-limit-1-1")
+    _, end_ms = recorded.state("first")
+    recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
+    answer = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
+    known = [row["rho_broker_msg"] for row in answer.signals.to_pylist() if row["rho_broker_msg"] is not None]
+    assert known
+    monkeypatch.setattr("throttlescope.app.now.diagnose.read_sharing", raising(SourceError("Too much")))
+    alone = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
+    assert {row["rho_broker_msg"] for row in alone.signals.to_pylist()} == {None}
+    assert any("broker's limit is unknown" in note for note in alone.notes)
+
+
+def test_what_is_not_there_is_said(monkeypatch):
+    recorded = Recorded("slow-one-of-three")
+    recorded.take_the_place_of_the_sources(monkeypatch)
+    end_ms = recorded.recording.end_ms
+    with pytest.raises(InputError, match="no backlog of this topic"):
+        diagnose_now(
+            ask(recorded, end_ms, topic="persistent://lab/slow-one-of-three/order"), settings(admin=False)
+        )
+    with pytest.raises(InputError, match="no backlog of this topic"):
+        diagnose_now(ask(recorded, end_ms - 24 * BLOCK_MS), settings(admin=False))
+    with pytest.raises(InputError, match="no Prometheus"):
+        diagnose_now(ask(recorded, end_ms), settings(admin=False, clusters={}))
+    two = settings(admin=False)
+    two = two.model_copy(update={"clusters": {"a": two.clusters["pulsar"], "b": two.clusters["pulsar"]}})
+    with pytest.raises(InputError, match="One cluster"):
+        diagnose_now(ask(recorded, end_ms), two)
+
+
+def test_a_prometheus_that_hangs_ends_with_the_deadline(monkeypatch):
+    monkeypatch.setattr(Sources, "prometheus", lambda self, hurry: time.sleep(30))
+    started_s = time.monotonic()
+    with pytest.raises(SourceError, match="Prometheus was not read in time"):
+        diagnose_now(
+            Asked.of(topic="persistent://a/b/c", end_ms=10**12), settings(admin=False), hurry=Hurry(0.5)
+        )
+    assert time.monotonic() - started_s < 5
+
+
+def test_whoever_cancels_waits_no_longer(monkeypatch):
+    monkeypatch.setattr(Sources, "prometheus", lambda self, hurry: time.sleep(30))
+    started_s = time.monotonic()
+    with pytest.raises(CancelledError):
+        diagnose_now(
+            Asked.of(topic="persistent://a/b/c", end_ms=10**12), settings(admin=False),
+            hurry=Hurry(60, lambda: time.monotonic() - started_s > 0.2),
+        )  # fmt: skip
+    assert time.monotonic() - started_s < 5
+
+
+def test_nothing_is_printed_by_the_function_and_everything_by_the_page(monkeypatch, capsys):
+    recorded = Recorded("partition-hot-bytes")
+    _, end_ms = recorded.state("first")
+    recorded.take_the_place_of_the_sources(monkeypatch, recorded.said(end_ms))
+    answer = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
+    assert capsys.readouterr() == ("", "")
+    print_now(answer, now_ms=end_ms)
+    page = capsys.readouterr().out
+    for words in (
+        "throttled by topic.bytes",
+        "Partition 0 is the worst",
+        "shared by",
+        "why",
+        "for ",
+        "Healthy: partition 1",
+    ):
+        assert words in page
+    write_json(document(answer))
+    assert '"rules_version"' in capsys.readouterr().out
