@@ -194,13 +194,19 @@ class Labels(_Section):
         return {value: name for name, value in self.model_dump().items() if value != name}
 
 
-class Specification(_Section):
-    """What a cluster is sized or sold for; ``doctor`` warns from 80 % of it on."""
+class Rates(_Section):
+    """Rates that were sized or bought: production and consumption, messages and bandwidth."""
 
-    dispatch_msg_rate: float | None = Field(
-        None, gt=0, description="messages/s that all brokers may dispatch"
-    )
-    dispatch_bytes_rate: float | None = Field(None, gt=0, description="bytes/s that all brokers may dispatch")
+    publish_msg_rate: float | None = Field(None, gt=0, description="messages/s that may be published")
+    publish_bytes_rate: float | None = Field(None, gt=0, description="bytes/s that may be published")
+    dispatch_msg_rate: float | None = Field(None, gt=0, description="messages/s that may be dispatched")
+    dispatch_bytes_rate: float | None = Field(None, gt=0, description="bytes/s that may be dispatched")
+
+
+class Specification(Rates):
+    """What a cluster is sized or sold for, all brokers together; alerts and ``doctor`` warn from 80 % of it on."""
+
+    topic_partition: Rates = Rates()
 
 
 class Cluster(_Section):

@@ -283,9 +283,11 @@ class _Examination:
 
     def _specification(self, _: set[str]) -> None:
         wanted = self.cluster.specification
-        for what, rate, metric in (
-            ("messages/s", wanted.dispatch_msg_rate, "pulsar_broker_rate_out"),
-            ("bytes/s", wanted.dispatch_bytes_rate, "pulsar_broker_throughput_out"),
+        for does, what, rate, metric in (
+            ("dispatch", "messages/s", wanted.dispatch_msg_rate, "pulsar_broker_rate_out"),
+            ("dispatch", "bytes/s", wanted.dispatch_bytes_rate, "pulsar_broker_throughput_out"),
+            ("take in", "messages/s", wanted.publish_msg_rate, "pulsar_broker_rate_in"),
+            ("take in", "bytes/s", wanted.publish_bytes_rate, "pulsar_broker_throughput_in"),
         ):
             if rate is None:
                 continue
@@ -293,7 +295,7 @@ class _Examination:
             if used is None:
                 self._say("specification", SKIPPED, f"{metric} is missing")
                 continue
-            text = f"brokers dispatch {used:,.0f} of {rate:,.0f} {what} ({100 * used / rate:.0f} %)"
+            text = f"brokers {does} {used:,.0f} of {rate:,.0f} {what} ({100 * used / rate:.0f} %)"
             if used >= 0.8 * rate:
                 self._say(
                     "specification", WARNING, text, "raise the cluster's specification or move load away"

@@ -138,16 +138,20 @@ def export(
         bool, typer.Option("--signals", help="Print the rules of signals instead, as they are shipped.")
     ] = False,
     format: FormatOption = Format.table,
+    config: Config = None,
     debug: Debug = False,
 ) -> None:
     """Write rules for a live Prometheus: recording and alerting rules, and inhibition rules for Alertmanager.
 
     They tell causes as verdicts do, where PromQL can, from Pulsar's metrics and the limits that
-    throttlescope serve exposes at /metrics. See docs/guides/alerts.md.
+    throttlescope serve exposes at /metrics; with a specification in the configuration, what a cluster and its topic
+    partitions use of it. See docs/guides/alerts.md.
     """
+    from throttlescope.app.cli.settings import settings_with
     from throttlescope.app.render import print_table, write_json
     from throttlescope.app.rules_export.export import export_rules
     from throttlescope.app.rules_export.options import ExportOptions
+    from throttlescope.app.rules_export.specification import specified
     from throttlescope.ingest.errors import InputError
     from throttlescope.ingest.times import parse_duration
     from throttlescope.transforms.rules import RULES_FILE
@@ -165,6 +169,7 @@ def export(
         interval_ms=parse_duration(interval),
         for_ms=parse_duration(hold),
         labels=dict(_pair(text) for text in label or ()),
+        specified=specified(settings_with(config, {}).clusters),
     )
     written = export_rules(out, options)
     if format is Format.json:

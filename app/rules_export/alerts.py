@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from throttlescope.app.rules_export import wording as w
 from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
-from throttlescope.app.rules_export.limiters import BINDS, RHO, events_rate
+from throttlescope.app.rules_export.limiters import BINDS, LIMIT, LIMITER, RHO, events_rate
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Alerting, Recording
 from throttlescope.app.rules_export.signals import named
@@ -20,6 +20,7 @@ NO_CONSUMERS, BLOCKED = "PulsarSubscriptionNoConsumers", "PulsarSubscriptionBloc
 REDELIVERY, SLOW = "PulsarSubscriptionRedelivering", "PulsarSubscriptionSlowConsumers"
 UNEXPLAINED = "PulsarBacklogGrowsUnexplained"
 THROTTLING_AND_GROWING = "PulsarThrottlingWhileBacklogGrows"
+DISPATCH_THROTTLED = "PulsarDispatchThrottled"
 LIMIT_NEARLY_USED, PUBLISH_THROTTLED = "PulsarDispatchLimitNearlyUsed", "PulsarPublishThrottled"
 LIMITS_MISSING, LIMITS_OLD = "ThrottlescopeLimitsMissing", "ThrottlescopeLimitsOld"
 
@@ -178,6 +179,18 @@ def _alarms(options: ExportOptions) -> list[Alerting]:
                 f"{w.COUNT} read plans per second are lowered by some limiter. This alone proves nothing: a small limit "
                 "lowers the plans of a healthy subscription too.",
                 "See whether an alert with a cause follows, and open the page.",
+                w.subscription_link(options),
+            ),
+        ),
+        _alert(
+            options, DISPATCH_THROTTLED,
+            f'{events_rate(options)}\n  and on ({LIMITER})\n{LIMIT}{{events_informative="true"}}',
+            {"severity": "info", "action": "look"},
+            w.annotations(
+                f"{w.SUBSCRIPTION_WORDS} is throttled at times by the {w.LIMITER_WORDS}",
+                f"{w.COUNT} read plans per second are lowered by the {w.LIMITER_WORDS}. The limit is larger than a read, so in some "
+                "second all of it was used, however low the mean of the minute is.",
+                "If the messages may not wait until the next period, raise the limit or lengthen its period.",
                 w.subscription_link(options),
             ),
         ),

@@ -14,6 +14,7 @@ from throttlescope.app.rules_export.limiters import limiter_rules
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Alerting, Recording
 from throttlescope.app.rules_export.signals import backlog_rules, queue_rules, signal_rules
+from throttlescope.app.rules_export.specification import specification_alerts, specification_rules
 from throttlescope.ingest.errors import InputError
 from throttlescope.transforms.rules.order import check_order
 from throttlescope.transforms.rules.remarks import remarks
@@ -49,7 +50,9 @@ def all_rules(options: ExportOptions) -> list[Recording | Alerting]:
         *queue_rules(options),
         *limiter_rules(options),
         *cause_rules(options),
+        *specification_rules(options),
         *alerts(options),
+        *specification_alerts(options),
     ]
 
 

@@ -27,7 +27,9 @@ def inhibit_rules() -> list[tuple[str, dict]]:
             "A cause silences the alarms that only see something.",
             {
                 "source_matchers": [_KNOWS_A_CAUSE],
-                "target_matchers": [f'alertname=~"{a.THROTTLING_AND_GROWING}|{a.UNEXPLAINED}"'],
+                "target_matchers": [
+                    f'alertname=~"{a.THROTTLING_AND_GROWING}|{a.DISPATCH_THROTTLED}|{a.UNEXPLAINED}"'
+                ],
                 "equal": _KEY,
             },
         ),

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
+
+if TYPE_CHECKING:
+    from throttlescope.app.rules_export.specification import Specified
 
 #: A rate needs four scrapes, so that it stands when one is missed and the edges fall badly.
 _SCRAPES = 4
@@ -29,6 +33,7 @@ _OURS = frozenset(
             "relative_to_publish",
             "reason",
             "shape",
+            "flow",
         ),
         *("cause", "action", "alertname", "severity"),
     )
@@ -55,6 +60,8 @@ class ExportOptions:
         How long a cause must hold before its alert fires.
     labels : mapping
         More labels for every alert.
+    specified : tuple of Specified
+        What clusters and their topic partitions were sized or bought for.
     """
 
     external_url: str = "http://127.0.0.1:8050"
@@ -64,6 +71,7 @@ class ExportOptions:
     interval_ms: int = MINUTE_MS
     for_ms: int = 5 * MINUTE_MS
     labels: Mapping[str, str] = field(default_factory=dict)
+    specified: tuple[Specified, ...] = ()
 
     def __post_init__(self) -> None:
         _check_url(self.external_url)

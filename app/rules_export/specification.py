@@ -1,0 +1,136 @@
+"""Use of what a cluster was sized or bought for. In: rates from the configuration. Out: recording rules, and alerts from 80 % on.
+
+No metric says what a cluster or a topic partition was sold for, so the figures are written into the rules. Production and consumption
+count apart, messages and bandwidth too; consumption is counted once for every subscription that reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from throttlescope.app.rules_export import wording as w
+from throttlescope.app.rules_export.labels import TOPIC, in_our_shape
+from throttlescope.app.rules_export.rules import Alerting, Recording
+from throttlescope.ingest.contracts.words import UNITS
+from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.transforms.rules.load import PREFIX
+
+if TYPE_CHECKING:
+    from throttlescope.app.config import Cluster
+    from throttlescope.app.rules_export.options import ExportOptions
+
+SPECIFICATION_NEARLY_USED = "PulsarSpecificationNearlyUsed"
+FLOWS = ("publish", "dispatch")
+SCOPES = ("cluster", "topic_partition")
+
+_RATE, _SPECIFIED, _SHARE = f"{PREFIX}flow_rate", f"{PREFIX}specification", f"{PREFIX}specification_use_share"
+_COUNTED = {
+    ("publish", "msg"): "pulsar_in_messages_total",
+    ("publish", "bytes"): "pulsar_in_bytes_total",
+    ("dispatch", "msg"): 'pulsar_out_messages_total{subscription!="", consumer_name="", consumer_id=""}',
+    ("dispatch", "bytes"): 'pulsar_out_bytes_total{subscription!="", consumer_name="", consumer_id=""}',
+}
+_BY = {"cluster": "cluster", "topic_partition": TOPIC}
+_FOR_MS = 15 * MINUTE_MS
+
+
+@dataclass(frozen=True, order=True)
+class Specified:
+    """One figure: what a cluster, or each topic partition of it, was sized for, per second."""
+
+    scope: str
+    flow: str
+    unit: str
+    cluster: str
+    per_s: float
+
+
+def specified(clusters: Mapping[str, Cluster]) -> tuple[Specified, ...]:
+    """The figures of a configuration."""
+    found = []
+    for name, cluster in clusters.items():
+        whole = cluster.specification
+        for scope, rates in zip(SCOPES, (whole, whole.topic_partition), strict=True):
+            for flow in FLOWS:
+                for unit in UNITS:
+                    per_s = getattr(rates, f"{flow}_{unit}_rate")
+                    if per_s is not None:
+                        found.append(Specified(scope, flow, unit, name, per_s))
+    return tuple(sorted(found))
+
+
+def specification_rules(options: ExportOptions) -> list[Recording]:
+    """What flows, what it was sized for, and the share; nothing where nothing was specified."""
+    rules = []
+    for scope, flow, unit in _kinds(options.specified):
+        by = _BY[scope]
+        # Joined labels are told apart first; only then the cluster is all that is left.
+        split = "cluster, namespace, topic, partition"
+        counted = f"sum by ({split}) (rate({_COUNTED[flow, unit]}[{options.window}]))"
+        labels = {"scope": scope, "flow": flow, "unit": unit}
+        rules.append(Recording(_RATE, in_our_shape("sum", by, counted, options), labels))
+        for one in options.specified:
+            if (one.scope, one.flow, one.unit) == (scope, flow, unit):
+                rules.append(
+                    Recording(_SPECIFIED, f"vector({one.per_s!r})", labels | {"cluster": one.cluster})
+                )
+    if not rules:
+        return []
+    first = rules[0]
+    rules[0] = Recording(
+        first.record,
+        first.expr,
+        first.labels,
+        "What is published and dispatched per second, and what the configuration says it was sized for.",
+    )
+    return [
+        *rules,
+        Recording(
+            _SHARE,
+            f"{_RATE}\n  / on (cluster, scope, flow, unit) group_left ()\n{_SPECIFIED}",
+            why="Nothing where the configuration names no figure for the cluster.",
+        ),
+    ]
+
+
+def specification_alerts(options: ExportOptions) -> list[Alerting]:
+    """An alert for clusters and one for topic partitions, where one was specified."""
+    scopes = {one.scope for one in options.specified}
+    flow = '{{ if eq $labels.flow "publish" }}Production{{ else }}Consumption{{ end }}'
+    rate = '{{ if eq $labels.unit "msg" }}messages{{ else }}bytes{{ end }} per second'
+    texts = {
+        "cluster": (
+            "{{ $labels.cluster }}",
+            "Size the cluster up before it throttles its clients, or move load away. A minute's mean hides the busiest second: "
+            "look at the throttle counts as well.",
+            w.cluster_link(options),
+        ),
+        "topic_partition": (
+            w.TOPIC_WORDS,
+            "Give the topic more partitions before this one is throttled; first see whether one partition alone is hot.",
+            w.topic_link(options),
+        ),
+    }
+    return [
+        Alerting(
+            SPECIFICATION_NEARLY_USED,
+            f'{_SHARE}{{scope="{scope}"}} >= {t.RHO_NEAR_LIMIT:g}',
+            _FOR_MS,
+            {"severity": "warning" if scope == "cluster" else "info", "action": "plan", **options.labels},
+            w.annotations(
+                f"{flow} of {texts[scope][0]} is at {w.SHARE} of its specification",
+                f"{flow} is at {w.SHARE} of the {rate} that the configuration says it was sized for.",
+                texts[scope][1],
+                texts[scope][2],
+            ),
+        )
+        for scope in SCOPES
+        if scope in scopes
+    ]
+
+
+def _kinds(figures: Iterable[Specified]) -> list[tuple[str, str, str]]:
+    return list(dict.fromkeys((one.scope, one.flow, one.unit) for one in figures))
