@@ -1,0 +1,177 @@
+"""The zip. In: a lake and what is asked. Out: one file; the same lake gives the same bytes.
+
+Its members have fixed names and times, so that no name of a cluster becomes a path and no clock becomes a difference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.incident import files
+from throttlescope.app.incident.html import html
+from throttlescope.app.incident.markdown import markdown
+from throttlescope.app.incident.page import page
+from throttlescope.app.incident.picture import incident_figure, photograph
+from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.working import Worked
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import format_time
+from throttlescope.models.diagnosis.verdict import RULES_VERSION
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+FORMAT = 1
+FOLDER = "incident"
+PICTURE = "plots.png"
+#: The oldest time that a zip can hold.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+_MODE = 0o100644 << 16
+
+Photograph = Callable[["go.Figure"], tuple[bytes | None, str | None]]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The files of a bundle by name, the manifest among them, and in words what could not be made."""
+
+    files: Mapping[str, bytes]
+    not_made: tuple[str, ...]
+
+    def zipped(self) -> bytes:
+        """All of it as one zip."""
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            for name, content in self.files.items():
+                member = zipfile.ZipInfo(f"{FOLDER}/{name}", _NO_TIME)
+                member.external_attr = _MODE
+                member.create_system = 3
+                member.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(member, content, compresslevel=9)
+        return stream.getvalue()
+
+
+def make_bundle(
+    incident: Incident,
+    worked: Worked,
+    *,
+    external_url: str | None = None,
+    picture: Photograph | None = photograph,
+) -> Bundle:
+    """Write every file of a bundle.
+
+    Parameters
+    ----------
+    external_url : str, optional
+        Where people reach ``throttlescope serve``; the page links to it.
+    picture : callable, optional
+        Makes a PNG of a figure, or says why not; None: no picture is wanted.
+    """
+    figure = incident_figure(incident)
+    png, why_not = (None, None) if figure is None or picture is None else picture(figure)
+    unmade = () if why_not is None else (why_not,)
+    blocks = page(incident, worked, external_url=external_url, pictures=unmade)
+    text = {
+        "README.md": markdown(blocks, picture=None if png is None else PICTURE),
+        "incident.html": html(blocks, figure, title=f"{incident.key.subscription}: incident"),
+        "verdicts.json": files.verdicts_json(incident, worked),
+        "evidence.csv": files.evidence_csv(incident),
+        "signals.csv": files.signals_csv(incident),
+        "limits.json": files.limits_json(incident),
+        "policies.jsonl": files.policies_jsonl(incident),
+        "queries.promql": files.queries_promql(incident),
+        "commands.sh": files.commands_sh(incident, worked),
+    }
+    # What is no text any more (half a character) is shown, never a reason to fail.
+    content = {name: whole.encode("utf-8", "backslashreplace") for name, whole in text.items()}
+    if png is not None:
+        content[PICTURE] = png
+    content["manifest.json"] = _manifest(incident, worked, content)
+    reasons = [f"{what}: {reason}" for what, reason in worked.why_not.items()]
+    return Bundle(content, (*reasons, *unmade))
+
+
+def _manifest(incident: Incident, worked: Worked, content: Mapping[str, bytes]) -> bytes:
+    told = incident.told
+    found: dict[str, Any] = {
+        "format": FORMAT,
+        "throttlescope": version("throttlescope"),
+        "rules_version": RULES_VERSION,
+        "told_rules_version": None if told is None else told["rules_version"],
+        "forecast_versions": sorted({row["method_version"] for row in worked.forecasts or ()}),
+        "cluster": incident.key.cluster,
+        "subscription": str(incident.name),
+        "told_at": format_time(incident.at_ms),
+        "told_window": None
+        if told is None
+        else [format_time(told["window_start_ms"]), format_time(told["window_end_ms"])],
+        "data_until": format_time(incident.known_until_ms),
+        "range": [format_time(incident.start_ms), format_time(incident.end_ms)],
+        "range_was_cut": incident.was_cut,
+        "episode_id": None if incident.episode is None else incident.episode["episode_id"],
+        "episode_was_stored": incident.episodes_stored,
+        "table_versions": dict(incident.versions),
+        "not_computed": dict(worked.why_not),
+        "executed": False,
+        "files": [
+            {"name": name, "bytes": len(content[name]), "sha256": hashlib.sha256(content[name]).hexdigest()}
+            for name in sorted(content)
+        ],
+    }
+    return (json.dumps(found, indent=2) + "\n").encode("ascii")
+
+
+def default_name(incident: Incident) -> str:
+    """A file name of harmless letters: what, and when."""
+    words = re.sub(r"[^A-Za-z0-9]+", "-", f"{incident.key.cluster}-{incident.key.subscription}").strip("-")
+    when = re.sub(r"[^0-9TZ]", "", format_time(incident.at_ms - incident.at_ms % 1000))
+    return f"incident-{words[:60].strip('-') or 'subscription'}-{when}.zip"
+
+
+def check_out(path: Path, *, force: bool) -> None:
+    """Refuse a file that could not be written, or that is there already.
+
+    Raises
+    ------
+    InputError
+        It is a folder, its folder is not there or may not be written, or it is there and ``force`` is not given.
+    """
+    folder = path.parent
+    if path.is_dir():
+        raise InputError("--out: a folder, not a file", got=str(path), fix=f"--out {path}/incident.zip")
+    if not folder.is_dir():
+        raise InputError("--out: the folder is not there", got=str(folder), fix=f"mkdir -p {folder}")
+    if path.exists() and not force:
+        raise InputError(
+            "--out: the file is there already", got=str(path), fix="name another, or add --force"
+        )
+    if not os.access(folder, os.W_OK):
+        raise InputError("--out: the folder may not be written", got=str(folder), fix="name another")
+
+
+def write_out(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Raises
+    ------
+    InputError
+        The disk does not take it.
+    """
+    try:
+        with NamedTemporaryFile(dir=path.parent, prefix=".incident-", delete=False) as part:
+            part.write(content)
+        os.chmod(part.name, 0o644)
+        os.replace(part.name, path)
+    except OSError as error:
+        raise InputError("--out: the file cannot be written", got=f"{path}: {error.strerror}") from error

@@ -1,0 +1,208 @@
+"""The files for programs and for copying. In: an incident and what was worked out. Out: the text of each.
+
+Names are other people's: in CSV no cell begins like a formula, in a shell file every line is a comment, in JSON they are exact.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+
+from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.why import evidence_queries, told_limits
+from throttlescope.app.incident.working import Worked
+from throttlescope.app.render import visible, write_csv, write_json
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.times import format_time
+from throttlescope.models.diagnosis import promql
+from throttlescope.models.diagnosis.window import SubscriptionKey
+
+#: What stands in a policy of limits, without when it was read.
+_LIMIT_TIME = ("observed_ms", "date")
+_EVIDENCE = (
+    "window_start", "window_end", "told", "cause", "limiter", "confidence", "symptom", "weight", "text", "value", "threshold",
+    "unit", "at", "promql",
+)  # fmt: skip
+
+
+def verdicts_json(incident: Incident, worked: Worked) -> str:
+    """Every verdict of the range with its evidence, the one that is told, and how today's rules judge that."""
+    again = worked.again
+    return _json(
+        {
+            "subscription": str(incident.name),
+            "cluster": incident.key.cluster,
+            "told": _without_date(incident.told),
+            "judged_again": None
+            if again is None
+            else {
+                "rules_version": again.rules_version,
+                "repaired": again.repaired,
+                "differences": {
+                    name: {"then": then, "now": now} for name, (then, now) in again.differences.items()
+                },
+            },
+            "episode": _without_date(incident.episode),
+            "forecasts": worked.forecasts,
+            "advice": worked.advice,
+            "not_computed": dict(worked.why_not),
+            "verdicts": [_without_date(row) for row in incident.verdicts],
+        }
+    )
+
+
+def evidence_csv(incident: Incident) -> str:
+    """One row per piece of evidence of every window."""
+    rows = []
+    for verdict in incident.verdicts:
+        head = {
+            "window_start": format_time(verdict["window_start_ms"]),
+            "window_end": format_time(verdict["window_end_ms"]),
+            "told": "yes" if verdict is incident.told else "no",
+            **{name: verdict[name] for name in ("cause", "limiter", "confidence")},
+        }
+        for row in verdict["evidence"] or ():
+            at = None if row["at_ms"] is None else format_time(row["at_ms"])
+            rows.append({**head, **{name: row[name] for name in _EVIDENCE if name in row}, "at": at})
+    return _csv(_EVIDENCE, rows)
+
+
+def signals_csv(incident: Incident) -> str:
+    """The minutes, with every column of the table."""
+    names = [column.name for column in TABLES["signals"].columns if column.name != "date"]
+    rows = []
+    for row in incident.minutes.astype(object).to_dict("records"):
+        plain = {name: None if pd.isna(row.get(name)) else row.get(name) for name in names}
+        rows.append({"minute": format_time(int(plain["minute_ms"])), **plain})
+    return _csv(["minute", *names], rows)
+
+
+def limits_json(incident: Incident) -> str:
+    """Limits as of the moment that is told, and as they were read, each reading that differs from the one before."""
+    told = [
+        {
+            **asdict(limit),
+            "rate_per_s": limit.per_second,
+            "set_by_words": limit.who(),
+            "events_prove": limit.events_prove,
+        }
+        for limit in told_limits(incident)
+    ]
+    return _json({"told": told, "observed": _differing(incident.limits)})
+
+
+def _differing(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    newest: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        says = {name: value for name, value in row.items() if name not in _LIMIT_TIME}
+        if newest.get(row["level"]) != says:
+            newest[row["level"]] = says
+            found.append(
+                {**says, "observed_ms": row["observed_ms"], "observed": format_time(row["observed_ms"])}
+            )
+    return found
+
+
+def policies_jsonl(incident: Incident) -> str:
+    """Answers of the admin API, one a line."""
+    lines = [
+        json.dumps(
+            {
+                "scope": one.scope,
+                "key": one.key,
+                "broker": one.broker,
+                "observed": format_time(one.observed_ms),
+                "observed_ms": one.observed_ms,
+                "body": one.body,
+            },
+            sort_keys=True,
+        )
+        for one in incident.answers.said
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def queries_promql(incident: Incident) -> str:
+    """Queries for Prometheus: of the backlog, the rates and the throttle events, then those of the told verdict's evidence."""
+    key = incident.key
+    always = [
+        ("the backlog that is ready, entries", promql.gauge(key, "pulsar_subscription_back_log_no_delayed")),
+        ("published minus dispatched, messages per second", promql.flow(key, 300_000)),
+        ("throttle events by limiter in 5 minutes", promql.all_events(key, 300_000)),
+    ]
+    parts = [f"# {words}\n{query}" for words, query in always]
+    parts.append(evidence_queries((incident.told or {}).get("evidence") or ()))
+    head = (
+        "# PromQL, one query after the other. The label cluster is left out: it may be called otherwise where you ask.\n"
+        f"# The range: {format_time(incident.start_ms)} to {format_time(incident.end_ms)}."
+    )
+    return _lines("\n\n".join(part for part in (head, *parts) if part))
+
+
+def commands_sh(incident: Incident, worked: Worked) -> str:
+    """Commands to look, to change and to take back, every line a comment."""
+    lines = [
+        f"Subscription {incident.name}, cluster {incident.key.cluster}, as of {format_time(incident.at_ms)}.",
+        "Shown, not executed: every line is a comment. Read, choose, copy, and only then run.",
+        "",
+        "To look, which changes nothing:",
+        *_looking(incident.key),
+    ]
+    if any(not letter.isprintable() for letter in f"{incident.name}"):
+        lines[2:2] = [
+            "A name holds letters that cannot be seen; they are written as escapes here and have to be typed as they are."
+        ]
+    advice = worked.advice
+    if advice is None:
+        lines += ["", f"To change: nothing is recommended, {worked.why_not['advice']}."]
+        return _comments(lines)
+    if not any(one["do"] for one in advice["recommendations"]):
+        lines += ["", "To change: no command would help within the target."]
+    for number, one in enumerate(advice["recommendations"], 1):
+        if one["do"]:
+            lines += ["", f"{number}. {one['words']}", one["do"]]
+            lines += ["To take it back:", one["undo"]] if one["undo"] else ["No command takes it back."]
+    return _comments(lines)
+
+
+def _looking(key: SubscriptionKey) -> list[str]:
+    topic, subscription = shlex.quote(key.topic), shlex.quote(key.subscription)
+    part = topic if key.partition < 0 else shlex.quote(f"{key.topic}-partition-{key.partition}")
+    return [
+        f"pulsar-admin topics stats -gpb -sbs -etb {part}",
+        f"pulsar-admin topicPolicies get-subscription-dispatch-rate {topic} -s {subscription}",
+        f"pulsar-admin topicPolicies get-subscription-dispatch-rate {topic} -ap",
+        f"pulsar-admin topicPolicies get-dispatch-rate {topic} -ap",
+        f"pulsar-admin namespaces get-subscription-dispatch-rate {shlex.quote(key.namespace)}",
+    ]
+
+
+def _comments(lines: Sequence[str]) -> str:
+    return "".join(f"# {visible(line)}".rstrip() + "\n" for line in lines)
+
+
+def _lines(whole: str) -> str:
+    return "".join(f"{visible(line)}\n" for line in whole.split("\n"))
+
+
+def _without_date(row: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if row is None else {name: value for name, value in row.items() if name != "date"}
+
+
+def _json(value: Any) -> str:
+    stream = io.StringIO()
+    write_json(value, stream)
+    return stream.getvalue()
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    stream = io.StringIO()
+    write_csv(columns, rows, stream)
+    return stream.getvalue()

@@ -1,0 +1,116 @@
+"""What is worked out beside what is stored. In: a lake and an incident. Out: forecasts, advice and the verdict judged again, or why not.
+
+Nothing here may keep a bundle from being made: what cannot be computed is said in one sentence, and the page shows that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.incident.advising import Outcome, advice_within
+from throttlescope.app.incident.read import Incident
+from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.times import format_time
+
+if TYPE_CHECKING:
+    from throttlescope.ingest.lake import Lake
+
+#: As ``throttlescope recommend`` asks by itself.
+WINDOW, HISTORY, TARGET = "30m", "24h", "30m"
+
+
+@dataclass(frozen=True)
+class Again:
+    """The told verdict under the rules of this version, on the minutes it was made from.
+
+    Attributes
+    ----------
+    made_ms : int
+        When the verdict was written.
+    repaired : bool
+        The lake has other values for its minutes by now.
+    differences : mapping of str to (then, now)
+    rules_version : str
+        Of the rules that judged it again.
+    """
+
+    made_ms: int
+    repaired: bool
+    differences: Mapping[str, tuple[Any, Any]]
+    rules_version: str
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What was worked out; each field has a reason in ``why_not`` where it is None."""
+
+    forecasts: Sequence[dict[str, Any]] | None
+    advice: dict[str, Any] | None
+    again: Again | None
+    why_not: Mapping[str, str]
+
+
+def work_out(lake: Lake, incident: Incident, *, most_s: float) -> Worked:
+    """Forecast, ask for advice, judge again.
+
+    Parameters
+    ----------
+    most_s : float
+        Seconds that the advice may take; 0 leaves it out.
+    """
+    why_not: dict[str, str] = {}
+    forecasts = _try("forecasts", why_not, lambda: _forecasts(lake, incident))
+    again = _try("again", why_not, lambda: _again(lake, incident))
+    outcome = _advice(lake, incident, most_s)
+    if outcome.why_not is not None:
+        why_not["advice"] = outcome.why_not
+    return Worked(forecasts, outcome.found, again, why_not)
+
+
+def _try(what: str, why_not: dict[str, str], work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except ThrottlescopeError as error:
+        why_not[what] = error.what
+    except Exception as error:
+        # A bundle is wanted when something is wrong already: the rest of it is still worth having.
+        why_not[what] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return None
+
+
+def _forecasts(lake: Lake, incident: Incident) -> list[dict[str, Any]]:
+    from throttlescope.app.forecasting import forecast_lake
+    from throttlescope.app.render_forecast import exported
+
+    rows, _ = forecast_lake(
+        lake, cluster=incident.key.cluster, subscription=str(incident.name), at_ms=incident.at_ms
+    )
+    mine = [row for row in rows if row["partition"] == incident.key.partition]
+    return [exported(row) for row in mine]
+
+
+def _again(lake: Lake, incident: Incident) -> Again | None:
+    from throttlescope.models.diagnosis.reopen import reopen
+
+    if incident.told is None:
+        raise ThrottlescopeError("There is no verdict to judge again")
+    found = reopen(lake, incident.key, incident.told["window_start_ms"])
+    return Again(found.made_ms, found.repaired, found.differences, found.again.to_row()["rules_version"])
+
+
+def _advice(lake: Lake, incident: Incident, most_s: float) -> Outcome:
+    from throttlescope.app.whatif.ask import Question
+
+    minute = incident.minute_at(incident.at_ms)
+    if minute is None:
+        return Outcome(None, "no minute with a backlog is known before it")
+    if incident.told is not None and incident.told["cause"] == "healthy":
+        return Outcome(None, "nothing holds this subscription at that moment")
+    if most_s <= 0:
+        return Outcome(None, "it was not asked for")
+    question = Question(
+        str(incident.name), incident.key.cluster, (), format_time(incident.at_ms), WINDOW, HISTORY, TARGET, None
+    )  # fmt: skip
+    return advice_within(lake.root, question, incident.at_ms, most_s=most_s)
