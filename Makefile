@@ -54,7 +54,9 @@ docs: setup ## write the pages that are made from code
 	@$(BIN)/python -m tests.lab.measure_causes --write
 	@$(BIN)/python -m tests.lab.simulated
 
-accuracy: setup ## compare the simulator and what-if with every recording of a real broker, anew
+accuracy: setup ## hold diagnosis, forecasts, simulator and what-if against every recording of a real broker, anew
+	@$(BIN)/python -m tests.accuracy --write
+	@$(BIN)/python -m benchmarks.forecasts --write
 	@$(BIN)/python -m tests.lab.simulated
 	@$(BIN)/python -m tests.lab.simulated.whatif
 

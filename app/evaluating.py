@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.times import MINUTE_MS
-from throttlescope.models.diagnosis.apply import verdicts_of
-from throttlescope.models.evaluation import Evaluation, evaluate
+from throttlescope.models.evaluation import Evaluation, Judged, evaluate, judge
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -45,19 +43,12 @@ def evaluate_lake(
         )
     truth = lake.read("truth") if truth_file is None else read_truth(truth_file)
     clusters = sorted(set(truth.column("cluster").to_pylist()))
-    parts = []
+    judged: list[Judged] = []
     for i, cluster in enumerate(clusters):
         note(f"{i + 1} of {len(clusters)}: {cluster}")
         signals = lake.read("signals", partition={"cluster": [cluster]})
-        if signals.num_rows:
-            bounds = pc.min_max(signals.column("minute_ms")).as_py()
-            parts.append(
-                verdicts_of(
-                    signals, bounds["min"], bounds["max"] + MINUTE_MS, window_ms=window_ms, every_ms=SLIDE_MS
-                )
-            )
-    verdicts = pa.concat_tables(parts) if parts else TABLES["verdicts"].loose_schema.empty_table()
-    return evaluate(verdicts, truth)
+        judged += judge(signals, window_ms=window_ms, every_ms=SLIDE_MS)
+    return evaluate(judged, truth)
 
 
 def read_truth(file: Path) -> pa.Table:

@@ -25,16 +25,26 @@ def evaluate(
         ),
     ] = None,
     window: Window = None,
+    measured: Annotated[
+        bool,
+        typer.Option(
+            "--measured", help="Print what was measured on the project's own recordings; reads no lake."
+        ),
+    ] = False,
     format: FormatOption = Format.table,
     config: Config = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Judge the verdicts by the truth of recordings: confusion matrix, precision and recall with intervals.
+    """Judge the verdicts by the truth of recordings: confusion matrix, precision and recall with intervals,
+    calibration, time to a right verdict, flips, and simpler rules beside.
 
     Counts settled windows only: those that lie whole inside one truth range. Windows slide by 1 minute and are
     computed here from the lake's signals; the verdicts in the lake are not touched.
     """
+    if measured:
+        _print_measured(format)
+        return
     from throttlescope.app.cli.settings import settings_with
     from throttlescope.app.evaluating import evaluate_lake
     from throttlescope.app.render import write_json
@@ -51,3 +61,15 @@ def evaluate(
         write_json(found.to_json())
     else:
         print_evaluation(found)
+
+
+def _print_measured(format: Format) -> None:
+    from throttlescope.app.render import write_json
+    from throttlescope.app.render_measured import print_measured
+    from throttlescope.models.evaluation.measured import measured
+
+    found = measured()
+    if format is Format.json:
+        write_json(found)
+    else:
+        print_measured(found)

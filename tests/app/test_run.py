@@ -186,7 +186,7 @@ def test_evaluate_judges_by_the_recordings_own_truth(recorded, tmp_path):
     outcome = throttlescope("evaluate", "--lake", lake, "--format", "json")
     found = json.loads(outcome.out)
     assert found["all"]["windows"] > 10
-    assert set(found["all"]["cause"]["confusion"]) == {"throttled", "slow_consumers", "healthy"}
+    assert set(found["all"]["ours"]["cause"]["confusion"]) == {"throttled", "slow_consumers", "healthy"}
     assert versions(lake) == before
     truth = list_shipped()[SLOW] / "truth.json"
     only = json.loads(throttlescope("evaluate", "--lake", lake, "--truth", truth, "--format", "json").out)

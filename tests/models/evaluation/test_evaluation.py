@@ -5,68 +5,23 @@ from __future__ import annotations
 import json
 import random
 
-import pyarrow as pa
 import pytest
 
-from throttlescope.ingest.contracts import TABLES
+from tests.models.evaluation.windows import HEALTHY, SLOW, THROTTLED, UNKNOWN, said, true, truth
 from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.evaluation import evaluate
 
-START_MS = 1_795_000_200_000
 
+def judge(windows, rows):
+    return evaluate(windows, truth(rows))
 
-def minute(n: float) -> int:
-    return START_MS + round(n * MINUTE_MS)
-
-
-def key(recording: str, subscription: str = "billing") -> dict:
-    return {
-        "cluster": recording,
-        "namespace": "lab/x",
-        "topic": "persistent://lab/x/orders",
-        "partition": -1,
-        "subscription": subscription,
-    }
-
-
-def true(
-    recording, start, end, side, cause, limiter=None, *, family="f", kept_aside=False, subscription="billing"
-):
-    return {
-        **key(recording, subscription), "start_ms": minute(start), "end_ms": minute(end), "side": side, "cause": cause,
-        "limiter": limiter, "family": family, "recording": recording, "kept_aside": kept_aside,
-    }  # fmt: skip
-
-
-def said(recording, start, side, cause, limiter=None, *, naive="neither", subscription="billing", length=5):
-    return {
-        **key(recording, subscription), "window_start_ms": minute(start), "window_end_ms": minute(start + length),
-        "side": side, "cause": cause, "limiter": limiter, "confidence": 0.9, "evidence": [], "missing_evidence": [],
-        "naive_side": naive, "rules_version": "1", "backlog_entries": None, "backlog_growth_entries": None,
-        "date": "2026-11-20",
-    }  # fmt: skip
-
-
-def table(name, rows):
-    return pa.Table.from_pylist(rows, schema=TABLES[name].loose_schema)
-
-
-def judge(verdicts, truth):
-    return evaluate(table("verdicts", verdicts), table("truth", truth))
-
-
-THROTTLED = ("throttle", "throttled", "topic.msg")
-SLOW = ("consumer_capacity", "slow_consumers")
-HEALTHY = ("neither", "healthy")
-UNKNOWN = ("unknown", "unknown")
 
 TRUTH = [
     true("a", 1, 20, *THROTTLED, family="topic"),
     true("a", 25, 40, *HEALTHY, family="topic"),
     true("b", 1, 20, *SLOW, family="slow", kept_aside=True),
 ]
-VERDICTS = [
+WINDOWS = [
     said("a", 0, *UNKNOWN),  # begins before the range
     said("a", 5, *THROTTLED, naive="throttle"),
     said("a", 10, "throttle", "throttled", "subscription.msg", naive="throttle"),
@@ -82,7 +37,7 @@ VERDICTS = [
 
 
 def test_only_windows_whole_inside_one_range_count():
-    result = judge(VERDICTS, TRUTH)
+    result = judge(WINDOWS, TRUTH)
     assert result.all.windows == 7
     assert result.windows_not_settled == 4
     assert (result.truth_rows, result.truth_rows_without_windows) == (3, 0)
@@ -91,7 +46,7 @@ def test_only_windows_whole_inside_one_range_count():
 
 
 def test_confusion_precision_and_recall():
-    scores = judge(VERDICTS, TRUTH).all.cause
+    scores = judge(WINDOWS, TRUTH).all.ours.cause
     assert scores.confusion == {
         "healthy": {"healthy": 1, "throttled": 1},
         "throttled": {"throttled": 2, "unknown": 1},
@@ -111,14 +66,14 @@ def test_confusion_precision_and_recall():
 
 
 def test_unknown_is_not_right_but_not_an_answer_either():
-    scores = judge(VERDICTS, TRUTH).all.side
+    scores = judge(WINDOWS, TRUTH).all.ours.side
     assert (scores.right.count, scores.right.of) == (5, 7)
     assert (scores.right_when_answered.count, scores.right_when_answered.of) == (5, 6)
     assert (scores.unknown.count, scores.unknown.of) == (1, 7)
 
 
 def test_the_naive_rule_is_judged_by_side():
-    scores = judge(VERDICTS, TRUTH).all.naive_side
+    scores = judge(WINDOWS, TRUTH).all.baselines["naive rule"].side
     assert scores.confusion == {
         "throttle": {"throttle": 2, "consumer_capacity": 1},
         "consumer_capacity": {"throttle": 1, "consumer_capacity": 1},
@@ -128,16 +83,37 @@ def test_the_naive_rule_is_judged_by_side():
 
 
 def test_limiters_and_false_alarms():
-    part = judge(VERDICTS, TRUTH).all
+    part = judge(WINDOWS, TRUTH).all
     assert (part.limiter_right.count, part.limiter_right.of) == (1, 2)
-    assert (part.healthy_called_throttled.count, part.healthy_called_throttled.of) == (1, 2)
-    assert (part.naive_healthy_called_throttled.count, part.naive_healthy_called_throttled.of) == (2, 2)
+    assert (part.ours.healthy_called_throttled.count, part.ours.healthy_called_throttled.of) == (1, 2)
+    assert (part.ours.healthy_answered.count, part.ours.healthy_answered.of) == (2, 2)
+    naive = part.baselines["naive rule"].healthy_called_throttled
+    assert (naive.count, naive.of) == (2, 2)
+
+
+def test_a_rule_of_sides_means_their_usual_cause_and_the_majority_is_told():
+    baselines = judge(WINDOWS, TRUTH).all.baselines
+    assert baselines["naive rule"].cause.confusion["throttled"] == {"throttled": 2, "slow_consumers": 1}
+    # Three of the seven windows are throttled: one more than of any other cause.
+    most = baselines["majority"]
+    assert (most.cause.right.count, most.side.right.count) == (3, 3)
+    assert most.healthy_called_throttled.count == 2
+
+
+def test_the_intervals_of_f1_are_over_recordings():
+    scores = judge(WINDOWS, TRUTH).all.ours.cause
+    # Only one recording has throttled windows, so nothing is known of others.
+    assert scores.classes["throttled"].f1_clustered is None
+    low, high = scores.macro_f1_clustered
+    # Resamples are a, a (2/3), b, b (1) or both (7/9).
+    assert low == pytest.approx(2 / 3)
+    assert high == pytest.approx(1.0)
 
 
 def test_states_that_are_mostly_wrong_are_named():
     wrong = [said("a", n, *SLOW) for n in (1, 6, 11)] + [said("b", n, *UNKNOWN) for n in (1, 6)]
     result = judge(wrong, TRUTH)
-    assert result.all.side.mostly_wrong == [
+    assert result.all.ours.side.mostly_wrong == [
         {
             "recording": "a",
             "topic": "persistent://lab/x/orders",
@@ -153,22 +129,22 @@ def test_states_that_are_mostly_wrong_are_named():
 def test_a_part_without_windows_has_no_figures_instead_of_zeros():
     part = judge([said("a", 5, *THROTTLED)], TRUTH).kept_aside
     assert part.windows == 0
-    assert part.cause.macro_f1 is None
-    assert part.side.right.value is None
+    assert part.ours.cause.macro_f1 is None
+    assert part.ours.side.right.value is None
     assert part.limiter_right.wilson is None
 
 
 def test_the_order_of_rows_does_not_matter_and_the_result_is_json():
     rng = random.Random(3)  # noqa: S311
-    shuffled = VERDICTS.copy()
+    shuffled = WINDOWS.copy()
     rng.shuffle(shuffled)
-    first, second = judge(VERDICTS, TRUTH), judge(shuffled, TRUTH[::-1])
+    first, second = judge(WINDOWS, TRUTH), judge(shuffled, TRUTH[::-1])
     assert first == second
-    assert json.loads(json.dumps(first.to_json()))["all"]["cause"]["right"]["count"] == 5
+    assert json.loads(json.dumps(first.to_json()))["all"]["ours"]["cause"]["right"]["count"] == 5
 
 
 def test_two_intervals_for_every_share():
-    share = judge(VERDICTS, TRUTH).all.side.right
+    share = judge(WINDOWS, TRUTH).all.ours.side.right
     assert share.wilson[0] < share.value < share.wilson[1]
     assert share.clustered[0] <= share.value <= share.clustered[1]
     assert share.recordings == 2
@@ -176,8 +152,8 @@ def test_two_intervals_for_every_share():
 
 def test_what_cannot_be_judged_is_refused():
     with pytest.raises(InputError, match="no truth to compare"):
-        judge(VERDICTS, [])
+        judge(WINDOWS, [])
     with pytest.raises(InputError, match="No verdict can be judged"):
         judge([said("a", 0, *UNKNOWN)], TRUTH)
     with pytest.raises(InputError, match="overlap"):
-        judge(VERDICTS, [*TRUTH, true("a", 19, 30, *HEALTHY)])
+        judge(WINDOWS, [*TRUTH, true("a", 19, 30, *HEALTHY)])

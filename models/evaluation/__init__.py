@@ -1,0 +1,22 @@
+"""How right the verdicts are. In: signals and truth. Out: an :class:`Evaluation`, ready for JSON.
+
+Windows are judged (:mod:`judged`), those that lie whole inside one range of truth are settled (:mod:`settled`) and counted
+(:mod:`scores`, :mod:`alarm`, :mod:`calibration`, :mod:`flips`); what lies before them is told as :mod:`delays`. Simpler rules
+(:mod:`baselines`) go through the same counting.
+"""
+
+from throttlescope.models.evaluation.evaluation import Evaluation, Part, Rule, evaluate, part_of
+from throttlescope.models.evaluation.judged import Judged, judge
+from throttlescope.models.evaluation.settled import Settled, settled_windows
+
+__all__ = [
+    "Evaluation",
+    "Judged",
+    "Part",
+    "Rule",
+    "Settled",
+    "evaluate",
+    "judge",
+    "part_of",
+    "settled_windows",
+]

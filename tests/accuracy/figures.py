@@ -1,0 +1,135 @@
+"""All figures of the page. In: names of sets. Out: one dict that is JSON, and the short one that ships with the package."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from typing import Any
+
+from tests.accuracy.altered import ALTERED
+from tests.accuracy.evidence import EVIDENCE, Evidence
+from tests.accuracy.judging import Found, judge_all
+from tests.accuracy.recorded import SETS, folders
+from throttlescope.models.diagnosis.verdict import RULES_VERSION
+from throttlescope.models.evaluation import Part, Settled, part_of
+from throttlescope.models.evaluation.shares import share_of
+
+#: Sets whose recordings may be altered: whoever judges is left alone.
+ALTERABLE = ("development", "shipped")
+
+
+def figures(
+    sets: Iterable[str] = tuple(SETS), note: Callable[[str], None] = lambda _: None
+) -> dict[str, Any]:
+    """Everything that the page tells.
+
+    Returns
+    -------
+    dict
+        ``rules_version``; ``sets``: set to evidence to figures; ``altered``: cause to figures. A set without recordings is left out.
+    """
+    present = [name for name in sets if folders(name)]
+    found: dict[str, Any] = {"rules_version": RULES_VERSION, "sets": {}, "altered": {}}
+    for name in present:
+        found["sets"][name] = {}
+        for evidence, how in EVIDENCE.items():
+            note(f"{name}: {evidence}")
+            found["sets"][name][evidence] = _of(judge_all(folders(name), how.alter), how)
+    for cause, alter in ALTERED.items():
+        note(f"altered: {cause}")
+        places = [folder for name in present if name in ALTERABLE for folder in folders(name)]
+        if places:
+            found["altered"][cause] = _of_altered(judge_all(places, alter))
+    return found
+
+
+def _of(found: Found, how: Evidence) -> dict[str, Any]:
+    part = part_of(found.windows, found.delays)
+    # A healthy subscription needs no more than its backlog.
+    others = [window for window in found.windows if window.said.cause != "healthy"]
+    return asdict(part) | {
+        "truth_rows": found.truth_rows,
+        "truth_rows_without_windows": found.truth_rows - found.truth_rows_used,
+        "switch_named": asdict(share_of(others, lambda w: _names(w, how.switches))) if how.switches else None,
+        "misses": _misses(found.windows),
+        "never_right": [asdict(one) for one in found.delays if one.after_s is None],
+    }
+
+
+def _misses(windows: list[Settled]) -> list[dict[str, Any]]:
+    """States with windows whose cause is not right, and what was said of these."""
+    states: dict[tuple, list[Settled]] = defaultdict(list)
+    for window in windows:
+        states[window.recording, window.state].append(window)
+    found = []
+    for (recording, state), group in sorted(states.items()):
+        named = Counter(one.said.cause for one in group if one.said.cause != one.true_cause)
+        if named:
+            _, _, topic, partition, subscription, _ = state
+            found.append(
+                {
+                    "recording": recording, "topic": topic, "partition": partition, "subscription": subscription,
+                    "true": group[0].true_cause, "windows": len(group), "named": dict(sorted(named.items())),
+                }
+            )  # fmt: skip
+    return found
+
+
+def _names(window: Settled, switches: tuple[str, ...]) -> bool:
+    return all(any(switch in fix for fix in window.said.missing) for switch in switches)
+
+
+def _of_altered(found: Found) -> dict[str, Any]:
+    part: Part = part_of(found.windows)
+    return {
+        "windows": part.windows,
+        "recordings": part.recordings,
+        "confusion": part.ours.cause.confusion,
+        "right": asdict(part.ours.cause.right),
+        "classes": {name: asdict(one) for name, one in part.ours.cause.classes.items()},
+        "side_right_when_answered": asdict(part.ours.side.right_when_answered),
+        "unknown": asdict(part.ours.cause.unknown),
+        "misses": _misses(found.windows),
+    }
+
+
+def shipped(found: dict[str, Any]) -> dict[str, Any]:
+    """What ``models/diagnosis/measured.json`` holds: the figures that a user looks for, by set, with full evidence."""
+    return {
+        "rules_version": found["rules_version"],
+        "page": "docs/accuracy/diagnosis.md",
+        "sets": {name: _short(by_evidence["full"]) for name, by_evidence in found["sets"].items()},
+    }
+
+
+def _short(part: dict[str, Any]) -> dict[str, Any]:
+    ours, naive = part["ours"], part["baselines"]["naive rule"]
+    return {
+        **{name: part[name] for name in ("windows", "states", "recordings", "families")},
+        "cause_macro_f1": ours["cause"]["macro_f1"],
+        "cause_macro_f1_naive_rule": naive["cause"]["macro_f1"],
+        "cause_right_when_answered": _count(ours["cause"]["right_when_answered"]),
+        "side_right_when_answered": _count(ours["side"]["right_when_answered"]),
+        "side_right_when_answered_naive_rule": _count(naive["side"]["right_when_answered"]),
+        "states_mostly_on_the_wrong_side": len(ours["side"]["mostly_wrong"]),
+        "unknown": _count(ours["cause"]["unknown"]),
+        "limiter_right": _count(part["limiter_right"]),
+        "healthy_called_throttled": _count(ours["healthy_called_throttled"]),
+        "healthy_answered": _count(ours["healthy_answered"]),
+        "brier": part["calibration"]["brier"],
+        "expected_calibration_error": part["calibration"]["expected_error"],
+        "after_change_median_s": part["after_change"]["median_s"],
+        "after_change_p90_s": part["after_change"]["p90_s"],
+        "flips_per_hour": part["flips"]["per_hour"],
+        "steady_flips_per_hour": part["flips"]["steady_per_hour"],
+        "causes": {
+            cause: {"windows": one["windows"], "f1": one["f1"]}
+            for cause, one in ours["cause"]["classes"].items()
+            if one["windows"]
+        },
+    }
+
+
+def _count(share: dict[str, Any]) -> dict[str, Any]:
+    return {name: share[name] for name in ("count", "of", "value", "wilson", "clustered")}

@@ -1,0 +1,80 @@
+"""Recordings as they lie in the repository. In: a folder. Out: its series as the lake would name them, limits, admin stats and truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from tests.lab.sets import SETS as LAB
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.labels import LabelError, LabelMapping, normalise
+from throttlescope.ingest.metrics import METRICS
+from throttlescope.ingest.selector import metric_selector
+from throttlescope.ingest.series import Meter
+from throttlescope.ingest.sources.recording import read_recording
+from throttlescope.transforms.limits import effective_limits
+from throttlescope.transforms.promql.source import Series
+
+#: Name on the page to folder. The first one judges; nothing was made with it.
+SETS: dict[str, Path] = {
+    "kept aside": LAB["kept-aside"].recordings,
+    "development": LAB["diagnosis"].recordings,
+    "shipped": LAB["default"].recordings,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """One recording, or what a script made of it.
+
+    Attributes
+    ----------
+    series : tuple of Series
+        Only metrics that a pull takes, labels as the lake has them.
+    limits, topic_stats, truth : pyarrow.Table
+        Rows as their contracts want them.
+    """
+
+    name: str
+    scrape_interval_s: float
+    series: tuple[Series, ...]
+    limits: pa.Table
+    topic_stats: pa.Table
+    truth: pa.Table
+
+
+def folders(set_name: str) -> list[Path]:
+    """Folders of a set's recordings; none where it has not been recorded yet."""
+    return sorted(file.parent for file in SETS[set_name].glob("*/recording.json"))
+
+
+def read(folder: Path) -> Recorded:
+    """Read a recording through the door that ``throttlescope run`` uses."""
+    found = read_recording(folder)
+    policies, stats = found.policies.to_pylist(), found.topic_stats.to_pylist()
+    return Recorded(
+        name=found.name,
+        scrape_interval_s=found.about["scrape_interval_s"],
+        series=tuple(
+            one
+            for metric in found.metric_names
+            if metric in METRICS
+            for batch in found.source.read(metric_selector(metric), found.start_ms, found.end_ms, Meter())
+            for decoded in batch
+            if (one := _series(decoded)) is not None
+        ),
+        limits=pa.Table.from_pylist(effective_limits(policies, stats), schema=TABLES["limits"].loose_schema),
+        topic_stats=found.topic_stats,
+        truth=found.truth,
+    )
+
+
+def _series(decoded) -> Series | None:
+    try:
+        key = normalise(decoded.labels, LabelMapping())
+    except LabelError:
+        # The door puts it into quarantine.
+        return None
+    return Series(dict(key.labels), decoded.timestamps_ms, decoded.values, decoded.stale_ms)
