@@ -275,6 +275,7 @@ class Follower:
                 self.totals["rows_quarantined"] += store_refused(self.lake, refused, self.run_id)
                 self._dirty_ms = hour_ms
                 self._make_signals()
+                self._changed |= self.signals.all_of(hour_ms)
                 self._judge()
             self.store()
             self._young.discard(hour_ms)

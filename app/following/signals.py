@@ -17,7 +17,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import Lake, read_files
 from throttlescope.ingest.lake.hours import replace_hours
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.broker_use import signals_of
@@ -44,6 +44,7 @@ class HourlySignals:
         self.lake, self.held, self.run_id = lake, held, run_id
         self._hours: dict[int, pa.Table] = {}
         self._known: dict[str, tuple[tuple, pa.Table]] = {}
+        self._ends_ms: dict[str, int] = {}
 
     def build(self, hours_ms: Iterable[int]) -> Changed:
         """Make hours anew and commit those that changed.
@@ -66,6 +67,9 @@ class HourlySignals:
             # What the lake holds may be made of other samples: windows of an hour that was not made here are all judged.
             news = first_changes(None if before is None else old, rows)
             self._hours[hour_ms] = rows
+            for key, at_ms in newly_inside(rows, self._ends_ms).items():
+                changed[key] = min(at_ms, changed.get(key, at_ms))
+            self._ends_ms |= ends_of(rows, self._ends_ms)
             if not news:
                 continue
             for key, at_ms in news.items():
@@ -75,6 +79,10 @@ class HourlySignals:
                 start_ms=hour_ms, end_ms=hour_ms + BLOCK_MS,
             )  # fmt: skip
         return changed
+
+    def all_of(self, hour_ms: int) -> Changed:
+        """Every subscription partition of an hour, as if all of it had changed."""
+        return dict.fromkeys(_keys(self._hours[hour_ms]), hour_ms) if hour_ms in self._hours else {}
 
     def forget_before(self, time_ms: int) -> None:
         self._hours = {hour_ms: rows for hour_ms, rows in self._hours.items() if hour_ms >= time_ms}
@@ -169,6 +177,39 @@ def first_changes(old: pa.Table | None, new: pa.Table) -> Changed:
     return found
 
 
+def ends_of(rows: pa.Table, before: dict[str, int]) -> dict[str, int]:
+    """End of each cluster's newest minute, no earlier than it was before."""
+    newest = rows.group_by("cluster").aggregate([("minute_ms", "max")]).to_pylist()
+    return {
+        row["cluster"]: max(row["minute_ms_max"] + MINUTE_MS, before.get(row["cluster"], 0)) for row in newest
+    }
+
+
+def newly_inside(rows: pa.Table, before: dict[str, int]) -> Changed:
+    """Subscriptions with windows that end later than all minutes of their cluster did before.
+
+    Such a window is judged only once its cluster's minutes reach its end: also that of a subscription which was not seen in the
+    newest minutes and did not change itself.
+
+    Parameters
+    ----------
+    before : dict
+        What :func:`ends_of` gave before these rows came.
+    """
+    grown = {
+        cluster: before[cluster]
+        for cluster, end_ms in ends_of(rows, before).items()
+        if cluster in before and end_ms > before[cluster]
+    }
+    if not grown:
+        return {}
+    return {key: grown[key.cluster] for key in _keys(rows) if key.cluster in grown}
+
+
+def _keys(rows: pa.Table) -> list[SubscriptionKey]:
+    return [SubscriptionKey(**key) for key in rows.select(_NAMES).group_by(_NAMES).aggregate([]).to_pylist()]
+
+
 def _codes(column: pa.ChunkedArray) -> np.ndarray:
     """A number per row that is equal for equal values; NULL has one of its own."""
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -188,8 +229,7 @@ def _others(old: pa.Table, mine: set[SubscriptionKey]) -> pa.Table:
     """Rows of subscription partitions that are not among ours."""
     if not old.num_rows:
         return old
-    keys = old.select(_NAMES).group_by(_NAMES).aggregate([]).to_pylist()
-    others = [key for key in keys if SubscriptionKey(**key) not in mine]
+    others = [key._asdict() for key in _keys(old) if key not in mine]
     if not others:
         return old.slice(0, 0)
     wanted = pa.Table.from_pylist(others, schema=pa.schema([_SCHEMA.field(name) for name in _NAMES]))

@@ -1,0 +1,381 @@
+"""The parts of following, without a server: what is held, what counts as changed, what is judged again, when limits are asked."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.app.commands import throttlescope
+from tests.models.diagnosis.test_apply import HOUR_MS, SLOW, THROTTLED, fill, minutes, stored
+from throttlescope.app.following.begin import RESUMED_MS, resumed_ms
+from throttlescope.app.following.follower import Cycle
+from throttlescope.app.following.held import with_tail
+from throttlescope.app.following.limits import EVERY_MS, NEW_TOPICS_MS, LimitsWatch
+from throttlescope.app.following.lines import Lines, rss_bytes
+from throttlescope.app.following.loop import _until_next_s, follow
+from throttlescope.app.following.signals import ends_of, first_changes, newly_inside
+from throttlescope.app.following.verdicts import FILED_MS, judge_changed
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.hours import replace_hours
+from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Topic
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
+from throttlescope.models.diagnosis.apply import verdicts_of
+from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.transforms.promql.source import Series
+
+SCHEMA = TABLES["signals"].loose_schema
+
+
+# -- what is held -------------------------------------------------------------------------------
+
+times = st.lists(st.integers(0, 40), unique=True).map(sorted)
+
+
+def series(at, value, stale):
+    return Series(
+        {"__name__": "m"}, np.array(at, np.int64), np.full(len(at), value), np.array(stale, np.int64)
+    )
+
+
+@given(times, times, times, times, st.integers(0, 40))
+def test_an_answer_takes_the_place_of_its_range_unless_the_source_has_lost_some(old, new, marks, news, since):
+    new, news = [at for at in new if at >= since], [at for at in news if at >= since]
+    found = with_tail(series(old, 1.0, marks), series(new, 2.0, news), since)
+    tail = [at for at in old if at >= since]
+    lost = len(new) < len(tail)
+    kept = {at: 1.0 for at in old if lost or at < since}
+    added = {at: 2.0 for at in new if not lost or at > old[-1]}
+    assert dict(zip(found.timestamps_ms.tolist(), found.values.tolist(), strict=True)) == kept | added
+    assert (np.diff(found.timestamps_ms) > 0).all()
+    last = marks[-1] if marks else since - 1
+    markers = marks + [at for at in news if at > last] if lost else [at for at in marks if at < since] + news
+    assert found.stale_ms.tolist() == markers
+
+
+# -- what changed -------------------------------------------------------------------------------
+
+
+def table(rows):
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def naive_changes(old, new):
+    """Row by row, as dicts."""
+
+    def by_place(rows):
+        return {tuple(row[name] for name in (*SUBSCRIPTION_KEY_NAMES, "minute_ms")): row for row in rows}
+
+    before, now = by_place(old), by_place(new)
+    found = {}
+    for place in before.keys() | now.keys():
+        if before.get(place) != now.get(place):
+            key = SubscriptionKey(*place[:-1])
+            found[key] = min(place[-1], found.get(key, place[-1]))
+    return found
+
+
+@given(st.data())
+def test_changes_are_those_of_a_comparison_row_by_row(data):
+    names = ("billing", "audit")
+    old = [row for name in names for row in minutes(name, data.draw(st.integers(0, 6)))]
+    new = [dict(row) for name in names for row in minutes(name, data.draw(st.integers(0, 6)))]
+    for row in new:
+        change = data.draw(st.sampled_from((None, None, None, "value", "null", "text")))
+        if change == "value":
+            row["backlog_entries"] = (row["backlog_entries"] or 0.0) + 1.0
+        elif change == "null":
+            row["consumers"] = None
+        elif change == "text":
+            row["broker"] = "another"
+    old_table, new_table = table(old), table(new)
+    assert first_changes(old_table, new_table) == naive_changes(old_table.to_pylist(), new_table.to_pylist())
+
+
+def test_without_a_before_everything_is_new():
+    rows = table(minutes("billing", 3) + minutes("audit", 2, first=1))
+    changed = first_changes(None, rows)
+    assert {key.subscription: at_ms for key, at_ms in changed.items()} == {
+        "billing": HOUR_MS, "audit": HOUR_MS + MINUTE_MS,
+    }  # fmt: skip
+    assert first_changes(rows, rows) == {}
+
+
+# -- what is judged again -----------------------------------------------------------------------
+
+
+def put(lake, rows, before):
+    """Signals as a cycle writes them, and what a cycle does with their changes."""
+    rows = table(rows)
+    replace_hours(
+        lake, rows, "signals", run_id="test", time_column="minute_ms", clusters=["prod"], start_ms=HOUR_MS,
+        end_ms=HOUR_MS + 2 * BLOCK_MS,
+    )  # fmt: skip
+    ends_ms = {} if before is None else ends_of(before, {})
+    changed = newly_inside(rows, ends_ms) | first_changes(before, rows)
+    until_ms = max(rows.column("minute_ms").to_pylist()) + MINUTE_MS
+    made = judge_changed(lake, changed, until_ms, "test", window_ms=300_000, every_ms=MINUTE_MS)
+    whole = verdicts_of(lake.read("signals"), HOUR_MS, until_ms, every_ms=MINUTE_MS).to_pylist()
+    whole.sort(key=lambda row: (row["subscription"], row["partition"], row["window_start_ms"]))
+    assert stored(lake) == whole
+    return rows, made
+
+
+def test_what_is_judged_bit_by_bit_is_what_is_judged_at_once(tmp_path):
+    lake, rows = Lake(tmp_path), None
+    busy, slow, quiet = (
+        minutes("billing", 70, **THROTTLED),
+        minutes("audit", 70, **SLOW),
+        minutes("search", 70),
+    )
+    made = []
+    for count in (7, 8, 9, 40, 62, 70):
+        rows, judged = put(lake, busy[:count] + slow[:count] + quiet[:count], rows)
+        made.append(judged)
+    # A minute more ends one window more of each; whatever came before is not judged again.
+    assert made[:3] == [9, 3, 3]
+    files = {file.relative_path for file in lake.files("verdicts")}
+    # A scrape that came late changes one subscription, twenty minutes back.
+    changed = [dict(row) for row in slow]
+    changed[50]["backlog_ready_entries"] += 10_000.0
+    _, judged = put(lake, busy + changed + quiet, rows)
+    assert judged == 70 - 50
+    kept = {file.relative_path for file in lake.files("verdicts")} & files
+    assert kept
+    ends = [
+        (file.minimum["window_end_ms"] // FILED_MS, file.maximum["window_end_ms"] // FILED_MS)
+        for file in lake.files("verdicts")
+    ]
+    assert all(first == last for first, last in ends)
+
+
+def test_a_subscription_that_is_not_seen_any_more_has_windows_until_it_is_out_of_them(tmp_path):
+    lake = Lake(tmp_path)
+    audit = minutes("audit", 20, **SLOW)
+    rows, _ = put(lake, minutes("billing", 20, **THROTTLED) + audit, None)
+    before = [row for row in stored(lake) if row["subscription"] == "audit"]
+    for count in (21, 23, 30):
+        rows, _ = put(lake, minutes("billing", count, **THROTTLED) + audit, rows)
+    after = [row for row in stored(lake) if row["subscription"] == "audit"]
+    assert after[: len(before)] == before
+    # Four windows more have a minute of it.
+    assert len(after) == len(before) + 4
+
+
+# -- limits -------------------------------------------------------------------------------------
+
+
+class Admin:
+    """Answers what it is told to, and remembers what it was asked."""
+
+    def __init__(self):
+        self.requests, self.asked, self.rate, self.error = 0, [], 100, None
+
+    def collect(self, cluster, topics, progress=None):
+        if self.error is not None:
+            raise self.error
+        self.requests += 1 + len(topics)
+        self.asked.append([topic.name for topic in topics])
+        at_ms = NOW[0]
+        body = json.dumps({"dispatchThrottlingRateInMsg": self.rate})
+        rows = [
+            {"cluster": cluster, "scope": "topic_dispatch_rate", "key": topic.name, "body": body, "broker": None,
+             "observed_ms": at_ms, "date": date_of(at_ms)}
+            for topic in topics
+        ]  # fmt: skip
+        policies = pa.Table.from_pylist(rows, schema=TABLES["policies"].loose_schema)
+        stats = TABLES["topic_stats"].loose_schema.empty_table()
+        return AdminSnapshot(policies, stats, 1 + len(topics), 0, [])
+
+
+NOW = [0]
+ONE, TWO = Topic("persistent://t/n/one", (-1,)), Topic("persistent://t/n/two", (-1,))
+
+
+@pytest.fixture
+def watch(tmp_path):
+    NOW[0] = HOUR_MS
+    said = []
+    watch = LimitsWatch(Lake(tmp_path), Admin(), "test", said.append, lambda: NOW[0])
+    watch.said = said
+    return watch
+
+
+def test_limits_are_asked_every_quarter_and_of_new_topics_sooner(watch):
+    def look(*topics, after_ms=0):
+        NOW[0] += after_ms
+        watch.look("prod", topics)
+        watch.end(30)
+        return watch.admin.asked[-1]
+
+    watch.look("prod", [ONE], wait=True)
+    assert watch.admin.asked == [[ONE.name]]
+    assert look(ONE, after_ms=MINUTE_MS) == [ONE.name]
+    assert watch.rounds == 1
+    look(ONE, TWO, after_ms=1)
+    assert watch.rounds == 1
+    assert look(ONE, TWO, after_ms=NEW_TOPICS_MS) == [TWO.name]
+    look(ONE, TWO, after_ms=NEW_TOPICS_MS)
+    assert watch.rounds == 2
+    assert look(ONE, TWO, after_ms=EVERY_MS) == [ONE.name, TWO.name]
+
+
+def test_a_round_that_says_nothing_new_is_not_stored_again(watch):
+    def rows():
+        return watch.lake.read("policies").num_rows
+
+    watch.look("prod", [ONE], wait=True)
+    assert rows() == 1
+    NOW[0] += EVERY_MS
+    watch.look("prod", [ONE], wait=True)
+    assert (watch.rounds, rows()) == (2, 1)
+    NOW[0] += EVERY_MS
+    watch.admin.rate = 50
+    watch.look("prod", [ONE], wait=True)
+    assert rows() == 2
+    NOW[0] += EVERY_MS
+    watch.admin.rate = 100
+    watch.look("prod", [ONE], wait=True)
+    assert rows() == 3
+    NOW[0] += 6 * BLOCK_MS
+    watch.look("prod", [ONE], wait=True)
+    assert rows() == 4
+
+
+def test_an_admin_api_that_is_away_is_told_once_and_holds_nothing_up(watch):
+    watch.look("prod", [ONE], wait=True)
+    watch.admin.error = SourceError("no answer")
+    for _ in range(2):
+        NOW[0] += EVERY_MS
+        watch.look("prod", [ONE])
+        watch.end(30)
+    assert len(watch.said) == 1
+    assert "no answer" in watch.said[0]
+    watch.admin.error = None
+    NOW[0] += EVERY_MS
+    watch.look("prod", [ONE])
+    watch.end(30)
+    assert len(watch.said) == 2
+    watch.admin.error = SourceError("no answer")
+    NOW[0] += EVERY_MS
+    with pytest.raises(SourceError):
+        watch.look("prod", [ONE], wait=True)
+
+
+# -- the loop -----------------------------------------------------------------------------------
+
+
+class Follower:
+    """Gives what it was handed, one after the other; then asks to end."""
+
+    def __init__(self, stop, *answers):
+        self.stop, self.answers = stop, list(answers)
+        self.source = SimpleNamespace(name="prometheus_remote_read http://p")
+        self.limits, self.stored = None, 0
+        self.totals = {"cycles": 0}
+
+    def cycle(self):
+        answer = self.answers.pop(0)
+        if not self.answers:
+            self.stop.set()
+        if isinstance(answer, Exception):
+            raise answer
+        self.totals["cycles"] += 1
+        return answer
+
+    def store(self):
+        self.stored += 1
+
+
+def done(**more):
+    return Cycle("prometheus_remote_read http://p", HOUR_MS, behind=True, **more)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr("throttlescope.app.following.loop._FIRST_WAIT_S", 0.01)
+
+
+def test_a_source_that_is_away_is_said_waited_for_and_caught_up(capsys, quick):
+    stop = threading.Event()
+    follower = Follower(
+        stop, done(), SourceError("unreachable"), SourceError("unreachable"), InputError("no Pulsar metric"),
+        done(newest_sample_ms=HOUR_MS, newest_verdict_ms=HOUR_MS, age_s=7.2, verdicts=3, samples_written=9),
+    )  # fmt: skip
+    kept = []
+    follow([follower], 60_000, Lines(as_json=True, quiet=True), stop, kept.append)
+    out, err = capsys.readouterr()
+    events = [json.loads(line) for line in out.splitlines()]
+    assert [event["event"] for event in events] == ["cycle", "away", "away", "away", "back", "cycle", "end"]
+    assert [event["wait_s"] for event in events[1:4]] == [0.01, 0.02, 0.04]
+    assert (events[5]["age_s"], events[5]["verdicts"]) == (7.2, 3)
+    assert events[5]["rss_bytes"] == pytest.approx(rss_bytes(), rel=0.5)
+    assert len(err.splitlines()) == 4
+    # What is held goes into the lake at the end, and the run's row with it.
+    assert (follower.stored, len(kept)) == (1, 2)
+
+
+def test_a_source_that_never_had_anything_is_an_error(capsys, quick):
+    stop = threading.Event()
+    other = Follower(stop, *[done()] * 1000)
+    with pytest.raises(InputError, match="no Pulsar metric"):
+        follow(
+            [other, Follower(threading.Event(), InputError("no Pulsar metric"), None)], 60_000,
+            Lines(as_json=False, quiet=False), stop,
+        )  # fmt: skip
+    assert other.stored == 1
+    assert "read to" in capsys.readouterr().err
+
+
+def test_cycles_begin_when_the_scrapes_of_a_minute_are_there():
+    assert _until_next_s(60_000, HOUR_MS + 6_000) == 60
+    assert _until_next_s(60_000, HOUR_MS + 7_000) == 59
+    assert _until_next_s(60_000, HOUR_MS) == 6
+
+
+def test_following_goes_on_where_the_lake_ends(tmp_path):
+    lake = Lake(tmp_path)
+    assert resumed_ms(lake, HOUR_MS + MINUTE_MS) == HOUR_MS - BLOCK_MS
+    fill(lake, minutes("billing", 3))
+    for later_ms, first_ms in (
+        (10 * MINUTE_MS, HOUR_MS - BLOCK_MS), (3 * BLOCK_MS, HOUR_MS), (RESUMED_MS + BLOCK_MS, HOUR_MS + RESUMED_MS),
+    ):  # fmt: skip
+        assert resumed_ms(lake, HOUR_MS + later_ms) == first_ms
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--follow", "60s", "--end", "now"), "without an end"),
+        (("--follow", "60s", "--recording", "x"), "without an end"),
+        (("--follow", "soon"), "duration"),
+        (("--follow", "1h"), "too long"),
+        (("--follow", "10ms"), "too short"),
+    ],
+)
+def test_a_following_that_cannot_be_is_one_line(tmp_path, arguments, words):
+    source = () if "--recording" in arguments else ("--prometheus", "http://127.0.0.1:9")
+    outcome = throttlescope("run", *source, *arguments, "--lake", tmp_path / "lake")
+    assert outcome.code == 2
+    assert words in outcome.line
+    assert not (tmp_path / "lake").exists()
+
+
+def test_a_source_that_is_away_at_the_beginning_is_unreachable(tmp_path):
+    started_s = time.monotonic()
+    outcome = throttlescope(
+        "run", "--prometheus", "http://127.0.0.1:9", "--follow", "60s", "--lake", tmp_path / "lake"
+    )
+    assert outcome.code == 4
+    assert "Fix:" in outcome.line
+    assert time.monotonic() - started_s < 60
