@@ -32,15 +32,21 @@ def figures(
     present = [name for name in sets if folders(name)]
     found: dict[str, Any] = {"rules_version": RULES_VERSION, "sets": {}, "altered": {}}
     for name in present:
-        found["sets"][name] = {}
-        for evidence, how in EVIDENCE.items():
-            note(f"{name}: {evidence}")
-            found["sets"][name][evidence] = _of(judge_all(folders(name), how.alter), how)
+        found["sets"][name] = of_set(name, note)
     for cause, alter in ALTERED.items():
         note(f"altered: {cause}")
         places = [folder for name in present if name in ALTERABLE for folder in folders(name)]
         if places:
             found["altered"][cause] = _of_altered(judge_all(places, alter))
+    return found
+
+
+def of_set(name: str, note: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+    """Figures of one set by evidence."""
+    found = {}
+    for evidence, how in EVIDENCE.items():
+        note(f"{name}: {evidence}")
+        found[evidence] = _of(judge_all(folders(name), how.alter), how)
     return found
 
 

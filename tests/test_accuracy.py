@@ -1,0 +1,273 @@
+"""The accuracy page: what is done to recordings by hand-made series, and the shipped recordings' figures made anew."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.accuracy import page as pages
+from tests.accuracy.__main__ import MEASURED, PAGE, measured_text
+from tests.accuracy.altered import filter_rejects, phantom_backlog, read_limit
+from tests.accuracy.evidence import (
+    READY,
+    with_imprecise_backlog,
+    with_long_scrapes,
+    without_consumer_metrics,
+    without_either,
+    without_limits,
+)
+from tests.accuracy.figures import of_set
+from tests.accuracy.judging import judge_all
+from tests.accuracy.recorded import Recorded, folders, read
+from tests.accuracy.signals import with_broker_use
+from tests.accuracy.targets import targets
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.transforms.minutes import BACKLOG, SCHEMA
+from throttlescope.transforms.promql.source import Series
+
+TIMES_MS = np.arange(8, dtype=np.int64) * 15_000 + 1_795_000_200_000
+TOPIC = {"cluster": "a", "namespace": "lab/x", "topic": "persistent://lab/x/orders", "partition": "-1"}
+
+
+def series(name: str, values, times_ms=TIMES_MS, subscription="billing", **labels) -> Series:
+    key = {"__name__": name, **TOPIC, "subscription": subscription, "instance": "one:8080", **labels}
+    return Series(key, times_ms, np.resize(np.asarray(values, float), len(times_ms)))
+
+
+def true(cause: str, start_ms: int = 0, side: str = "neither") -> dict:
+    return {
+        **TOPIC, "partition": -1, "subscription": "billing", "start_ms": start_ms, "end_ms": start_ms + 1, "side": side,
+        "cause": cause, "limiter": None, "family": "f", "recording": "a", "kept_aside": False,
+    }  # fmt: skip
+
+
+def recorded(*found: Series, truth=()) -> Recorded:
+    empty = {name: TABLES[name].loose_schema.empty_table() for name in ("limits", "topic_stats")}
+    return Recorded(
+        "a", 15, found, **empty, truth=pa.Table.from_pylist(list(truth), schema=TABLES["truth"].loose_schema)
+    )
+
+
+def named(found: Recorded, name: str) -> list[Series]:
+    return [one for one in found.series if one.labels["__name__"] == name]
+
+
+# -- evidence taken away ---------------------------------------------------------------------------
+
+
+def test_without_limits_nothing_of_the_admin_api_is_left():
+    whole = read(folders("shipped")[0])
+    assert whole.limits.num_rows
+    assert whole.topic_stats.num_rows
+    less = without_limits(whole)
+    assert (less.limits.num_rows, less.topic_stats.num_rows) == (0, 0)
+    assert less.limits.schema == whole.limits.schema
+    assert less.series == whole.series
+
+
+def test_without_consumer_metrics_every_series_of_a_consumer_is_gone():
+    whole = recorded(
+        series(BACKLOG, [1]),
+        series("pulsar_consumer_available_permits", [1], consumer_name="c"),
+        series("pulsar_out_messages_total", [1]),
+        series("pulsar_out_messages_total", [1], consumer_name="c", consumer_id="0"),
+        series("pulsar_out_messages_total", [1], consumer_id="0"),
+    )
+    kept = [one.labels["__name__"] for one in without_consumer_metrics(whole).series]
+    assert kept == [BACKLOG, "pulsar_out_messages_total"]
+    assert len(without_either(whole).series) == 2
+
+
+def test_an_imprecise_backlog_is_off_by_one_amount_and_never_negative():
+    precise = np.array([0.0, 10.0, 100.0, 30_000.0, 60_000.0, 90_000.0, 50.0, 5.0])
+    amounts = []
+    for n in range(40):
+        name = f"s{n}"
+        whole = recorded(
+            series(BACKLOG, precise, subscription=name), series(READY, precise - 5, subscription=name)
+        )
+        less = with_imprecise_backlog(whole)
+        (backlog,), (ready,) = named(less, BACKLOG), named(less, READY)
+        (amount,) = set((backlog.values - precise).tolist()) - {0.0}
+        assert list(backlog.values) == [v + amount if v + amount >= 0 else v for v in precise]
+        assert list(ready.values - (precise - 5)) == list(backlog.values - precise)
+        assert with_imprecise_backlog(whole).series[0].values.tolist() == backlog.values.tolist()
+        amounts.append(amount)
+    assert min(amounts) < 0 < max(amounts)
+    assert max(abs(amount) for amount in amounts) <= 44_708
+    assert len(set(amounts)) > 20
+
+
+def test_long_scrapes_are_whole_scrapes_of_each_broker():
+    later = TIMES_MS + 4000
+    whole = recorded(
+        series(BACKLOG, range(8)),
+        # Begins with the second scrape: it is kept when the broker's scrapes are, not by its own count.
+        series(READY, range(1, 8), TIMES_MS[1:]),
+        series(BACKLOG, range(8), later, subscription="other", instance="two:8080"),
+    )
+    first, second, third = with_long_scrapes(whole).series
+    assert (first.timestamps_ms.tolist(), first.values.tolist()) == (TIMES_MS[::4].tolist(), [0.0, 4.0])
+    assert (second.timestamps_ms.tolist(), second.values.tolist()) == ([int(TIMES_MS[4])], [4.0])
+    assert third.timestamps_ms.tolist() == later[::4].tolist()
+    assert with_long_scrapes(replace(whole, scrape_interval_s=60)).series[0].values.tolist() == list(range(8))
+
+
+def test_all_series_of_a_real_scrape_share_its_time():
+    whole = read(folders("shipped")[0])
+    longest = max(len(one.timestamps_ms) for one in whole.series)
+    assert len({at for one in whole.series for at in one.timestamps_ms.tolist()}) == longest
+
+
+# -- causes written in -----------------------------------------------------------------------------
+
+
+def test_a_phantom_backlog_is_more_of_both_and_only_where_all_is_well():
+    whole = recorded(
+        series(BACKLOG, [5]), series(READY, [4]), series("pulsar_out_messages_total", range(8)),
+        truth=[true("healthy"), true("throttled", 10, "throttle")],
+    )  # fmt: skip
+    found = phantom_backlog(whole)
+    assert named(found, BACKLOG)[0].values.tolist() == [44_713.0] * 8
+    assert named(found, READY)[0].values.tolist() == [44_712.0] * 8
+    assert named(found, "pulsar_out_messages_total")[0].values.tolist() == list(range(8))
+    assert [(row["cause"], row["side"]) for row in found.truth.to_pylist()] == [
+        ("phantom_backlog", "neither")
+    ]
+    assert phantom_backlog(replace(whole, truth=whole.truth.slice(1))) is None
+
+
+SLOW = (
+    series("pulsar_out_messages_total", range(0, 80, 10)),
+    series("pulsar_out_messages_total", range(8), consumer_name="c"),
+    series("pulsar_out_messages_total", range(8), subscription="other"),
+    series("pulsar_consumer_available_permits", [-3], consumer_name="c"),
+    series("pulsar_consumer_available_permits", [7], subscription="other", consumer_name="d"),
+    series("pulsar_subscription_unacked_messages", [500]),
+    series("pulsar_subscription_filter_processed_msg_count", [0]),
+    series("pulsar_subscription_filter_rescheduled_msg_count", [0], subscription="other"),
+    Series({"__name__": "pulsar_broker_rate_out", "cluster": "a", "instance": "one:8080"}, TIMES_MS, np.zeros(8)),
+)  # fmt: skip
+SLOW_TRUTH = [true("slow_consumers", 0, "consumer_capacity"), true("healthy", 10), true("both", 20, "both")]
+
+
+def test_a_filter_puts_off_two_of_three_and_the_consumers_have_room():
+    found = filter_rejects(recorded(*SLOW, truth=SLOW_TRUTH))
+    assert [row["cause"] for row in found.truth.to_pylist()] == ["filter_rejects", "healthy"]
+    (processed,) = named(found, "pulsar_subscription_filter_processed_msg_count")
+    mine, others = sorted(
+        named(found, "pulsar_subscription_filter_rescheduled_msg_count"), key=lambda one: one.labels["subscription"]
+    )  # fmt: skip
+    assert processed.values.tolist() == [30.0 * n for n in range(8)]
+    assert mine.values.tolist() == [20.0 * n for n in range(8)]
+    assert (processed.labels["subscription"], others.values.max()) == ("billing", 0)
+    permits = {
+        one.labels["consumer_name"]: one.values[0]
+        for one in named(found, "pulsar_consumer_available_permits")
+    }
+    assert permits == {"c": 1000.0, "d": 7.0}
+    assert named(found, "pulsar_subscription_unacked_messages")[0].values.max() == 0
+    assert filter_rejects(recorded(*SLOW, truth=SLOW_TRUTH[1:])) is None
+
+
+def test_the_memory_for_reads_is_used_up():
+    found = read_limit(recorded(*SLOW, truth=SLOW_TRUTH))
+    (held,), (free,) = (
+        named(found, f"pulsar_ml_reads_{name}_bytes") for name in ("inflight", "available_inflight")
+    )
+    assert set(held.values + free.values) == {256 * 1024 * 1024}
+    assert max(free.values) / (256 * 1024 * 1024) == pytest.approx(0.02)
+    assert (free.labels["instance"], min(free.values)) == ("one:8080", 0)
+    assert [row["cause"] for row in found.truth.to_pylist()] == ["read_limit", "healthy"]
+
+
+# -- signals ---------------------------------------------------------------------------------------
+
+
+def test_a_brokers_use_is_summed_per_minute_and_unknown_use_is_left_out():
+    def row(subscription, minute_ms, use, broker="one:8080", limit=100):
+        whole = dict.fromkeys(SCHEMA.names)
+        return whole | {
+            **TOPIC, "partition": -1, "subscription": subscription, "minute_ms": minute_ms, "broker": broker,
+            "use_msg_per_s": use, "limit_broker_msg": limit, "limit_broker_period_s": 2,
+        }  # fmt: skip
+
+    rows = [
+        row("a", 0, 10.0), row("b", 0, 20.0), row("c", 0, None), row("d", 0, 5.0, "two:8080"), row("a", 60_000, 1.0),
+        row("e", 0, 7.0, None), row("b", 60_000, 1.0, limit=None), row("f", 120_000, None),
+    ]  # fmt: skip
+    found = with_broker_use(pa.Table.from_pylist(rows, schema=SCHEMA))
+    rho = {(one["subscription"], one["minute_ms"]): one["rho_broker_msg"] for one in found.to_pylist()}
+    assert rho == {
+        ("a", 0): 0.6, ("b", 0): 0.6, ("c", 0): 0.6, ("d", 0): 0.1, ("a", 60_000): 0.04, ("e", 0): None, ("b", 60_000): None,
+        ("f", 120_000): None,
+    }  # fmt: skip
+    assert found.schema == TABLES["signals"].loose_schema
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+
+def test_only_the_set_that_judges_meets_a_target():
+    def part(f1, unknown):
+        share = {"value": 1.0, "count": 0}
+        rule = {
+            "cause": {"macro_f1": f1, "unknown": {"value": unknown}},
+            "side": {"mostly_wrong": [], "right_when_answered": share},
+            "healthy_called_throttled": share, "healthy_answered": share,
+        }  # fmt: skip
+        return {"ours": rule, "limiter_right": {"value": None}, "switch_named": share}
+
+    sets = {
+        "kept aside": {"full": part(0.9, 0.05), "no limits": part(0.9, 0.31)},
+        "shipped": {"full": part(1.0, 0.0), "no limits": part(1.0, 0.0)},
+    }
+    lines = {line.split(" | ")[0][2:]: line.split(" | ")[3] for line in targets({"sets": sets}).splitlines()}
+    assert lines["macro-F1 over causes"] == "no"
+    assert lines["unknown"] == "yes"
+    assert lines["without limits: unknown"] == "no"
+    assert lines["limiter right, given throttled"] == "nothing to count"
+    del sets["kept aside"]
+    assert "not measured yet" in targets({"sets": sets})
+    assert " yes " not in targets({"sets": sets})
+
+
+def test_what_ships_is_what_the_page_says():
+    shipped = json.loads(MEASURED.read_text())
+    text = PAGE.read_text()
+    assert shipped["sets"]
+    for name, part in shipped["sets"].items():
+        assert f"**{name.capitalize()}**" in text
+        share = part["side_right_when_answered"]
+        assert f"{share['count']} of {share['of']} = " in text
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_the_shipped_recordings_give_the_pages_figures():
+    by_evidence, text = of_set("shipped"), PAGE.read_text()
+    for show in (
+        pages.baselines,
+        pages.causes,
+        pages.confusion,
+        pages.calibration,
+        pages.never,
+        pages.evidence,
+        pages.evidence_causes,
+    ):
+        assert show(by_evidence) in text, f"the page is old: make accuracy ({show.__name__})"
+    made = json.loads(measured_text({"rules_version": "2", "sets": {"shipped": by_evidence}}))
+    assert made["sets"]["shipped"] == json.loads(MEASURED.read_text())["sets"]["shipped"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("alter", "cause"), [(filter_rejects, "filter_rejects"), (read_limit, "read_limit")])
+def test_a_cause_that_was_written_in_is_read(alter, cause):
+    (folder,) = [folder for folder in folders("shipped") if folder.name == "slow-small"]
+    found = judge_all([folder], alter)
+    said = {(window.true_cause, window.said.cause) for window in found.windows}
+    assert said == {(cause, cause), ("healthy", "healthy")}
