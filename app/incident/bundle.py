@@ -81,7 +81,13 @@ def make_bundle(
     figure = incident_figure(incident)
     png, why_not = (None, None) if figure is None or picture is None else picture(figure)
     unmade = () if why_not is None else (why_not,)
-    blocks = page(incident, worked, external_url=external_url, pictures=unmade)
+    blocks = page(
+        incident,
+        worked,
+        external_url=external_url,
+        picture=None if png is None else PICTURE,
+        no_picture=unmade,
+    )
     text = {
         "README.md": markdown(blocks, picture=None if png is None else PICTURE),
         "incident.html": html(blocks, figure, title=f"{incident.key.subscription}: incident"),
@@ -90,7 +96,7 @@ def make_bundle(
         "signals.csv": files.signals_csv(incident),
         "limits.json": files.limits_json(incident),
         "policies.jsonl": files.policies_jsonl(incident),
-        "queries.promql": files.queries_promql(incident),
+        "queries.promql": files.queries_promql(incident, worked),
         "commands.sh": files.commands_sh(incident, worked),
     }
     # What is no text any more (half a character) is shown, never a reason to fail.

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.remedies import NO_COMMAND, NO_WAY_BACK, verifying
 from throttlescope.app.incident.why import evidence_queries, told_limits
 from throttlescope.app.incident.working import Worked
 from throttlescope.app.render import visible, write_csv, write_json
@@ -129,8 +130,8 @@ def policies_jsonl(incident: Incident) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def queries_promql(incident: Incident) -> str:
-    """Queries for Prometheus: of the backlog, the rates and the throttle events, then those of the told verdict's evidence."""
+def queries_promql(incident: Incident, worked: Worked) -> str:
+    """Queries for Prometheus: of the backlog, the rates and the throttle events, of the told verdict's evidence, of a change."""
     key = incident.key
     always = [
         ("the backlog that is ready, entries", promql.gauge(key, "pulsar_subscription_back_log_no_delayed")),
@@ -139,6 +140,7 @@ def queries_promql(incident: Incident) -> str:
     ]
     parts = [f"# {words}\n{query}" for words, query in always]
     parts.append(evidence_queries((incident.told or {}).get("evidence") or ()))
+    parts += [f"# to see whether a change works\n{query}" for query in verifying(worked)]
     head = (
         "# PromQL, one query after the other. The label cluster is left out: it may be called otherwise where you ask.\n"
         f"# The range: {format_time(incident.start_ms)} to {format_time(incident.end_ms)}."
@@ -163,12 +165,15 @@ def commands_sh(incident: Incident, worked: Worked) -> str:
     if advice is None:
         lines += ["", f"To change: nothing is recommended, {worked.why_not['advice']}."]
         return _comments(lines)
-    if not any(one["do"] for one in advice["recommendations"]):
-        lines += ["", "To change: no command would help within the target."]
+    if not advice["recommendations"]:
+        lines += ["", "To change: nothing that was tried drains it within the target."]
     for number, one in enumerate(advice["recommendations"], 1):
-        if one["do"]:
-            lines += ["", f"{number}. {one['words']}", one["do"]]
-            lines += ["To take it back:", one["undo"]] if one["undo"] else ["No command takes it back."]
+        lines += ["", f"{number}. {one['words']}"]
+        if not one["do"]:
+            lines.append(NO_COMMAND)
+            continue
+        lines.append(one["do"])
+        lines += ["To take it back:", one["undo"]] if one["undo"] else [NO_WAY_BACK]
     return _comments(lines)
 
 

@@ -40,6 +40,8 @@ class Incident:
         The episode is longer than the range.
     known_until_ms : int
         End of the newest minute or window of this partition.
+    newest_backlog : (int, float) or None
+        End of the newest minute with a ready backlog, and the entries.
     told : dict or None
         The verdict of the newest window that had ended at ``at_ms``.
     newest : dict or None
@@ -69,6 +71,7 @@ class Incident:
     end_ms: int
     was_cut: bool
     known_until_ms: int
+    newest_backlog: tuple[int, float] | None
     told: Mapping[str, Any] | None
     newest: Mapping[str, Any] | None
     verdicts: Sequence[dict[str, Any]]
@@ -147,6 +150,7 @@ def read_incident(lake: Lake, asked: Asked) -> Incident:
     said = source.read("policies", about(key, brokers), None).to_pylist()
     return Incident(
         key, asked, at_ms, start_ms, end_ms, was_cut, until_ms,
+        newest_backlog=_backlog(_of_partition(seen, key)),
         told=choose.told(rows, at_ms),
         newest=windows[-1] if windows else None,
         verdicts=rows,
@@ -212,6 +216,14 @@ def _newest(rows: pa.Table, column: str) -> dict[int, dict[str, Any]]:
 def _of_partition(rows: pa.Table, key: SubscriptionKey) -> pa.Table:
     mine = pc.and_(pc.equal(rows["partition"], key.partition), pc.equal(rows["cluster"], key.cluster))
     return rows.filter(mine)
+
+
+def _backlog(seen: pa.Table) -> tuple[int, float] | None:
+    counted = seen.filter(pc.is_valid(seen["backlog_ready_entries"])).sort_by("minute_ms")
+    if not counted.num_rows:
+        return None
+    row = counted.slice(counted.num_rows - 1).to_pylist()[0]
+    return row["minute_ms"] + MINUTE_MS, row["backlog_ready_entries"]
 
 
 def _others(judged: pa.Table, keys: Sequence[SubscriptionKey], told: SubscriptionKey) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from throttlescope.app.incident.blocks import (
     Facts,
     Grid,
     Heading,
+    Name,
     Paragraph,
     Text,
     text,
@@ -34,6 +35,10 @@ _PRIMARY = {
     "both": "Both hold the backlog: neither alone drains it, both together do.",
     None: "No lever that was tried changes anything that could be told.",
 }
+NO_COMMAND = "No pulsar-admin command does that: it is done, and taken back, where the consumers run."
+NO_WAY_BACK = "No command takes it back."
+#: Between the query of a check and what it should show.
+_SHOULD = " should "
 _LEVERS = {"consumers": "the consumers' own time", "together": "all limits and the consumers' own time"}
 
 
@@ -42,14 +47,18 @@ _LEVERS = {"consumers": "the consumers' own time", "together": "all limits and t
 
 def forecast_words(row: Mapping[str, Any]) -> str:
     """One forecast in a sentence."""
-    what = _KINDS[row["kind"]]
+    drain = row["kind"] == "drain"
+    what = "The backlog" if drain else _capital(_KINDS[row["kind"]])
     if row["state"] == "unknown":
-        return f"{_capital(what)}: cannot be told yet, there is no trend to go by."
+        return f"{what}: when {'it is gone' if drain else 'it acts'} cannot be told yet, there is no trend to go by."
     if row["state"] == "never":
-        reach = "" if row["low_ms"] is None else f"; not before {fmt.moment(row['low_ms'])} in 9 of 10 cases"
-        return f"{_capital(what)}: never at this rate{reach}."
-    length = fmt.duration(row["predicted_ms"] - row["made_at_ms"])
-    return f"{_capital(what)}: in {length}, at {fmt.moment(row['predicted_ms'])} (90 % interval: {_interval(row)})."
+        reach = "" if row["low_ms"] is None else f", not before {fmt.moment(row['low_ms'])} in 9 of 10 cases"
+        return f"{what} {'does not drain' if drain else 'does not act'} at this rate{reach}."
+    length = duration((row["predicted_ms"] - row["made_at_ms"]) / SECOND_MS)
+    does = "is gone" if drain else "acts"
+    return (
+        f"{what} {does} in {length}, at {fmt.moment(row['predicted_ms'])} (90 % interval: {_interval(row)})."
+    )
 
 
 def nearest_loss(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -73,7 +82,7 @@ def forecasts(worked: Worked) -> list[Block]:
                 text(_KINDS[row["kind"]]),
                 text(_when(row)),
                 text(_interval(row) if row["low_ms"] is not None else "-"),
-                text(fmt.percent(row["probability"])),
+                text("-" if row["probability"] is None else fmt.percent(row["probability"])),
                 text(_value(row["now"], row["unit"])),
                 text(_value(row["threshold"], row["unit"]) if row["kind"] != "drain" else "0 entries"),
                 text((row["set_by"] or "-").replace("_", " ")),
@@ -92,7 +101,7 @@ def forecasts(worked: Worked) -> list[Block]:
 def _when(row: Mapping[str, Any]) -> str:
     if row["state"] != "expected":
         return {"never": "never at this rate", "unknown": "no trend yet"}[row["state"]]
-    length = fmt.duration(row["predicted_ms"] - row["made_at_ms"])
+    length = duration((row["predicted_ms"] - row["made_at_ms"]) / SECOND_MS)
     return f"{fmt.moment(row['predicted_ms']).removesuffix(' UTC')}, in {length}"
 
 
@@ -109,7 +118,7 @@ def _value(value: float | None, unit: str) -> str:
     if value is None:
         return "not measured"
     if unit == "s":
-        return fmt.duration(value * SECOND_MS)
+        return duration(value)
     return fmt.size(value) if unit == "bytes" else f"{fmt.exact(round(value))} {unit}"
 
 
@@ -237,14 +246,27 @@ def _recommendation(number: int, one: Mapping[str, Any]) -> list[Block]:
     if one["risks"]:
         facts.append(("Risk", [text(risk) for risk in one["risks"]]))
     if one["verify"]:
-        facts.append(("How to verify", [text(check) for check in one["verify"]]))
+        facts.append(("How to verify", [_check(check) for check in one["verify"]]))
     blocks: list[Block] = [Heading(3, text(f"{number}. {one['words']}")), Facts(facts)]
     for label, command in (("Command, not executed", one["do"]), ("Rollback, not executed", one["undo"])):
         if command:
             blocks += [Paragraph(text(f"{label}:")), Code(command, "sh")]
-    if not one["undo"] and one["do"]:
-        blocks.append(Paragraph(text("There is no command that takes it back.")))
+    if not one["undo"]:
+        blocks.append(Paragraph(text(NO_WAY_BACK if one["do"] else NO_COMMAND)))
     return blocks
+
+
+def verifying(worked: Worked) -> list[str]:
+    """PromQL that shows whether a change works, each query once."""
+    advice = worked.advice or {"recommendations": ()}
+    checks = [check for one in advice["recommendations"] for check in one["verify"]]
+    return list(dict.fromkeys(check.rpartition(_SHOULD)[0] for check in checks))
+
+
+def _check(words: str) -> Text:
+    """The query apart from what it should show."""
+    query, should, rest = words.rpartition(_SHOULD)
+    return text(Name(query), should, rest, ".") if query else text(words)
 
 
 def _not_computed(what: str, why: str) -> Text:

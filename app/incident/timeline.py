@@ -22,7 +22,7 @@ from throttlescope.models.episodes.steady import joined
 #: Consumers may come and go all the time; so many of their changes are told.
 MOST_CONSUMER_CHANGES = 20
 #: A value of a policy that is longer is cut; ``policies.jsonl`` has it whole.
-_MOST_LETTERS = 120
+_MOST_LETTERS = 200
 
 SINCE_WORDS = {
     "change_point": "found as a change of its growth",

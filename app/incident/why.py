@@ -163,4 +163,4 @@ def besides(incident: Incident) -> list[Block]:
                 f"({fmt.percent(one['confidence'])} confidence): {one['why']}."
             )
         )
-    return [Bullets(rows)]
+    return [Heading(3, text("Beside it")), Bullets(rows)]
