@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from throttlescope.app.cli import (
     anomalies,
+    changes,
     demo,
     doctor,
     episodes,
@@ -142,6 +143,7 @@ for _family in (
     now,
     reopen,
     episodes,
+    changes,
     recommend,
     anomalies,
     evaluate,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -15,6 +16,10 @@ from throttlescope.app.cli.options import (
     RowFormatOption,
     SubscriptionFilter,
 )
+
+
+class By(StrEnum):
+    subscription = "subscription"
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +39,13 @@ def verdicts(
     ] = None,
     cluster: ClusterFilter = None,
     subscription: SubscriptionFilter = None,
+    by: Annotated[
+        By | None,
+        typer.Option(
+            "--by",
+            help="The newest window of each subscription over its partitions: the worst, and who shares its cause.",
+        ),
+    ] = None,
     cause: Annotated[
         str | None, typer.Option("--cause", metavar="CAUSE", help="Only verdicts of this cause.")
     ] = None,
@@ -49,16 +61,21 @@ def verdicts(
     """Print the verdicts of a lake: why each subscription has a backlog, with the naive rule's answer beside it.
 
     Backlogs are ready entries (batches) at the window's end, times are UTC, confidence is the probability
-    that the cause is right. JSON and CSV carry evidence and missing evidence whole.
+    that the cause is right. JSON and CSV carry evidence and missing evidence whole. With --subscription the table is followed
+    by the consumers of what is not healthy, where they were measured: which of them are slow.
     """
     import time
+    from dataclasses import replace
 
     from throttlescope.app.cli.settings import settings_with
+    from throttlescope.app.consumer_rows import read_slowest
     from throttlescope.app.render import write_csv, write_json
+    from throttlescope.app.render_consumers import print_consumers, print_partitions
     from throttlescope.app.render_verdicts import exported, exported_columns, print_summary, print_windows
     from throttlescope.app.verdict_rows import VerdictFilter, read_summary, read_verdicts
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.times import parse_time
+    from throttlescope.models.diagnosis.partitions import ROW_COLUMNS, over_partitions
 
     settings = settings_with(config, {"lake": lake})
     now_ms = int(time.time() * 1000)
@@ -71,8 +88,19 @@ def verdicts(
         end_ms=None if end is None else parse_time(end, now_ms=now_ms),
     )
     in_lake = Lake(settings.lake)
+    if by is not None:
+        found = over_partitions(read_verdicts(in_lake, replace(wanted, latest=True)))
+        if format is RowFormat.json:
+            write_json([one.to_row() for one in found])
+        elif format is RowFormat.csv:
+            write_csv(ROW_COLUMNS, (one.to_row() for one in found))
+        else:
+            print_partitions(found, now_ms=now_ms)
+        return
     if format is RowFormat.table and latest is None:
         print_summary(read_summary(in_lake, wanted), settings.objectives, now_ms=now_ms)
+        if subscription is not None:
+            print_consumers(read_slowest(in_lake, read_verdicts(in_lake, replace(wanted, latest=True))))
         return
     rows = read_verdicts(in_lake, wanted)
     if format is RowFormat.json:
@@ -81,3 +109,5 @@ def verdicts(
         write_csv(exported_columns(), (exported(row) for row in rows))
     else:
         print_windows(rows, settings.objectives, now_ms=now_ms)
+        if subscription is not None:
+            print_consumers(read_slowest(in_lake, rows))

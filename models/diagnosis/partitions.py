@@ -20,6 +20,10 @@ COLUMNS = (
 )  # fmt: skip
 
 _OF = ("cluster", "namespace", "topic", "subscription")
+#: Keys of :meth:`SubscriptionPartitions.to_row`, in their order.
+ROW_COLUMNS = (
+    *_OF, "worst_partition", *COLUMNS[5:], "sharing", "partitions", "causes", "total_backlog_entries", "text",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

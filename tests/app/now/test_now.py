@@ -222,7 +222,7 @@ def test_nothing_is_printed_by_the_function_and_everything_by_the_page(monkeypat
         "shared by",
         "why",
         "for ",
-        "Healthy: partition 1",
+        "Healthy: partition ",
     ):
         assert words in page
     write_json(document(answer))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from throttlescope.models.diagnosis.partitions import COLUMNS, over_partitions
+from throttlescope.models.diagnosis.partitions import COLUMNS, ROW_COLUMNS, over_partitions
 
 
 def row(
@@ -110,3 +110,7 @@ def test_nothing_gives_nothing():
 def test_the_order_of_rows_does_not_matter(order):
     rows = [row(n, "throttled", 7, "topic.msg") for n in range(5)][::order]
     assert only(rows).worst["partition"] == 0
+
+
+def test_the_columns_of_a_row_are_known_without_one():
+    assert tuple(only([row(0)]).to_row()) == ROW_COLUMNS

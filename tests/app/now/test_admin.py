@@ -1,0 +1,79 @@
+"""One topic's questions to the admin API: all of them, as many as there is time for, or none."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.app.http_server import answering
+from tests.app.now.recorded import Recorded
+from tests.app.now.recorded_admin import RecordedAdmin
+from throttlescope.app.now import CancelledError, Hurry
+from throttlescope.app.now.admin import CALLS_PER_S, HurriedAdmin, ask_topic
+from throttlescope.ingest.errors import SourceError
+
+NAME = "partition-hot-msg"
+
+
+@pytest.fixture
+def recorded() -> Recorded:
+    return Recorded(NAME)
+
+
+@pytest.fixture
+def admin(recorded):
+    return RecordedAdmin(recorded, recorded.state("first")[1])
+
+
+def asked_within(url: str, hurry: Hurry, share: float = 1.0, calls_per_s: float = 1000.0) -> HurriedAdmin:
+    return HurriedAdmin([url], calls_per_s=calls_per_s).within(hurry, share)
+
+
+def test_limits_statistics_and_consumers_of_every_partition(recorded, admin):
+    with answering(admin) as url:
+        said = ask_topic(asked_within(url, Hurry(60)), recorded.topic)
+    assert said.failures == ()
+    assert said.requests == len(admin.asked)
+    assert {(one.partition, one.subscription) for one in said.consumers} == {(n, "billing") for n in range(4)}
+    assert len(said.consumers) == 12
+    assert all(one.address for one in said.consumers)
+    limits, stats = said.of_cluster("prod")
+    assert {row["cluster"] for row in [*limits.to_pylist(), *stats.to_pylist()]} == {"prod"}
+    held = [row for row in limits.to_pylist() if row["level"] == "subscription"]
+    assert {(row["partition"], row["rate_msg"], row["set_by"]) for row in held} == {
+        (n, 100, "topic_policy") for n in range(4)
+    }
+
+
+def test_what_there_is_no_time_for_is_not_asked_and_stays_unknown(recorded, admin):
+    with answering(admin) as url:
+        # Fifty calls a second: of some thirty questions about half a second's worth is asked.
+        said = ask_topic(asked_within(url, Hurry(0.3), calls_per_s=CALLS_PER_S), recorded.topic)
+    assert 0 < said.requests == len(admin.asked) < 30
+    assert {one.reason for one in said.failures} == {"not asked: the time was up"}
+    limits, _ = said.of_cluster("prod")
+    assert "subscription" not in {row["level"] for row in limits.to_pylist()}
+
+
+def test_whoever_cancels_is_asked_for_nothing_more(recorded, admin):
+    with answering(admin) as url, pytest.raises(CancelledError):
+        ask_topic(asked_within(url, Hurry(60, lambda: len(admin.asked) > 3)), recorded.topic)
+    assert len(admin.asked) == 4
+
+
+def test_an_api_that_refuses_everything_is_an_error(recorded):
+    started_s = time.monotonic()
+    with (
+        answering(lambda *_: (500, "text/plain", b"out of order")) as url,
+        pytest.raises(SourceError, match="answers no question"),
+    ):
+        ask_topic(asked_within(url, Hurry(60)), recorded.topic)
+    assert time.monotonic() - started_s < 30
+
+
+def test_nothing_said_is_nothing_known():
+    from throttlescope.app.now.admin import SaidOfTopic
+
+    limits, stats = SaidOfTopic().of_cluster("prod")
+    assert (limits.num_rows, stats.num_rows) == (0, 0)
