@@ -105,7 +105,7 @@ def evidence(by_evidence: Figures) -> str:
         ("the verdict names the switch (not healthy)", lambda part: share(part["switch_named"])),
     ]
     rows += [
-        (f"side right when answered, {name}", lambda part, name=name: percent(_side(part, name)))
+        (f"side right when answered, {name}", lambda part, name=name: _side(part, name))
         for name in _RULES[:3]
     ]
     return table(
@@ -179,8 +179,9 @@ FIGURES_OF_RULE: tuple[tuple[str, Show], ...] = (
 )  # fmt: skip
 
 
-def _side(part: Figures, rule: str) -> float | None:
-    return part["baselines"][rule]["side"]["right_when_answered"]["value"]
+def _side(part: Figures, rule: str) -> str:
+    found = part["baselines"][rule]["side"]
+    return f"{percent(found['right_when_answered']['value'])} ({percent(found['unknown']['value'])} unknown)"
 
 
 # -- cells -----------------------------------------------------------------------------------------
