@@ -66,7 +66,7 @@ def print_advice(found: Read, advice: Advice, *, now_ms: int) -> None:
         notes=[_PRIMARY[known.primary]],
     )
     for number, one in enumerate(advice.recommendations, 1):
-        _print(number, one)
+        print_recommendation(number, one)
     if not advice.recommendations:
         print(f"\nNothing that was tried drains it within {duration(advice.target_s)}.")
     for words in advice.not_helping:
@@ -81,7 +81,8 @@ def print_advice(found: Read, advice: Advice, *, now_ms: int) -> None:
     )
 
 
-def _print(number: int, one: Recommendation) -> None:
+def print_recommendation(number: int, one: Recommendation) -> None:
+    """One change with its command, its way back, what it risks and how to check it."""
     when = _when(one)
     print()
     print(

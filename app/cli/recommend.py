@@ -1,4 +1,4 @@
-"""``throttlescope recommend``: the smallest change that drains a backlog, and what will not help."""
+"""``throttlescope recommend``: the smallest change that drains a backlog or keeps an age, and what will not help."""
 
 from __future__ import annotations
 
@@ -36,6 +36,17 @@ def recommend(
     target: Annotated[
         str, typer.Option("--target", metavar="DURATION", help="Within this the backlog is to be gone.")
     ] = "30m",
+    keep_p99_age: Annotated[
+        str | None,
+        typer.Option(
+            "--keep-p99-age",
+            metavar="DURATION",
+            help="Instead: what would have kept the oldest message this young in 99 of 100 minutes.",
+        ),
+    ] = None,
+    over: Annotated[
+        str, typer.Option("--over", metavar="DURATION", help="With --keep-p99-age: how far back.")
+    ] = "14d",
     at: Annotated[
         str | None,
         typer.Option(
@@ -52,12 +63,13 @@ def recommend(
     """Lift each cause in a replay, then look for the smallest limit, period, number of consumers or of partitions that helps.
 
     Says which limiter binds next, what it costs, how to see that it works, how to take it back, and what will not help.
-    Commands are printed, never executed. Backlogs are entries (batches), rates messages, times UTC.
+    With --keep-p99-age it sweeps the same levers over the arrivals of two weeks, minute by minute. Commands are printed, never executed. Backlogs are entries (batches), rates messages, times UTC.
     """
     import time
 
     from throttlescope.app.cli.settings import settings_with
     from throttlescope.app.cli.simulate import say_if_it_compiles
+    from throttlescope.app.keeping import ask, durations
     from throttlescope.app.render import write_json
     from throttlescope.app.render_advice import document, print_advice
     from throttlescope.app.render_progress import Progress
@@ -67,11 +79,23 @@ def recommend(
 
     settings = settings_with(config, {"lake": lake})
     now_ms = int(time.time() * 1000)
+    objective = None if keep_p99_age is None else durations(keep_p99_age, over)
     question = Question(subscription, cluster, (), at, window, history, target, None)
     progress = Progress(2, quiet=quiet)
     with progress.step("Reading"):
         found = read(Lake(settings.lake), question, now_ms=now_ms)
         progress.note(f"{len(found.history.times_ms)} scrapes of {found.name}")
+    if objective is not None:
+        from throttlescope.app import render_kept
+
+        with progress.step("Sweeping"):
+            say_if_it_compiles(progress, "Sweeping")
+            asked = ask(Lake(settings.lake), found, *objective, progress.note)
+        if format is Format.json:
+            write_json(render_kept.document(found, asked))
+        else:
+            render_kept.print_kept(found, asked, now_ms=now_ms)
+        return
     with progress.step("Replaying"):
         say_if_it_compiles(progress, "Replaying")
         advice = advise(found.observed, history=found.history, target_s=found.horizon_s)

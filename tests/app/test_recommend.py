@@ -1,0 +1,83 @@
+"""``throttlescope recommend --keep-p99-age`` on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.app.commands import throttlescope
+from tests.models.episodes.scenes import fill
+from tests.models.episodes.scenes import minutes as rows_of
+from tests.models.throttling.replay.samples import SELECTOR, START_MS, key, scenario, simulated_lake
+from throttlescope.ingest.times import MINUTE_MS, format_time
+from throttlescope.models.diagnosis.window import SubscriptionKey
+
+WINDOW_S = 600
+AT_MS = START_MS + WINDOW_S * 1000
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    """A throttled subscription, and ten hours of its minutes: a busy one, and one that is not there."""
+    lake = simulated_lake(tmp_path_factory.mktemp("keep") / "lake", scenario(duration_s=WINDOW_S), WINDOW_S)
+    count = 600
+    per_minute = [60.0 * (600 if 200 <= at < 260 else 300) for at in range(count)]
+    rows = rows_of(
+        [50.0 if at != 100 else None for at in range(count)], key=SubscriptionKey(**key()), start_ms=AT_MS - count * MINUTE_MS,
+        in_msg_delta=dict(enumerate(per_minute)), backlog_age_s=7.0,
+    )  # fmt: skip
+    fill(lake, "signals", rows, "minute_ms")
+    return lake
+
+
+def recommend(lake, *more):
+    return throttlescope(
+        "recommend", SELECTOR, "--lake", lake.root, "--at", format_time(AT_MS), "--window", "10m", *more
+    )
+
+
+@pytest.mark.long
+def test_a_table_says_what_was_what_keeps_it_and_what_is_missing(lake):
+    done = recommend(lake, "--keep-p99-age", "5m", "--over", "10h")
+    assert done.code == 0, done.err
+    assert "Raise the subscription's message limit from 500 msg/s to" in done.out
+    assert "run: pulsar-admin topicPolicies set-subscription-dispatch-rate" in done.out
+    assert "undo: pulsar-admin topicPolicies set-subscription-dispatch-rate" in done.out
+    assert "Nothing was executed." in done.out
+    assert "0.2 % of the minutes are not there" in done.out
+
+
+@pytest.mark.long
+def test_json_has_the_same(lake):
+    done = recommend(lake, "--keep-p99-age", "5m", "--over", "10h", "--format", "json")
+    told = json.loads(done.out)
+    assert (told["minutes"], told["minutes_known"], told["executed"]) == (600, 599, False)
+    assert told["as_is_p99_age_s"] > 300
+    assert told["measured_p99_age_s"] == 7.0
+    keep = told["keeps"][0]
+    assert (keep["lever"], keep["now"]) == ("limit", 500)
+    assert keep["p99_age_s"] <= 300 < told["as_is_p99_age_s"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--keep-p99-age", "soon"], "--keep-p99-age: not a duration"),
+        (["--keep-p99-age", "10s"], "told by the minute"),
+        (["--keep-p99-age", "5m", "--over", "1m"], "--over"),
+        (["--keep-p99-age", "5m", "--over", "90d"], "from 1h to 31d"),
+    ],
+)
+def test_what_is_not_understood_is_refused(lake, options, says):
+    done = recommend(lake, *options)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.line
+
+
+@pytest.mark.long
+def test_without_signals_it_says_what_to_do(tmp_path):
+    bare = simulated_lake(tmp_path / "lake", scenario(duration_s=WINDOW_S), WINDOW_S)
+    done = recommend(bare, "--keep-p99-age", "5m")
+    assert done.code == 2
+    assert "throttlescope run" in done.line
