@@ -110,37 +110,35 @@ class Seen(HTMLParser):
                 self.addresses.append(value)
 
 
-OUR_ELEMENTS = set(
-    [
-        "html",
-        "head",
-        "meta",
-        "link",
-        "title",
-        "style",
-        "body",
-        "h1",
-        "h2",
-        "h3",
-        "p",
-        "dl",
-        "dt",
-        "dd",
-        "ul",
-        "li",
-        "div",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "pre",
-        "code",
-        "bdi",
-        "script",
-    ]
-)
+OUR_ELEMENTS = {
+    "html",
+    "head",
+    "meta",
+    "link",
+    "title",
+    "style",
+    "body",
+    "h1",
+    "h2",
+    "h3",
+    "p",
+    "dl",
+    "dt",
+    "dd",
+    "ul",
+    "li",
+    "div",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "pre",
+    "code",
+    "bdi",
+    "script",
+}
 
 
 @pytest.mark.parametrize("kind", NAMES)
