@@ -77,11 +77,11 @@ def page(reader: LakeReader) -> html.Div:
             html.Div(
                 [
                     losses(asked.next_losses(reader), freshness, is_forecast="forecasts" in there),
-                    incidents(asked.open_incidents(reader), are_judged="episodes" in there),
+                    incidents(asked.open_incidents(reader), freshness, are_judged="episodes" in there),
                 ],
                 className="overview-columns",
             ),
-            backlogs(episodes, open_ones, are_judged="episodes" in there),
+            backlogs(episodes, open_ones, freshness, are_judged="episodes" in there),
         ]
     )
 
@@ -122,7 +122,7 @@ def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: Fr
 
 def _card(word: str, now: int, before: int | None) -> dcc.Link:
     cause = CAUSES[word]
-    change = NONE if before is None else ("no change" if now == before else fmt.signed(now - before))
+    change = "" if before is None else ("no change" if now == before else fmt.signed(now - before))
     return dcc.Link(
         [
             html.Span(
@@ -151,7 +151,7 @@ def losses(rows: list[dict], freshness: Freshness, *, is_forecast: bool) -> html
         )
     else:
         body = _table(
-            ("Subscription", "Cause", "What happens", "When", "90 % between"),
+            ("Subscription", "Cause", "What happens", "When", "90 %, UTC"),
             [_loss(row) for row in rows],
         )
     return _section("What is lost next", "if nothing changes, earliest first; UTC", body)
@@ -159,19 +159,31 @@ def losses(rows: list[dict], freshness: Freshness, *, is_forecast: bool) -> html
 
 def _loss(row: dict) -> list:
     when = fmt.duration(max(0, row["predicted_ms"] - row["made_at_ms"]))
-    low, high = fmt.moment(row["low_ms"])[:16], fmt.moment(row["high_ms"])[:16] if row["high_ms"] else "open"
+    low, high = row["low_ms"], row["high_ms"]
+    between = f"{_day_clock(low)} to {_day_clock(high)}" if high else f"{_day_clock(low)} or later"
     return [
         _link(row),
         badge(row["cause"], row["limiter"]),
         html.Span(_LOSSES[row["kind"]], title=row["consequence"]),
         html.Span(
-            f"in {when}", title=f"{fmt.moment(row['predicted_ms'])}; made at {fmt.moment(row['made_at_ms'])}"
+            f"in {when}",
+            title=f"{fmt.moment(row['predicted_ms'])}; forecast made at {fmt.moment(row['made_at_ms'])}",
         ),
-        f"{low} and {high}",
+        html.Span(between, title=f"{fmt.moment(low)} to {fmt.moment(high) if high else 'open'}"),
     ]
 
 
-def incidents(rows: list[dict], *, are_judged: bool) -> html.Section:
+def _day_clock(time_ms: int | None) -> str:
+    return NONE if time_ms is None else fmt.moment(time_ms)[5:16]
+
+
+def _for(since_ms: int, freshness: Freshness) -> html.Span:
+    return html.Span(
+        fmt.duration(max(0, freshness.data_up_to_ms - since_ms)), title=f"since {fmt.moment(since_ms)}"
+    )
+
+
+def incidents(rows: list[dict], freshness: Freshness, *, are_judged: bool) -> html.Section:
     """What several open backlogs have in common."""
     if not are_judged:
         body = panel(
@@ -182,14 +194,14 @@ def incidents(rows: list[dict], *, are_judged: bool) -> html.Section:
         body = html.P("No limiter or broker holds several subscriptions at once.", className="quiet")
     else:
         body = _table(
-            ("Shared", "Cause", "Subscriptions", "Since", "Largest backlog"),
+            ("Shared", "Cause", "Subscriptions", "For", "Largest, entries"),
             [
                 [
                     _shared(row),
                     badge(row["cause"], row["limiter"]),
                     f"{fmt.exact(row['subscriptions'])} on {fmt.exact(row['topics'])} {'topic' if row['topics'] == 1 else 'topics'}",
-                    fmt.moment(row["since_ms"]),
-                    fmt.count(row["peak_entries"], "entries"),
+                    _for(row["since_ms"], freshness),
+                    fmt.short(row["peak_entries"]),
                 ]
                 for row in rows
             ],
@@ -199,14 +211,17 @@ def incidents(rows: list[dict], *, are_judged: bool) -> html.Section:
 
 def _shared(row: dict) -> dcc.Link | html.Span:
     name = row["shared_with"]
-    words = [f"{_SHARED[row['kind']]} ", html.Bdi(fmt.name(name, 60), className="name")]
+    words = [
+        html.Span(_SHARED[row["kind"]], className="row-name"),
+        html.Bdi(fmt.topic_name(name, -1), className="row-place"),
+    ]
     if row["kind"].startswith("broker"):
-        return html.Span(words)
+        return html.Span(words, className="row-link", title=fmt.name(name))
     href = SubscriptionsAddress(search=name, clusters=(row["cluster"],), view=newest.NOW).href()
-    return dcc.Link(words, href=href)
+    return dcc.Link(words, href=href, className="row-link", title=fmt.name(f"{row['cluster']}: {name}"))
 
 
-def backlogs(rows: list[dict], total: int, *, are_judged: bool) -> html.Section | None:
+def backlogs(rows: list[dict], total: int, freshness: Freshness, *, are_judged: bool) -> html.Section | None:
     """The largest backlogs that are not drained."""
     if not are_judged:
         return None
@@ -214,15 +229,17 @@ def backlogs(rows: list[dict], total: int, *, are_judged: bool) -> html.Section 
         body = html.P("Every backlog is drained.", className="quiet")
     else:
         body = _table(
-            ("Subscription", "Held longest by", "Backlog", "Largest", "Growing since", "Seen until"),
+            ("Subscription", "Held longest by", "Backlog, entries", "Largest", "Grows since", "For"),
             [
                 [
                     _link(row),
                     badge(row["cause"], row["limiter"]),
-                    fmt.count(row["last_entries"], "entries"),
-                    fmt.count(row["peak_entries"], "entries"),
+                    fmt.short(row["last_entries"]),
+                    fmt.short(row["peak_entries"]),
                     fmt.moment(row["since_ms"]),
-                    fmt.moment(row["known_until_ms"]) + (" (silent)" if row["state"] == "silent" else ""),
+                    _for(row["since_ms"], freshness)
+                    if row["state"] == "open"
+                    else f"not seen since {fmt.moment(row['known_until_ms'])}",
                 ]
                 for row in rows
             ],
@@ -256,13 +273,11 @@ def _link(row: dict) -> dcc.Link:
     key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
     return dcc.Link(
         [
-            html.Bdi(fmt.name(row["subscription"], 60), className="name"),
-            html.Span(
-                [" on ", html.Bdi(fmt.topic_name(row["topic"], row["partition"]), className="name")],
-                className="quiet",
-            ),
+            html.Bdi(fmt.name(row["subscription"], 60), className="row-name"),
+            html.Bdi(fmt.topic_name(row["topic"], row["partition"]), className="row-place"),
         ],
         href=SubscriptionAddress(key).href(),
+        className="row-link",
         title=fmt.name(f"{row['cluster']}: {row['topic']}#{row['subscription']}"),
     )
 

@@ -39,17 +39,17 @@ def test_the_next_loss_is_first_and_only_the_newest_forecast_counts(reader):
     assert rows[1]["predicted_ms"] == END_MS + 134 * MINUTE_MS
     assert rows[1]["cause"] == "throttled"
     said = read(overview.losses(rows, newest.freshness(reader), is_forecast=True))
-    assert "billing on shop/checkout/orders ▲ Throttledsubscription.msg messages expire in 2 h 14 m" in said
-    assert "2026-11-20 05:09 and open" in said
+    assert "billingshop/checkout/orders ▲ Throttledsubscription.msg messages expire in 2 h 14 m" in said
+    assert "11-20 05:09 or later" in said
 
 
 def test_each_kind_of_nothing_is_told_apart(reader):
     freshness = newest.freshness(reader)
     assert "No forecasts yet." in read(overview.losses([], freshness, is_forecast=False))
     assert "No loss is expected" in read(overview.losses([], freshness, is_forecast=True))
-    assert "No episodes yet." in read(overview.incidents([], are_judged=False))
-    assert "No limiter or broker holds several" in read(overview.incidents([], are_judged=True))
-    assert "Every backlog is drained." in read(overview.backlogs([], 0, are_judged=True))
+    assert "No episodes yet." in read(overview.incidents([], freshness, are_judged=False))
+    assert "No limiter or broker holds several" in read(overview.incidents([], freshness, are_judged=True))
+    assert "Every backlog is drained." in read(overview.backlogs([], 0, freshness, are_judged=True))
 
 
 def test_an_empty_lake_says_how_to_fill_it(tmp_path):
@@ -64,8 +64,10 @@ def test_the_largest_backlogs_are_those_of_the_episodes(reader):
     assert len(rows) == 2 < total == len(everything)
     sizes = [row["last_entries"] for row in everything]
     assert sizes == sorted(sizes, reverse=True)
-    assert "the largest 2 of" in read(overview.backlogs(rows, total, are_judged=True))
-    links = find(overview.backlogs(everything, total, are_judged=True), "Link")
+    assert "the largest 2 of" in read(
+        overview.backlogs(rows, total, newest.freshness(reader), are_judged=True)
+    )
+    links = find(overview.backlogs(everything, total, newest.freshness(reader), are_judged=True), "Link")
     assert all(link.href.startswith("/subscription?cluster=") for link in links)
 
 
@@ -114,10 +116,11 @@ def test_shared_incidents_name_what_is_shared(tmp_path):
     )
     lake = write_sample_lake(tmp_path, samples)
     assert isinstance(lake, Lake)
-    rows = asked.open_incidents(LakeReader(tmp_path))
+    reader = LakeReader(tmp_path)
+    rows = asked.open_incidents(reader)
     assert [(row["kind"], row["shared_with"], row["subscriptions"]) for row in rows] == [
         ("topic_limiter", topic, 3)
     ]
-    said = read(overview.incidents(rows, are_judged=True))
-    assert "the topic's limit persistent://shop/web/feed" in said
+    said = read(overview.incidents(rows, newest.freshness(reader), are_judged=True))
+    assert "the topic's limitshop/web/feed" in said
     assert "3 on 1 topic" in said
