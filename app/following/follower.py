@@ -15,7 +15,7 @@ from typing import Any
 from throttlescope.app.following.held import Held
 from throttlescope.app.following.limits import LimitsWatch
 from throttlescope.app.following.lookback import load_hour
-from throttlescope.app.following.signals import Changed, HourlySignals
+from throttlescope.app.following.signals import HourlySignals
 from throttlescope.app.following.storing import store_refused, store_samples
 from throttlescope.app.following.tail import Tail
 from throttlescope.app.following.verdicts import judge_changed
@@ -29,6 +29,8 @@ ARRIVED_MS = 5_000
 #: An hour is closed so long after its end.
 CLOSED_MS = 10 * MINUTE_MS
 STORED_MS = 15 * MINUTE_MS
+#: The first cycle waits for limits so long: with a thousand topics a round takes many minutes.
+LIMITS_WAIT_S = 60.0
 #: Episodes and forecasts take no more than this share of the time.
 _BESIDE_SHARE = 0.1
 _FORECAST_MS = 15 * MINUTE_MS
@@ -112,12 +114,11 @@ class Follower:
         self.totals = {"cycles": 0, "samples_written": 0, "rows_quarantined": 0, "verdicts": 0}
         self._now_ms, self._stopping = now_ms, stopping
         self._stored_ms = first_ms
-        # What was read and not made into signals, and what was made and not judged: left over where a cycle broke off.
+        # From when on something was read that is not in signals yet: left over where a cycle broke off.
         self._dirty_ms: int | None = None
-        self._changed: Changed = {}
         # Hours of which something was read before they were to be closed.
         self._young: set[int] = set()
-        self._looked_back = False
+        self._looked_back = self._limits_looked = False
         self._newest_verdict_ms: int | None = None
         self._forecast_ms = 0
         self._free_s: dict[str, float] = {}
@@ -152,7 +153,7 @@ class Follower:
         self._part(done, "read", lambda: self._read(until_ms, now_ms))
         self._part(done, "signals", self._make_signals)
         done.signals = self.signals.rows
-        changed_ms = min(self._changed.values(), default=until_ms)
+        changed_ms = min(self.signals.changed.values(), default=until_ms)
         done.verdicts = self._part(done, "verdicts", self._judge)
         if not self._stopping() and not done.behind:
             self._beside(done, changed_ms, until_ms)
@@ -199,15 +200,15 @@ class Follower:
         if self.limits is not None and clusters:
             cluster = self._admin_cluster(clusters)
             topics = self.held.topics_with_backlog(cluster, until_ms - BLOCK_MS)
-            # The first verdicts wait for the limits, later ones take those that are known.
-            self.limits.look(cluster, topics, wait=self.limits.rounds == 0)
+            # The first verdicts wait a while for the limits, later ones take those that are known.
+            self.limits.look(cluster, topics, wait_s=0.0 if self._limits_looked else LIMITS_WAIT_S)
+            self._limits_looked = True
 
     def _make_signals(self) -> None:
         """Make the open hours anew that anything was read of."""
         first_ms = block_start(max(self.open_ms, min(self._dirty_ms or self.open_ms, self.read_ms - 1)))
         hours_ms = range(first_ms, self.read_ms, BLOCK_MS)
-        for key, at_ms in self.signals.build(hours_ms).items():
-            self._changed[key] = min(at_ms, self._changed.get(key, at_ms))
+        self.signals.build(hours_ms)
         self._dirty_ms = None
 
     def _admin_cluster(self, clusters: list[str]) -> str:
@@ -222,17 +223,17 @@ class Follower:
         )
 
     def _judge(self) -> int:
-        if not self._changed:
+        if not self.signals.changed:
             return 0
         made = judge_changed(
             self.lake,
-            self._changed,
+            self.signals.changed,
             self.read_ms,
             self.run_id,
             window_ms=self.window_ms,
             every_ms=self.every_ms,
         )
-        self._changed = {}
+        self.signals.changed = {}
         if made:
             newest_ms = max(self.held.newest_ms().values())
             end_ms = min(self.read_ms, newest_ms - newest_ms % MINUTE_MS + MINUTE_MS)
@@ -275,7 +276,7 @@ class Follower:
                 self.totals["rows_quarantined"] += store_refused(self.lake, refused, self.run_id)
                 self._dirty_ms = hour_ms
                 self._make_signals()
-                self._changed |= self.signals.all_of(hour_ms)
+                self.signals.note_all_of(hour_ms)
                 self._judge()
             self.store()
             self._young.discard(hour_ms)

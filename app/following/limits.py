@@ -58,15 +58,15 @@ class LimitsWatch:
     def requests(self) -> int:
         return self.admin.requests
 
-    def look(self, cluster: str, topics: Sequence[Topic], *, wait: bool = False) -> None:
+    def look(self, cluster: str, topics: Sequence[Topic], *, wait_s: float = 0.0) -> None:
         """Begin a round where one is due and none is under way.
 
         Parameters
         ----------
         topics : sequence of Topic
             Those that have a backlog.
-        wait : bool
-            Come back when it is over; a round that fails then raises.
+        wait_s : float
+            Come back when it is over, or after so many seconds.
         """
         now_ms = self.now_ms()
         if self._thread is not None and self._thread.is_alive():
@@ -79,11 +79,9 @@ class LimitsWatch:
             whole = False
         else:
             whole = True
-        if wait:
-            self._round(cluster, topics, whole)
-            return
         self._thread = threading.Thread(target=self._try, args=(cluster, topics, whole), daemon=True)
         self._thread.start()
+        self._thread.join(wait_s)
 
     def end(self, within_s: float) -> None:
         """Wait for a round that is under way."""

@@ -123,8 +123,12 @@ def _follow(
                     continue
             stop.wait(_until_next_s(every_ms, time.time_ns() // 1_000_000))
             continue
-        away_since_s = time.monotonic() if away_since_s is None else away_since_s
-        lines.away(name, str(refused), wait_s)
+        if isinstance(refused, ConflictError):
+            # Another run writes the same lake; what was not committed is made anew.
+            lines.say(f"{name}: {refused}; tried again in {wait_s:.0f} s")
+        else:
+            away_since_s = time.monotonic() if away_since_s is None else away_since_s
+            lines.away(name, str(refused), wait_s)
         stop.wait(wait_s)
         wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
     if follower.limits is not None:

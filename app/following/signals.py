@@ -34,20 +34,21 @@ _NULL = 0x7FF8DEAD00000000
 class HourlySignals:
     """The hours of ``signals`` that are still being made.
 
-    Parameters
+    Attributes
     ----------
-    lake : Lake
-    run_id : str
+    changed : dict
+        What was committed and not judged yet; whoever judges it empties it. It outlives a cycle that broke off.
     """
 
     def __init__(self, lake: Lake, held: Held, run_id: str) -> None:
         self.lake, self.held, self.run_id = lake, held, run_id
+        self.changed: Changed = {}
         self._hours: dict[int, pa.Table] = {}
         self._known: dict[str, tuple[tuple, pa.Table]] = {}
         self._ends_ms: dict[str, int] = {}
 
-    def build(self, hours_ms: Iterable[int]) -> Changed:
-        """Make hours anew and commit those that changed.
+    def build(self, hours_ms: Iterable[int]) -> None:
+        """Make hours anew, commit those that changed, and note what did.
 
         Parameters
         ----------
@@ -56,7 +57,6 @@ class HourlySignals:
         """
         newest_ms = self.held.newest_ms()
         clusters = sorted(newest_ms)
-        changed: Changed = {}
         for hour_ms in hours_ms:
             before = self._hours.get(hour_ms)
             old = self._stored(hour_ms, clusters) if before is None else before
@@ -65,24 +65,25 @@ class HourlySignals:
             rows = pa.concat_tables([rows, _others(old, self._subscriptions())])
             rows = rows.sort_by([(name, "ascending") for name in TABLES["signals"].key]).combine_chunks()
             # What the lake holds may be made of other samples: windows of an hour that was not made here are all judged.
-            news = first_changes(None if before is None else old, rows)
+            news = first_changes(before, rows)
+            if news:
+                replace_hours(
+                    self.lake, rows, "signals", run_id=self.run_id, time_column="minute_ms", clusters=clusters,
+                    start_ms=hour_ms, end_ms=hour_ms + BLOCK_MS,
+                )  # fmt: skip
             self._hours[hour_ms] = rows
-            for key, at_ms in newly_inside(rows, self._ends_ms).items():
-                changed[key] = min(at_ms, changed.get(key, at_ms))
+            self._note(news)
+            self._note(newly_inside(rows, self._ends_ms))
             self._ends_ms |= ends_of(rows, self._ends_ms)
-            if not news:
-                continue
-            for key, at_ms in news.items():
-                changed[key] = min(at_ms, changed.get(key, at_ms))
-            replace_hours(
-                self.lake, rows, "signals", run_id=self.run_id, time_column="minute_ms", clusters=clusters,
-                start_ms=hour_ms, end_ms=hour_ms + BLOCK_MS,
-            )  # fmt: skip
-        return changed
 
-    def all_of(self, hour_ms: int) -> Changed:
-        """Every subscription partition of an hour, as if all of it had changed."""
-        return dict.fromkeys(_keys(self._hours[hour_ms]), hour_ms) if hour_ms in self._hours else {}
+    def note_all_of(self, hour_ms: int) -> None:
+        """Take every subscription partition of an hour for changed."""
+        if hour_ms in self._hours:
+            self._note(dict.fromkeys(_keys(self._hours[hour_ms]), hour_ms))
+
+    def _note(self, changed: Changed) -> None:
+        for key, at_ms in changed.items():
+            self.changed[key] = min(at_ms, self.changed.get(key, at_ms))
 
     def forget_before(self, time_ms: int) -> None:
         self._hours = {hour_ms: rows for hour_ms, rows in self._hours.items() if hour_ms >= time_ms}
