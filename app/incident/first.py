@@ -19,6 +19,7 @@ from throttlescope.app.web.limits import Limit
 from throttlescope.app.web.runs import runs
 from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis.wording import duration
+from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 _NOT_COMPUTED = {
     "forecasts": "Forecasts",
@@ -133,8 +134,15 @@ def _since(incident: Incident, told: Answer | None) -> list[Text]:
             rows.append(text(f"Drained at {fmt.moment(row['end_ms'])}."))
         elif row["state"] == "silent":
             rows.append(text("Not drained when it was last seen; nothing has been seen of it since."))
+        elif row["over_until_ms"] < row["known_until_ms"]:
+            rows.append(
+                text(
+                    f"No more than is normal waits since {fmt.moment(row['over_until_ms'])}; that is too short a time to call it "
+                    "drained."
+                )
+            )
         else:
-            rows.append(text(f"Not known to be drained at {fmt.moment(row['known_until_ms'])}."))
+            rows.append(text(f"Not drained at {fmt.moment(row['known_until_ms'])}."))
         rows.append(
             text(f"Largest: {fmt.exact(row['peak_entries'])} ready entries at {fmt.moment(row['peak_ms'])}.")
         )
@@ -278,6 +286,13 @@ def _missing(incident: Incident, worked: Worked) -> list[Text]:
     if incident.was_cut:
         rows.append(
             text("The episode is longer than the range of the files, which holds 7 days around the moment.")
+        )
+    if worked.advice is not None and worked.advice["replay_error_share"] >= FAR_OFF_SHARE:
+        off = fmt.percent(worked.advice["replay_error_share"])
+        rows.append(
+            text(
+                f"A replay that fits: it is off by {off} of the largest backlog, so what is said of changes and their times is rough."
+            )
         )
     for what, reason in worked.why_not.items():
         if what != "again" or incident.told is not None:

@@ -19,8 +19,12 @@ _WIDTH_MARGINS = {"l": 90, "r": 26}
 
 def incident_figure(incident: Incident) -> go.Figure | None:
     """The plots of the subscription page, stacked; None where there is nothing to draw."""
-    bounds = {"start_ms": incident.start_ms, "end_ms": incident.end_ms}
     minutes = incident.minutes
+    known = [row["window_start_ms"] for row in incident.verdicts[:1]]
+    known += [] if minutes.empty else [int(minutes["minute_ms"].iloc[0])]
+    # Hours of which nothing is known would press the rest into a corner.
+    start_ms = max(incident.start_ms, min(known, default=incident.start_ms))
+    bounds = {"start_ms": start_ms, "end_ms": incident.end_ms}
     at_ms = None if incident.told is None else incident.told["window_end_ms"]
     parts: list[go.Figure] = []
     if incident.verdicts:
