@@ -128,7 +128,7 @@ def anomalies_note(results: Results) -> str:
     learning = results.anomalies.get("learning", 0)
     text = f"{count(sum(results.anomalies.values()) - learning)} anomalies"
     if learning:
-        until = "there is a whole day"
+        until = "two weeks are there"
         if results.learning_until_ms is not None:
             until = f"{datetime.fromtimestamp(results.learning_until_ms / SECOND_MS, UTC):%Y-%m-%d}"
         text += f", {count(learning)} series are learning until {until}"
