@@ -15,7 +15,6 @@ from throttlescope.app.incident.working import Worked
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.answer import Answer, answer
 from throttlescope.app.web.causes import CAUSES, limiter_words
-from throttlescope.app.web.limits import Limit
 from throttlescope.app.web.runs import runs
 from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis.wording import duration
@@ -37,7 +36,7 @@ def facts(incident: Incident, worked: Worked, pictures: Sequence[str] = ()) -> F
             ("Since when", _since(incident, told)),
             ("Why", _why(incident, told)),
             ("How sure", _sure(incident, worked, told)),
-            ("Limiter", _limiter(incident)),
+            ("Limiter", why.limiter(incident)),
             ("What happens by when", _deadline(incident, worked)),
             ("Do first", _first(worked, told)),
             ("Will not help", _never(worked, told)),
@@ -201,32 +200,6 @@ def _judged_again(worked: Worked) -> str:
 
 def _plain(value: object) -> str:
     return fmt.percent(value) if isinstance(value, float) else str(value)
-
-
-def _limiter(incident: Incident) -> list[Text]:
-    known = why.told_limits(incident)
-    observed = why.are_observed(known)
-    limiter = None if incident.told is None else incident.told["limiter"]
-    if limiter:
-        limit = next((one for one in known if f"{one.level}.{one.unit}" == limiter), None)
-        name = _capital(f"{limiter_words(limiter)} ({limiter})")
-        if limit is None or limit.rate is None:
-            return [text(f"{name}; how large it is was not observed.")]
-        lifted = f" It was lifted at {fmt.clock(limit.lifted_ms)}." if limit.lifted_ms is not None else ""
-        return [text(f"{name}: {limit.amount()}, set by {limit.who()}{_used(limit)}.{lifted}")]
-    if not observed:
-        return [text("None is named; limits were not observed.")]
-    rated = [one for one in known if one.rate is not None]
-    names = ", ".join(f"{one.name} {one.amount()}{_used(one)}" for one in rated)
-    head = (
-        "None is named." if incident.told is None or incident.told["cause"] == "unknown" else "None holds it."
-    )
-    return [text(f"{head} Set: {names or 'none'}.")]
-
-
-def _used(limit: Limit) -> str:
-    share = limit.use_share_max
-    return "" if share is None else f", used to {fmt.percent(share)} at most"
 
 
 def _deadline(incident: Incident, worked: Worked) -> list[Text]:

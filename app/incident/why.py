@@ -31,6 +31,34 @@ def are_observed(limits: Sequence[Limit]) -> bool:
     return any(limit.set_by is not None for limit in limits)
 
 
+def limiter(incident: Incident) -> list[Text]:
+    """The limiter that holds it by name, or that none does and which are set."""
+    known = told_limits(incident)
+    observed = are_observed(known)
+    named = None if incident.told is None else incident.told["limiter"]
+    if named:
+        limit = next((one for one in known if f"{one.level}.{one.unit}" == named), None)
+        words = limiter_words(named)
+        name = f"{words[:1].upper()}{words[1:]} ({named})"
+        if limit is None or limit.rate is None:
+            return [text(f"{name}; how large it is was not observed.")]
+        lifted = f" It was lifted at {fmt.clock(limit.lifted_ms)}." if limit.lifted_ms is not None else ""
+        return [text(f"{name}: {limit.amount()}, set by {limit.who()}{_used(limit)}.{lifted}")]
+    if not observed:
+        return [text("None is named; limits were not observed.")]
+    rated = [one for one in known if one.rate is not None]
+    names = ", ".join(f"{one.name} {one.amount()}{_used(one)}" for one in rated)
+    head = (
+        "None is named." if incident.told is None or incident.told["cause"] == "unknown" else "None holds it."
+    )
+    return [text(f"{head} Set: {names or 'none'}.")]
+
+
+def _used(limit: Limit) -> str:
+    share = limit.use_share_max
+    return "" if share is None else f", used to {fmt.percent(share)} at most"
+
+
 def evidence(incident: Incident) -> list[Block]:
     """What speaks for the cause and what against, with the PromQL that shows it."""
     told = incident.told
