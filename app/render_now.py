@@ -75,7 +75,7 @@ def _told(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
         lines.append(f"  consumers  {answer.slowest[key].text}")
     if key in answer.neighbours:
         lines.append(f"  shared by  {_uses(answer.neighbours[key])}")
-    lines += [f"  missing    {one['what']} Fix: {one['fix']}" for one in row["missing_evidence"] or ()]
+    lines += [f"  missing    {one['what']}. Fix: {one['fix']}" for one in row["missing_evidence"] or ()]
     earlier = _earlier(answer.windows.to_pylist(), key)
     if earlier:
         lines.append(f"  before     {earlier}")

@@ -6,9 +6,10 @@ asked: what it would have told is unknown, and verdicts say so.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
@@ -22,6 +23,9 @@ from throttlescope.transforms.limits import effective_limits
 
 #: Calls per second where the configuration says nothing: one topic takes 20 to 100 calls, once.
 CALLS_PER_S = 50.0
+#: Up to so many brokers are all asked for their configuration, two calls each.
+FEW_BROKERS = 4
+_BROKERS = "/admin/v2/brokers"
 _STATS = "/stats"
 
 
@@ -54,22 +58,52 @@ class SaidOfTopic:
 
 
 class HurriedAdmin(PulsarAdmin):
-    """The admin API of a cluster, asked until the time is up."""
+    """The admin API of a cluster, asked about one topic until the time is up."""
 
     def within(self, hurry: Hurry, share: float) -> HurriedAdmin:
         """Ask no more once this share of the time is gone."""
         self._hurry, self._share = hurry, share
+        self._topic: Topic | None = None
+        self._answered: dict[str, str] = {}
         #: Answers about single partitions: their consumers are in no table.
         self.stats: list[tuple[str, str]] = []
         return self
 
+    def about(self, topic: Topic) -> HurriedAdmin:
+        """Of many brokers only those that own a partition of this topic are asked for their configuration."""
+        self._topic = topic
+        return self
+
     def get(self, path: str, base: str | None = None, **params: str) -> str:
+        if path in self._answered:
+            return self._answered[path]
         self._hurry.check()
         if self._hurry.until(self._share) <= 0:
             raise SourceError("The admin API was not asked everything", got="not asked: the time was up")
         text = super().get(path, base, **params)
         if path.endswith(_STATS):
             self.stats.append((path, text))
+        return self._owning(text) if path == _BROKERS and self._topic is not None else text
+
+    def _owning(self, text: str) -> str:
+        """Of the brokers those that own the topic; all, where they are few or an owner is not among them."""
+        try:
+            brokers = json.loads(text)
+            if len(brokers) <= FEW_BROKERS:
+                return text
+            topic = self._topic
+            count = json.loads(self._once(f"/admin/v2/{topic.path}/partitions")).get("partitions", 0)
+            physical = [topic.physical(partition) for partition in (range(count) if count else (-1,))]
+            found = [json.loads(self._once(f"/lookup/v2/topic/{one.path}")) for one in physical]
+            owners = {urlsplit(one.get("httpUrl") or one["httpUrlTls"]).netloc for one in found}
+        except (SourceError, ValueError, KeyError, TypeError, AttributeError):
+            return text
+        return json.dumps(sorted(owners)) if owners <= set(brokers) else text
+
+    def _once(self, path: str) -> str:
+        """An answer that is wanted again later in the same walk."""
+        text = self.get(path)
+        self._answered[path] = text
         return text
 
 
@@ -81,7 +115,8 @@ def ask_topic(admin: HurriedAdmin, topic: str) -> SaidOfTopic:
     SourceError
         No address can be reached, or all of them refuse us.
     """
-    snapshot = admin.collect("", [Topic(topic)])
+    asked = Topic(topic)
+    snapshot = admin.about(asked).collect("", [asked])
     return SaidOfTopic(
         snapshot.policies.to_pylist(),
         snapshot.topic_stats,

@@ -62,7 +62,7 @@ class NowAnswer:
     neighbours : dict
         Of each one that a shared limit holds: who used it.
     partitions : tuple of SubscriptionPartitions
-        The newest verdicts, subscription by subscription.
+        The newest verdicts, subscription by subscription, on all partitions of the topic.
     notes : tuple of str
         What was not read, and what follows from that.
     """
@@ -165,21 +165,23 @@ def diagnose_now(
     steps_s["verdicts"] = hurry.passed_s
     if judged.left_out:
         notes.append(f"{judged.left_out} earlier windows were not judged: the time was up.")
-    verdicts = judged.newest_rows()
+    newest_of = {
+        key: one for key, one in judged.newest.items() if asked.means(key.partition, key.subscription)
+    }
     return NowAnswer(
         asked=asked,
         cluster=found.cluster,
         start_ms=start_ms,
         end_ms=end_ms,
         newest_ms=found.span_ms[1],
-        verdicts=verdicts,
+        verdicts=judged.newest_rows(asked),
         windows=judged.earlier_rows(),
         signals=signals,
         limits=limits,
         topic_stats=stats,
-        slowest=_slowest(judged.newest, found, said, stats),
-        neighbours=_neighbours(judged.newest, signals),
-        partitions=tuple(over_partitions(verdicts.to_pylist())),
+        slowest=_slowest(newest_of, found, said, stats),
+        neighbours=_neighbours(newest_of, signals),
+        partitions=tuple(over_partitions([one.to_row() for one in judged.newest.values()])),
         notes=tuple(notes),
         took_s=hurry.passed_s,
         source_requests=found.requests,

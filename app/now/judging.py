@@ -35,7 +35,8 @@ class Judged:
     Attributes
     ----------
     newest : dict
-        Per subscription partition the verdict of its newest window.
+        Per subscription partition the verdict of its newest window; of the subscriptions asked for on all partitions, because one
+        partition's verdict means little without the others'.
     earlier : list of dict
         Rows of ``verdicts`` of the windows on the grid.
     left_out : int
@@ -46,8 +47,11 @@ class Judged:
     earlier: list[dict[str, Any]] = field(default_factory=list)
     left_out: int = 0
 
-    def newest_rows(self) -> pa.Table:
-        return pa.Table.from_pylist([one.to_row() for one in self.newest.values()], schema=_SCHEMA)
+    def newest_rows(self, asked: Asked) -> pa.Table:
+        rows = [
+            one.to_row() for key, one in self.newest.items() if asked.means(key.partition, key.subscription)
+        ]
+        return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
     def earlier_rows(self) -> pa.Table:
         return pa.Table.from_pylist(self.earlier, schema=_SCHEMA)
@@ -77,7 +81,7 @@ def judge(
     columns_of = {
         key: MinuteColumns(rows)
         for key, rows in by_subscription(signals)
-        if asked.means(key.partition, key.subscription)
+        if asked.subscription in (None, key.subscription)
     }
     judged = Judged()
     if end_ms - window_ms >= first_ms:
@@ -87,6 +91,8 @@ def judge(
             if window is not None:
                 judged.newest[key] = diagnose(window)
     for key, columns in columns_of.items():
+        if not asked.means(key.partition, key.subscription):
+            continue
         for window in windows(
             key, columns, window_ms=window_ms, every_ms=every_ms, first_start_ms=first_ms, end_ms=end_ms
         ):

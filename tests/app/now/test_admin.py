@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -70,6 +71,35 @@ def test_an_api_that_refuses_everything_is_an_error(recorded):
     ):
         ask_topic(asked_within(url, Hurry(60)), recorded.topic)
     assert time.monotonic() - started_s < 30
+
+
+def configurations(admin) -> list[str]:
+    return [path for path in admin.asked if path.endswith("/configuration/runtime")]
+
+
+def test_of_many_brokers_only_the_owners_are_asked(recorded, admin):
+    (owner,) = json.loads(admin.answers["/admin/v2/brokers"])
+    with answering(admin) as url:
+        plain, _ = ask_topic(asked_within(url, Hurry(60)), recorded.topic).of_cluster("prod")
+    assert len(configurations(admin)) == 1
+    admin.answers["/admin/v2/brokers"] = json.dumps([owner, *(f"10.0.0.{n}:8080" for n in range(40))])
+    admin.asked.clear()
+    with answering(admin) as url:
+        said = ask_topic(asked_within(url, Hurry(60)), recorded.topic)
+    assert (len(configurations(admin)), said.failures) == (1, ())
+    lookups = [path for path in admin.asked if path.startswith("/lookup/")]
+    assert len(lookups) == len(set(lookups)) == 4
+    many, _ = said.of_cluster("prod")
+    without_time = [name for name in plain.column_names if name not in ("observed_ms", "date")]
+    assert many.select(without_time).to_pylist() == plain.select(without_time).to_pylist()
+
+
+def test_where_an_owner_is_not_known_all_brokers_are_asked(recorded, admin):
+    admin.answers["/admin/v2/brokers"] = json.dumps([f"127.0.0.{n}:9" for n in range(2, 8)])
+    with answering(admin) as url:
+        said = ask_topic(asked_within(url, Hurry(60)), recorded.topic)
+    asked = [one.key for one in said.failures if one.scope == "broker_configuration_runtime"]
+    assert len(asked) == 6
 
 
 def test_nothing_said_is_nothing_known():

@@ -114,6 +114,8 @@ def test_one_partition_or_one_subscription_is_answered_for_and_all_of_the_topic_
     (row,) = one.verdicts.to_pylist()
     assert row == next(other for other in every.verdicts.to_pylist() if other["partition"] == 2)
     assert one.signals.num_rows == every.signals.num_rows
+    # One of four is said of the one partition, too.
+    assert one.partitions == every.partitions
     nobody = diagnose_now(
         ask(recorded, end_ms, topic=None, subscription=f"{recorded.topic}#audit"),
         settings(),
