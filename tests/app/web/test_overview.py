@@ -39,7 +39,7 @@ def test_the_next_loss_is_first_and_only_the_newest_forecast_counts(reader):
     assert rows[1]["predicted_ms"] == END_MS + 134 * MINUTE_MS
     assert rows[1]["cause"] == "throttled"
     said = read(overview.losses(rows, newest.freshness(reader), is_forecast=True))
-    assert "billingshop/checkout/orders ▲ Throttledsubscription.msg messages expire in 2 h 14 m" in said
+    assert "billing shop/checkout/orders ▲ Throttledsubscription.msg messages expire in 2 h 14 m" in said
     assert "11-20 05:09 or later" in said
 
 
@@ -122,5 +122,5 @@ def test_shared_incidents_name_what_is_shared(tmp_path):
         ("topic_limiter", topic, 3)
     ]
     said = read(overview.incidents(rows, newest.freshness(reader), are_judged=True))
-    assert "the topic's limitshop/web/feed" in said
+    assert "the topic's limit shop/web/feed" in said
     assert "3 on 1 topic" in said
