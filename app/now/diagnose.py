@@ -12,33 +12,33 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from throttlescope.app.now.admin import SaidOfTopic, ask_topic
 from throttlescope.app.now.asked import Asked
 from throttlescope.app.now.hurry import Hurry, Waited
 from throttlescope.app.now.judging import judge
-from throttlescope.app.now.samples import IndexedSource, TopicSamples, read_sharing, read_topic
+from throttlescope.app.now.samples import IndexedSource, TopicSamples, read_topic
+from throttlescope.app.now.sharing import sharing
 from throttlescope.app.now.sources import Sources
-from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import UNITS
 from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.ingest.sources.prometheus import PrometheusSource
 from throttlescope.ingest.times import BLOCK_MS, block_start
 from throttlescope.models.diagnosis.neighbours import QuotaUse, quota_neighbours
 from throttlescope.models.diagnosis.partitions import SubscriptionPartitions, over_partitions
-from throttlescope.models.diagnosis.slowest import SlowConsumers, slowest_consumers
+from throttlescope.models.diagnosis.slowest import METRICS, SlowConsumers, slowest_consumers
 from throttlescope.models.diagnosis.verdict import Verdict
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.minutes import minute_rows
+from throttlescope.transforms.promql.source import Series
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Settings
 
-#: Shares of the time: until then samples, answers of the admin API, and what shares a broker's limit are waited for.
-_SAMPLES_UNTIL, _ADMIN_UNTIL, _ASK_UNTIL, _SHARING_UNTIL = 0.8, 0.75, 0.65, 0.9
+#: Shares of the time: until then samples and answers of the admin API are waited for, and questions are asked.
+_SAMPLES_UNTIL, _ADMIN_UNTIL, _ASK_UNTIL = 0.8, 0.75, 0.65
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def diagnose_now(
     minutes = minute_rows(source, limits, stats, *hours, newest)
     steps_s["minutes"] = hurry.passed_s
     hurry.check()
-    neighbours, whole, more = _sharing(minutes, prometheus, found, asked, hours, hurry)
+    neighbours, whole, more = sharing(minutes, prometheus, found, asked, hours, hurry)
     notes += more
     signals = signals_of(minutes, neighbours, whole=whole)
     steps_s["signals"] = hurry.passed_s
@@ -217,64 +217,6 @@ def _refused(found: TopicSamples) -> list[str]:
     ]
 
 
-# -- what shares a broker's limit ---------------------------------------------------------------
-
-
-def _sharing(
-    minutes: pa.Table,
-    prometheus: PrometheusSource,
-    found: TopicSamples,
-    asked: Asked,
-    hours: tuple[int, int],
-    hurry: Hurry,
-) -> tuple[pa.Table | None, bool, list[str]]:
-    """Rows of the other topics on the brokers where a broker's limit holds; whether they are all; what is to be noted."""
-    limited = pc.or_(*(pc.is_valid(minutes[f"limit_broker_{unit}"]) for unit in UNITS))
-    brokers = sorted(set(minutes["broker"].filter(limited).drop_null().to_pylist()))
-    if not brokers:
-        return None, True, []
-    in_entries = "entries" in minutes["limit_counts"].filter(limited).to_pylist()
-
-    def read() -> pa.Table:
-        start_ms = min(hours[0], found.span_ms[0])
-        series = read_sharing(
-            prometheus.samples, prometheus.mapping, found.cluster, asked.topic, brokers, start_ms, hours[1],
-            in_entries=in_entries,
-        )  # fmt: skip
-        source, stats = IndexedSource(series), TABLES["topic_stats"].loose_schema.empty_table()
-        limits = (
-            _counting_entries(minutes, series) if in_entries else TABLES["limits"].loose_schema.empty_table()
-        )
-        return minute_rows(source, limits, stats, *hours, {found.cluster: found.span_ms[1]})
-
-    try:
-        return Waited(read).result(hurry, _SHARING_UNTIL, "What shares the broker's limit"), True, []
-    except SourceError as error:
-        return None, False, [f"The use of the broker's limit is unknown. {error}"]
-
-
-def _counting_entries(minutes: pa.Table, series: list) -> pa.Table:
-    """Rows of ``limits`` for the neighbours that say no more than that this broker's limits count entries."""
-    observed_ms = pc.min(minutes["limits_observed_ms"]).as_py()
-    keys = {
-        tuple(one.labels.get(name) for name in SUBSCRIPTION_KEY_NAMES)
-        for one in series
-        if one.labels.get("subscription")
-    }
-    rows = [
-        dict(zip(SUBSCRIPTION_KEY_NAMES, key, strict=True))
-        | {
-            "partition": int(key[SUBSCRIPTION_KEY_NAMES.index("partition")]),
-            "level": "broker",
-            "period_s": 1,
-            "counts": "entries",
-            "observed_ms": observed_ms,
-        }
-        for key in sorted(keys)
-    ]
-    return pa.Table.from_pylist(rows, schema=TABLES["limits"].loose_schema)
-
-
 # -- beside the verdicts ------------------------------------------------------------------------
 
 
@@ -285,10 +227,14 @@ def _slowest(
         SubscriptionKey(*(row[name] for name in SUBSCRIPTION_KEY_NAMES)): row["subscription_type"]
         for row in stats.select([*SUBSCRIPTION_KEY_NAMES, "subscription_type"]).to_pylist()
     }
+    of_key: dict[tuple[str, str], list[Series]] = {}
+    for one in found.series:
+        if one.labels[NAME_LABEL] in METRICS:
+            of_key.setdefault((one.labels["partition"], one.labels["subscription"]), []).append(one)
     return {
         key: slowest_consumers(
             key,
-            found.series,
+            of_key.get((str(key.partition), key.subscription), ()),
             one.window_start_ms,
             one.window_end_ms,
             stats=said.consumers,

@@ -25,7 +25,7 @@ from throttlescope.ingest.series import SampleSource as Reader
 from throttlescope.ingest.sources.remote_read import UnsupportedChunksError
 from throttlescope.ingest.times import format_time
 from throttlescope.transforms.minutes import BACKLOG, metrics_read
-from throttlescope.transforms.promql.source import SampleSource, Series
+from throttlescope.transforms.promql.source import MemorySource, SampleSource, Series
 
 _OUT = ("pulsar_out_messages_total", "pulsar_out_bytes_total")
 #: What a subscription adds to the use of its broker's limit is told from these; the last two only where entries are counted.
@@ -74,29 +74,17 @@ class IndexedSource(SampleSource):
     """Series in memory, found by their metric: rules ask for one metric after the other."""
 
     def __init__(self, series: Iterable[Series]) -> None:
-        self._of: dict[str, list[Series]] = {}
-        for one in sorted(series, key=lambda one: tuple(sorted(one.labels.items()))):
-            self._of.setdefault(one.labels[NAME_LABEL], []).append(one)
+        of: dict[str, list[Series]] = {}
+        for one in series:
+            of.setdefault(one.labels[NAME_LABEL], []).append(one)
+        self._of = {name: MemorySource(some) for name, some in of.items()}
 
     def select(self, selector: Selector, start_ms: int, end_ms: int) -> list[Series]:
         name = selector.metric_name
-        candidates = (
-            self._of.get(name, ()) if name is not None else [s for some in self._of.values() for s in some]
-        )
-        found = (cut(one, start_ms, end_ms) for one in candidates if selector.matches(one.labels))
-        return [one for one in found if len(one.timestamps_ms) or len(one.stale_ms)]
-
-
-def cut(series: Series, start_ms: int, end_ms: int) -> Series:
-    """What a series has in [start, end)."""
-    first, after = np.searchsorted(series.timestamps_ms, (start_ms, end_ms))
-    first_marker, after_marker = np.searchsorted(series.stale_ms, (start_ms, end_ms))
-    return Series(
-        series.labels,
-        series.timestamps_ms[first:after],
-        series.values[first:after],
-        series.stale_ms[first_marker:after_marker],
-    )
+        if name is not None:
+            return self._of[name].select(selector, start_ms, end_ms) if name in self._of else []
+        found = [one for source in self._of.values() for one in source.select(selector, start_ms, end_ms)]
+        return sorted(found, key=lambda one: tuple(sorted(one.labels.items())))
 
 
 def read_topic(

@@ -6,6 +6,7 @@ The recordings are moved in time so that they end a few minutes ago: what an adm
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -142,7 +143,7 @@ def test_both_readers_say_the_same(prometheus, admin_of, reader):
 
 
 def test_from_a_cold_start_to_the_answer(prometheus, admin_of):
-    """The command in a process of its own, as it is typed; how long it took is printed, and bounded loosely."""
+    """The command in a process of its own, as it is typed. What it took is printed: time, which others share, and its own work."""
     server, ends_ms = prometheus
     name = "partition-hot-msg"
     with answering(admin_of(name)) as url:
@@ -150,11 +151,12 @@ def test_from_a_cold_start_to_the_answer(prometheus, admin_of):
             sys.executable, "-m", "throttlescope.app.cli", "now", "--prometheus", server.url, "--pulsar-admin", url,
             "--subscription", f"{Recorded(name).topic}-partition-2#billing", "--end", str(ends_ms[name] / 1000), "--deadline", "60s",
         ]  # fmt: skip
-        started_s = time.monotonic()
+        before, started_s = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        took_s = time.monotonic() - started_s
+        took_s, after = time.monotonic() - started_s, resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
     assert "orders-partition-2#billing: throttled by subscription.msg" in done.stdout
-    print(f"{took_s:.1f} s from command to answer\n{done.stdout}")
-    # The target is 10 s on a machine of its own; tests share theirs.
-    assert took_s < 60
+    worked_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"{took_s:.1f} s from command to answer, {worked_s:.1f} s of a processor\n{done.stdout}")
+    # The target is 10 s on a machine of its own. Tests share theirs, so the work is what is held to it.
+    assert worked_s < 10

@@ -165,7 +165,7 @@ def test_what_shares_a_brokers_limit_is_read_too_or_its_use_is_unknown(monkeypat
     answer = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
     known = [row["rho_broker_msg"] for row in answer.signals.to_pylist() if row["rho_broker_msg"] is not None]
     assert known
-    monkeypatch.setattr("throttlescope.app.now.diagnose.read_sharing", raising(SourceError("Too much")))
+    monkeypatch.setattr("throttlescope.app.now.sharing.read_sharing", raising(SourceError("Too much")))
     alone = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
     assert {row["rho_broker_msg"] for row in alone.signals.to_pylist()} == {None}
     assert any("broker's limit is unknown" in note for note in alone.notes)

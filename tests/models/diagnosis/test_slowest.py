@@ -14,14 +14,8 @@ from throttlescope.ingest.labels import LabelMapping, normalise
 from throttlescope.ingest.selector import Selector
 from throttlescope.ingest.series import Meter
 from throttlescope.ingest.sources.recording import read_recording
-from throttlescope.models.diagnosis.slowest import (
-    ACKED_PER_S,
-    BLOCKED,
-    OUT,
-    PERMITS,
-    UNACKED,
-    slowest_consumers,
-)
+from throttlescope.models.diagnosis.single_consumers import ACKED_PER_S, BLOCKED, OUT, PERMITS, UNACKED
+from throttlescope.models.diagnosis.slowest import slowest_consumers
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.promql.source import Series
 
@@ -147,6 +141,13 @@ def test_of_a_failover_subscription_those_that_stand_by_do_not_count():
     )
     assert told(*consumers, subscription_type="Failover").of == 1
     assert told(*consumers, subscription_type="Shared").of == 2
+
+
+def test_unacked_of_an_exclusive_consumer_is_not_measured():
+    """Brokers expose zero for it."""
+    only = consumer("0", acks=0, out_per_s=7, permits=0, unacked=0, blocked=0)
+    (one,) = told(only, subscription_type="Exclusive").consumers
+    assert (one.unacked_msg, one.blocked) == (None, None)
 
 
 def test_a_consumer_that_left_is_not_counted():
