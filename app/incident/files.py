@@ -52,6 +52,8 @@ def verdicts_json(incident: Incident, worked: Worked) -> str:
             "episode": _without_date(incident.episode),
             "forecasts": worked.forecasts,
             "advice": worked.advice,
+            "consumers": None if worked.consumers is None else worked.consumers.to_row(),
+            "limit_used_by": [asdict(one) for one in worked.neighbours or ()],
             "not_computed": dict(worked.why_not),
             "verdicts": [_without_date(row) for row in incident.verdicts],
         }

@@ -23,6 +23,8 @@ from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 _NOT_COMPUTED = {
     "forecasts": "Forecasts",
     "advice": "Counterfactuals and recommendations",
+    "neighbours": "Who shares the limit",
+    "consumers": "The consumers by name",
     "again": "The verdict under today's rules",
 }
 
@@ -34,7 +36,7 @@ def facts(incident: Incident, worked: Worked, pictures: Sequence[str] = ()) -> F
         [
             ("What", _what(incident)),
             ("Since when", _since(incident, told)),
-            ("Why", _why(incident, told)),
+            ("Why", _why(incident, worked, told)),
             ("How sure", _sure(incident, worked, told)),
             ("Limiter", why.limiter(incident)),
             ("What happens by when", _deadline(incident, worked)),
@@ -158,11 +160,13 @@ def _since(incident: Incident, told: Answer | None) -> list[Text]:
     return rows
 
 
-def _why(incident: Incident, told: Answer | None) -> list[Text]:
+def _why(incident: Incident, worked: Worked, told: Answer | None) -> list[Text]:
     if told is None:
         return [text("Not judged: the lake has no verdict of this subscription up to this moment.")]
     rule = f" The rule: {incident.told['why']}." if incident.told["why"] else ""
     rows = [text(told.title + rule), *map(text, told.why)]
+    if worked.consumers is not None and worked.consumers.slow:
+        rows.append(text(f"Consumers: {worked.consumers.text}."))
     row = incident.episode
     same = row is None or (row["cause"], row["limiter"]) == (incident.told["cause"], incident.told["limiter"])
     if not same:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from throttlescope.app.incident import first, remedies, why
+from throttlescope.app.incident import first, remedies, who, why
 from throttlescope.app.incident.blocks import (
     Block,
     Bullets,
@@ -56,6 +56,8 @@ def page(
         *why.evidence(incident),
         *why.besides(incident),
         *why.limits(incident),
+        *who.neighbours(incident, worked),
+        *who.consumers(worked),
         *remedies.counterfactuals(worked),
         *remedies.forecasts(worked),
         *remedies.what_to_change(worked),

@@ -1,4 +1,4 @@
-"""What is worked out beside what is stored. In: a lake and an incident. Out: forecasts, advice and the verdict judged again, or why not.
+"""What is worked out beside what is stored. In: a lake and an incident. Out: forecasts, advice, who is involved, the verdict judged again, or why not.
 
 Nothing here may keep a bundle from being made: what cannot be computed is said in one sentence, and the page shows that.
 """
@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.compute as pc
+
 from throttlescope.app.incident.advising import Outcome, advice_within
 from throttlescope.app.incident.read import Incident
 from throttlescope.ingest.errors import ThrottlescopeError
@@ -16,6 +18,8 @@ from throttlescope.ingest.times import format_time
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
+    from throttlescope.models.diagnosis.neighbours import QuotaUse
+    from throttlescope.models.diagnosis.slowest import SlowConsumers
 
 #: As ``throttlescope recommend`` asks by itself.
 WINDOW, HISTORY, TARGET = "30m", "24h", "30m"
@@ -44,12 +48,26 @@ class Again:
 
 @dataclass(frozen=True)
 class Worked:
-    """What was worked out; each field has a reason in ``why_not`` where it is None."""
+    """What was worked out; each field has a reason in ``why_not`` where it is None.
+
+    Attributes
+    ----------
+    forecasts : sequence of dict
+        Rows of ``forecasts`` made at the moment told.
+    advice : dict
+        What ``recommend --format json`` prints.
+    neighbours : sequence of QuotaUse
+        Who used the limiter in the told window; empty where it is nobody else's.
+    consumers : SlowConsumers
+        The consumers of the told window; None without a reason where nothing holds it.
+    """
 
     forecasts: Sequence[dict[str, Any]] | None
     advice: dict[str, Any] | None
     again: Again | None
     why_not: Mapping[str, str]
+    neighbours: Sequence[QuotaUse] | None = ()
+    consumers: SlowConsumers | None = None
 
 
 def work_out(lake: Lake, incident: Incident, *, most_s: float) -> Worked:
@@ -63,10 +81,12 @@ def work_out(lake: Lake, incident: Incident, *, most_s: float) -> Worked:
     why_not: dict[str, str] = {}
     forecasts = _try("forecasts", why_not, lambda: _forecasts(lake, incident))
     again = _try("again", why_not, lambda: _again(lake, incident))
+    neighbours = _try("neighbours", why_not, lambda: _neighbours(lake, incident))
+    consumers = _try("consumers", why_not, lambda: _consumers(lake, incident))
     outcome = _advice(lake, incident, most_s)
     if outcome.why_not is not None:
         why_not["advice"] = outcome.why_not
-    return Worked(forecasts, outcome.found, again, why_not)
+    return Worked(forecasts, outcome.found, again, why_not, neighbours, consumers)
 
 
 def _try(what: str, why_not: dict[str, str], work: Callable[[], Any]) -> Any:
@@ -100,6 +120,35 @@ def _again(lake: Lake, incident: Incident) -> Again | None:
     return Again(found.made_ms, found.repaired, found.differences, found.again.to_row()["rules_version"])
 
 
+def _neighbours(lake: Lake, incident: Incident) -> list[QuotaUse]:
+    from throttlescope.models.diagnosis.neighbours import COLUMNS, quota_neighbours
+
+    told = incident.told
+    if told is None or not told["limiter"] or told["limiter"].startswith("subscription."):
+        return []
+    start_ms, end_ms = told["window_start_ms"], told["window_end_ms"]
+    where = (pc.field("minute_ms") >= start_ms) & (pc.field("minute_ms") < end_ms)
+    if told["limiter"].startswith("topic."):
+        where &= pc.field("topic") == incident.key.topic
+    rows = lake.read(
+        "signals",
+        columns=list(COLUMNS),
+        where=where,
+        partition={"cluster": [incident.key.cluster]},
+        between={"minute_ms": (start_ms, end_ms - 1)},
+        version=incident.versions["signals"],
+    )
+    return quota_neighbours(rows, incident.key, told["limiter"], start_ms, end_ms)
+
+
+def _consumers(lake: Lake, incident: Incident) -> SlowConsumers | None:
+    from throttlescope.app.consumer_rows import of_window
+
+    if incident.told is None or incident.told["cause"] == "healthy":
+        return None
+    return of_window(lake, incident.told)
+
+
 def _advice(lake: Lake, incident: Incident, most_s: float) -> Outcome:
     from throttlescope.app.whatif.ask import Question
 
@@ -109,7 +158,7 @@ def _advice(lake: Lake, incident: Incident, most_s: float) -> Outcome:
     if incident.told is not None and incident.told["cause"] == "healthy":
         return Outcome(None, "nothing holds this subscription at that moment")
     if most_s <= 0:
-        return Outcome(None, "it was not asked for")
+        return Outcome(None, "--advice-within is 0")
     question = Question(
         str(incident.name), incident.key.cluster, (), format_time(incident.at_ms), WINDOW, HISTORY, TARGET, None
     )  # fmt: skip
