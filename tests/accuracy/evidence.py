@@ -109,10 +109,10 @@ def with_other_backlog(recorded: Recorded, shown: Callable[[tuple, np.ndarray], 
             altered.append(replace(one, values=values))
     for one in recorded.series:
         if one.labels["__name__"] == READY:
-            by_time = more[_rest(one)]
-            altered.append(
-                replace(one, values=one.values + np.array([by_time[at] for at in one.timestamps_ms.tolist()]))
-            )
+            # One scrape brings both; a ready part without its backlog stays as it is.
+            by_time = more.get(_rest(one), {})
+            added = np.array([by_time.get(at, 0.0) for at in one.timestamps_ms.tolist()])
+            altered.append(replace(one, values=one.values + added))
         elif one.labels["__name__"] != BACKLOG:
             altered.append(one)
     return replace(recorded, series=tuple(altered))

@@ -58,9 +58,24 @@ def _of(found: Found, how: Evidence) -> dict[str, Any]:
         "truth_rows": found.truth_rows,
         "truth_rows_without_windows": found.truth_rows - found.truth_rows_used,
         "switch_named": asdict(share_of(others, lambda w: _names(w, how.switches))) if how.switches else None,
+        "by_family": _by_family(found.windows),
         "misses": _misses(found.windows),
         "never_right": [asdict(one) for one in found.delays if one.after_s is None],
     }
+
+
+def _by_family(windows: list[Settled]) -> dict[str, Any]:
+    found = {}
+    for family in sorted({window.family for window in windows}):
+        mine = [window for window in windows if window.family == family]
+        answered = [window for window in mine if window.said.side != "unknown"]
+        found[family] = {
+            "causes": sorted({window.true_cause for window in mine}),
+            "cause_right": asdict(share_of(mine, lambda w: w.said.cause == w.true_cause)),
+            "side_right_when_answered": asdict(share_of(answered, lambda w: w.said.side == w.true_side)),
+            "unknown": asdict(share_of(mine, lambda w: w.said.cause == "unknown")),
+        }
+    return found
 
 
 def _misses(windows: list[Settled]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.accuracy.targets import targets
+from tests.lab.drawn import UNSEEN
 
 _MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _RULES = ("naive rule", "rho alone", "Burrow's rules", "majority")
@@ -27,6 +28,7 @@ def page(text: str, found: Figures) -> str:
         "summary": summary(found),
         "baselines": _by_set(found, baselines),
         "causes": _by_set(found, causes),
+        "families": _by_set(found, families),
         "confusion": _by_set(found, confusion),
         "misses": _by_set(found, lambda by: misses(by["full"]["misses"])),
         "calibration": _by_set(found, calibration),
@@ -62,6 +64,16 @@ def causes(by_evidence: Figures) -> str:
                 (cause, one["windows"], one["recordings"], one["families"], share(one["precision"]), share(one["recall"]),
                  number(one["f1"]), span(one["f1_clustered"], 1, 2))
             )  # fmt: skip
+    return table(lines)
+
+
+def families(by_evidence: Figures) -> str:
+    lines = [("family", "true causes", "recordings", "cause right", "side right when answered", "unknown")]
+    for family, one in by_evidence["full"]["by_family"].items():
+        lines.append(
+            (f"{family} (unseen)" if family in UNSEEN else family, ", ".join(one["causes"]), one["cause_right"]["recordings"], share(one["cause_right"]),
+             share(one["side_right_when_answered"]), share(one["unknown"]))
+        )  # fmt: skip
     return table(lines)
 
 
