@@ -12,7 +12,7 @@ from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import DAY_MS, MINUTE_MS, SECOND_MS, format_time, parse_duration
 from throttlescope.models.recommendation.advice import Recommendation
-from throttlescope.models.recommendation.objective import Kept, keep_age, read_minutes
+from throttlescope.models.recommendation.objective import Kept, Minutes, keep_age, read_minutes
 from throttlescope.models.recommendation.objective.words import not_enough, recommendations
 from throttlescope.models.throttling.replay import Ground, read_observed
 
@@ -70,15 +70,14 @@ def ask(lake: Lake, found: Read, target_s: float, over_ms: int, note: Callable[[
     return Asked(kept, recommendations(kept, ground), not_enough(kept))
 
 
-def _worst(lake: Lake, found: Read, minutes) -> tuple[Ground | None, tuple[str, ...]]:
-    """The half hour before the largest backlog, at scrape resolution; else why it is not there."""
+def _worst(lake: Lake, found: Read, minutes: Minutes) -> tuple[Ground | None, tuple[str, ...]]:
+    """The half hour before the largest backlog, at scrape resolution; where it has no samples, the window that was asked for."""
     if np.isnan(minutes.backlog_msg).all() or np.nanmax(minutes.backlog_msg) <= 0:
         return None, ("no backlog was recorded: there is nothing to hold the fluid against",)
     peak_ms = minutes.start_ms + (int(np.nanargmax(minutes.backlog_msg)) + 1) * MINUTE_MS
     try:
         window = read_observed(lake, str(found.name), peak_ms - WORST_MS, peak_ms, found.observed.cluster)
     except InputError as error:
-        return None, (
-            f"the worst half hour, before {format_time(peak_ms)}, cannot be replayed: {error.what}",
-        )
+        why = f"the half hour of the largest backlog, to {format_time(peak_ms)}, cannot be replayed: {error.what}"
+        return Ground(found.observed, found.history), (why,)
     return Ground(window, window), ()

@@ -80,7 +80,7 @@ def print_kept(found: Read, asked: Asked, *, now_ms: int) -> None:
     check = kept.check
     if check is not None and check.fluid_error_share is not None:
         print(
-            f"In the worst half hour, to {format_time(check.end_ms)}, the fluid is off the replay by "
+            f"From {format_time(check.start_ms)} to {format_time(check.end_ms)} the fluid is off the replay by "
             f"{100 * check.fluid_error_share:.1f} % of the peak, and the replay off the record by {100 * check.replay_error_share:.1f} %."
         )
     print(freshness(found.at_ms, now_ms))

@@ -1,10 +1,12 @@
-"""How fast a fleet is diagnosed: a day of signals to verdicts, in windows of five minutes, on Spark ``local[2]``.
+"""How fast a fleet is diagnosed: a day of signals to verdicts, episodes and counterfactuals, on Spark ``local[2]``.
 
 In: fleets (numbers of subscriptions) and a number of runs. Out: a table on standard output, and JSON where it is wanted. Each
 fleet is judged in a process of its own, in a lake of its own whose signals are made at the first start and kept in
-``.bench/diagnosis`` (``benchmarks/fleet/signals.py`` says what is in them). The first run, in which Spark and its workers
-start, is told apart. Before each run the verdicts are deleted, so that all files are written. Some subscriptions are judged
-once more one window at a time, and a verdict that differs makes the figure void. Beside the time that passed stands the
+``.bench/diagnosis`` (``benchmarks/fleet/signals.py`` and ``samples.py`` say what is in them). Verdicts are of windows of five minutes;
+episodes follow from them, and each cause of those that leave it open is lifted in replays of their samples. The first run, in which Spark and its workers
+start, is told apart. Before each run verdicts, episodes and incidents are deleted, so that all files are written and everything is asked anew. Some
+subscriptions are judged once more one window at a time, some episodes once more by a replay that reads the lake by itself, and
+an answer that differs makes the figure void. Beside the time that passed stands the
 processor time of all processes: the machine's other work moves the first, not the second.
 
 Target: 10,000 subscriptions in less than 120 s, and time that grows at most as the fleet does.
@@ -27,18 +29,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.fleet import signals as made
+from benchmarks.fleet.samples import add_samples
 from benchmarks.side_by_side.usage import cpu_s, memory_mb
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.session import spark_session
 from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.models.diagnosis.apply import build_verdicts, verdicts_of
+from throttlescope.models.diagnosis.counterfactual import counterfactuals
+from throttlescope.models.episodes.apply import build_episodes
+from throttlescope.models.episodes.levers.apply import build_counterfactuals
+from throttlescope.models.episodes.levers.lifted import HISTORY_MS
+from throttlescope.models.throttling.replay import read_observed
 
 FLEETS = (1_000, 10_000)
 TARGET_S = 120
 END_MS = made.START_MS + made.HOURS * BLOCK_MS
 #: Subscriptions whose verdicts are held against the rules', window by window.
 _COMPARED = 12
+#: Episodes whose counterfactuals are held against one replay by itself.
+_REPLAYED = 3
 
 
 def main() -> None:
@@ -57,12 +67,13 @@ def main() -> None:
         "fleets": {},
     }
     for subscriptions in arguments.subscriptions:
-        made.lake_of(subscriptions)
+        add_samples(made.lake_of(subscriptions), subscriptions)
         one = found["fleets"][subscriptions] = _alone(subscriptions, arguments.runs)
         print(
             f"{subscriptions:,} subscriptions: {one['median_s']} s (first {one['first_s']} s), processors "
             f"{one['cpu_median_s']} s, load {one['load_1min']}; {one['verdicts']:,} verdicts, {one['quiet_share']:.1%} of "
-            f"them screened, {one['megabytes']} MB; {'; '.join(one['wrong']) or 'as the rules say'}; "
+            f"them screened, {one['megabytes']} MB; {one['episodes']} episodes, {one['asked']} asked, {one['failed']} without an "
+            f"answer; seconds of the steps {one['steps_s']}; {'; '.join(one['wrong']) or 'as the rules and single replays say'}; "
             f"peak MB {one['memory_mb']}",
             flush=True,
         )
@@ -97,14 +108,28 @@ def measure(subscriptions: int, runs: int) -> dict:
     """Judge one fleet again and again."""
     lake, load = made.lake_of(subscriptions), os.getloadavg()[0]
     session = spark_session("throttlescope-benchmark", cores=2)
-    seconds, processors = [], []
+    seconds, processors, steps = [], [], []
     for number in range(1 + runs):
-        shutil.rmtree(Path(lake.root) / "verdicts", ignore_errors=True)
-        began_s, used_s = time.monotonic(), cpu_s(os.getpid())
-        build_verdicts(session, lake, [made.CLUSTER], made.START_MS, END_MS, f"run-{number}")
-        seconds.append(round(time.monotonic() - began_s, 2))
+        for table in ("verdicts", "episodes", "incidents"):
+            shutil.rmtree(Path(lake.root) / table, ignore_errors=True)
+        began_s, used_s, run_id = time.monotonic(), cpu_s(os.getpid()), f"run-{number}"
+        span = ([made.CLUSTER], made.START_MS, END_MS, run_id)
+        build_verdicts(session, lake, *span)
+        judged_s = time.monotonic()
+        build_episodes(session, lake, *span)
+        followed_s = time.monotonic()
+        answered = build_counterfactuals(session, lake, *span)
+        ended_s = time.monotonic()
+        seconds.append(round(ended_s - began_s, 2))
+        steps.append(
+            [round(one, 1) for one in (judged_s - began_s, followed_s - judged_s, ended_s - followed_s)]
+        )
         processors.append(round(cpu_s(os.getpid()) - used_s, 2))
-        print(f"{subscriptions} subscriptions, run {number}: {seconds[-1]} s", file=sys.stderr, flush=True)
+        print(
+            f"{subscriptions} subscriptions, run {number}: {seconds[-1]} s: verdicts, episodes, counterfactuals {steps[-1]}",
+            file=sys.stderr,
+            flush=True,
+        )
     memory = memory_mb(os.getpid())
     session.stop()
     files = lake.files("verdicts")
@@ -113,6 +138,7 @@ def measure(subscriptions: int, runs: int) -> dict:
     return {
         "first_s": seconds[0],
         "seconds": seconds[1:],
+        "steps_s": steps[1:],
         "median_s": round(statistics.median(seconds[1:]), 1),
         "cpu_seconds": processors[1:],
         "cpu_median_s": round(statistics.median(processors[1:]), 1),
@@ -122,8 +148,11 @@ def measure(subscriptions: int, runs: int) -> dict:
         "healthy_share": quiet / rows.num_rows,
         "quiet_share": _quiet_rows(files) / rows.num_rows,
         "causes": {row["cause"]: row["cause_count"] for row in rows.group_by("cause").aggregate([("cause", "count")]).to_pylist()},
+        "episodes": lake.read("episodes", columns=["cause"]).num_rows,
+        "asked": answered.asked,
+        "failed": answered.failed,
         "megabytes": round(sum(file.size_bytes for file in files) / 1e6, 1),
-        "wrong": _wrong(lake),
+        "wrong": _wrong(lake) + _otherwise(lake),
     }  # fmt: skip
 
 
@@ -154,6 +183,24 @@ def _wrong(lake: Lake) -> list[str]:
         for topic in judged.keys() | stored.keys()
         if judged.get(topic) != stored.get(topic)
     ]
+
+
+def _otherwise(lake: Lake) -> list[str]:
+    """Episodes, the largest of those that were answered, whose gains are not those of one replay by itself."""
+    rows = [row for row in lake.read("episodes").to_pylist() if row["counterfactual"] is not None]
+    rows = [row for row in rows if row["counterfactual"]["failed"] is None]
+    found = []
+    for row in sorted(rows, key=lambda row: -row["peak_entries"])[:_REPLAYED]:
+        told = row["counterfactual"]
+        name = f"{row['topic']}-partition-{row['partition']}#{row['subscription']}"
+        at_ms = told["at_ms"]
+        window = read_observed(lake, name, at_ms - told["window_s"] * 1000, at_ms)
+        history = read_observed(lake, name, at_ms - HISTORY_MS, at_ms)
+        alone = counterfactuals(window, told["limiters"], history=history, horizon_s=told["horizon_s"])
+        gains = [(one["lever"], one["limiter"], one["gain_high_entries"]) for one in told["tried"]]
+        if gains != [(one.lever, one.limiter, one.gain_entries.high) for one in alone.rows]:
+            found.append(f"the replay of {name} differs")
+    return found
 
 
 def _by_topic(rows: pa.Table) -> dict[str, list[dict]]:

@@ -128,3 +128,19 @@ def test_store_writes_what_is_printed_from_then_on(lake):
     assert json.loads(done.out) == json.loads(before.out)
     assert lake.read("episodes").num_rows == 2
     assert lake.read("incidents").num_rows == 1
+
+
+def test_the_lever_is_told_with_its_gain_and_whether_the_cause_says_another():
+    from throttlescope.app.render_episodes import lever_text
+
+    told = {
+        "failed": None, "primary": "limiter", "limiter": "subscription.msg", "agrees": True,
+        "gain_low_entries": 90_000.0, "gain_likely_entries": 98_000.0, "gain_high_entries": 99_000.0,
+    }  # fmt: skip
+    assert lever_text(None) == "-"
+    assert lever_text(told) == "limiter subscription.msg -98,000 (90,000 to 99,000)"
+    assert lever_text(told | {"agrees": False, "gain_likely_entries": None}) == (
+        "!limiter subscription.msg -90,000 to 99,000"
+    )
+    assert lever_text(told | {"primary": None}) == "none"
+    assert lever_text(told | {"failed": "Too few samples"}) == "no answer"

@@ -1,7 +1,7 @@
 """One episode's answer. In: a question and the samples of its topic. Out: the value of ``counterfactual``.
 
 The half hour before the peak is replayed, then half an hour ahead with each cause lifted; consumers' capacity is looked for a day
-back. A topic with so many messages that this would take minutes is replayed for less time, or not at all. Whatever
+back. A topic with so many messages that this would take longer than some ten seconds is replayed for less time, or not at all. Whatever
 goes wrong is the answer's ``failed``: other episodes have theirs.
 """
 
@@ -30,7 +30,7 @@ HISTORY_MS = DAY_MS
 #: Length of the window, which is the horizon as well: the longest of these that does not take too long.
 WINDOWS_S = (1_800, 600, 300)
 #: Entries that are simulated for one episode at most. The simulator does a few million in a second.
-MOST_ENTRIES = 100_000_000
+MOST_ENTRIES = 30_000_000
 #: A future is simulated to half its horizon first, and each with what is likely, best and worst.
 _FUTURES = 3 * 1.5
 

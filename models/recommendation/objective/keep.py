@@ -79,7 +79,7 @@ class Kept:
     not_enough : tuple of (str, float, str)
         Levers that are not enough however large: their name, the age without them, and what holds it then.
     check : Check or None
-        The fluid beside the replay; None: the worst half hour has no samples.
+        The fluid beside the replay; None: there was no backlog.
     notes : list of str
     """
 
@@ -114,7 +114,7 @@ def keep_age(
     target_s : float
         The age of the oldest message that 99 of 100 minutes are to stay at or below.
     worst : Ground, optional
-        The half hour with the largest backlog, for the check.
+        A window with a backlog, best the largest one, for the check.
 
     Raises
     ------
