@@ -23,6 +23,7 @@ from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 _NOT_COMPUTED = {
     "forecasts": "Forecasts",
     "advice": "Counterfactuals and recommendations",
+    "deadlines": "Message TTL and backlog quotas",
     "neighbours": "Who shares the limit",
     "consumers": "The consumers by name",
     "again": "The verdict under today's rules",
@@ -213,12 +214,7 @@ def _deadline(incident: Incident, worked: Worked) -> list[Text]:
     rows = []
     if loss is not None:
         rows.append(text(f"{remedies.forecast_words(loss)} {loss['consequence']}"))
-    elif any(one.scope == "namespace" for one in incident.answers.said):
-        rows.append(text("No message TTL or backlog quota is expected to take messages before."))
-    else:
-        rows.append(
-            text("Whether message TTL or a backlog quota takes messages is not known: no policy was read.")
-        )
+    rows.append(text(remedies.deadline_words(worked.deadlines)))
     rows += [text(remedies.forecast_words(row)) for row in worked.forecasts if row["kind"] == "drain"]
     end_ms = None if incident.episode is None else incident.episode["end_ms"]
     if end_ms is not None:

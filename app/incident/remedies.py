@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.incident.blocks import (
     Block,
@@ -22,6 +22,9 @@ from throttlescope.app.web import format as fmt
 from throttlescope.app.web.causes import limiter_words
 from throttlescope.ingest.times import SECOND_MS
 from throttlescope.models.diagnosis.wording import duration
+
+if TYPE_CHECKING:
+    from throttlescope.transforms.deadlines import Deadlines
 
 _KINDS = {
     "drain": "backlog drained",
@@ -65,6 +68,25 @@ def nearest_loss(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The first deadline that is expected."""
     losses = [row for row in rows if row["kind"] != "drain" and row["state"] == "expected"]
     return min(losses, key=lambda row: (row["predicted_ms"], row["kind"]), default=None)
+
+
+def deadline_words(found: Deadlines | None) -> str:
+    """What may take messages, each with its threshold, or that nobody knows."""
+    if found is None:
+        return "Whether message TTL or a backlog quota takes messages is not known: their policies were not read."
+    parts = []
+    for name, limit, unit in (
+        ("message TTL", found.ttl, "s"),
+        ("backlog quota by size", found.quota_size, "bytes"),
+        ("backlog quota by age", found.quota_age, "s"),
+    ):
+        if limit is None:
+            parts.append(f"{name} is not known")
+        elif limit.value is None:
+            parts.append(f"{name} is not set")
+        else:
+            parts.append(f"{name} is {_value(limit.value, unit)} ({limit.set_by.replace('_', ' ')})")
+    return f"What may take messages: {', '.join(parts)}."
 
 
 def forecasts(worked: Worked) -> list[Block]:

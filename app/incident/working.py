@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
     from throttlescope.models.diagnosis.neighbours import QuotaUse
     from throttlescope.models.diagnosis.slowest import SlowConsumers
+    from throttlescope.transforms.deadlines import Deadlines
 
 #: As ``throttlescope recommend`` asks by itself.
 WINDOW, HISTORY, TARGET = "30m", "24h", "30m"
@@ -60,6 +61,8 @@ class Worked:
         Who used the limiter in the told window; empty where it is nobody else's.
     consumers : SlowConsumers
         The consumers of the told window; None without a reason where nothing holds it.
+    deadlines : Deadlines
+        What may take messages at the moment told, as far as policies say it; None: no broker's configuration was read.
     """
 
     forecasts: Sequence[dict[str, Any]] | None
@@ -68,6 +71,7 @@ class Worked:
     why_not: Mapping[str, str]
     neighbours: Sequence[QuotaUse] | None = ()
     consumers: SlowConsumers | None = None
+    deadlines: Deadlines | None = None
 
 
 def work_out(lake: Lake, incident: Incident, *, most_s: float) -> Worked:
@@ -83,10 +87,11 @@ def work_out(lake: Lake, incident: Incident, *, most_s: float) -> Worked:
     again = _try("again", why_not, lambda: _again(lake, incident))
     neighbours = _try("neighbours", why_not, lambda: _neighbours(lake, incident))
     consumers = _try("consumers", why_not, lambda: _consumers(lake, incident))
+    deadlines = _try("deadlines", why_not, lambda: _deadlines(lake, incident))
     outcome = _advice(lake, incident, most_s)
     if outcome.why_not is not None:
         why_not["advice"] = outcome.why_not
-    return Worked(forecasts, outcome.found, again, why_not, neighbours, consumers)
+    return Worked(forecasts, outcome.found, again, why_not, neighbours, consumers, deadlines)
 
 
 def _try(what: str, why_not: dict[str, str], work: Callable[[], Any]) -> Any:
@@ -118,6 +123,14 @@ def _again(lake: Lake, incident: Incident) -> Again | None:
         raise ThrottlescopeError("There is no verdict to judge again")
     found = reopen(lake, incident.key, incident.told["window_start_ms"])
     return Again(found.made_ms, found.repaired, found.differences, found.again.to_row()["rules_version"])
+
+
+def _deadlines(lake: Lake, incident: Incident) -> Deadlines | None:
+    from throttlescope.models.forecast import policies_near
+    from throttlescope.transforms.deadlines import Answers
+
+    cluster, at_ms = incident.key.cluster, incident.at_ms
+    return Answers(policies_near(lake, [cluster], at_ms, at_ms)[cluster], at_ms).deadlines(incident.key.topic)
 
 
 def _neighbours(lake: Lake, incident: Incident) -> list[QuotaUse]:

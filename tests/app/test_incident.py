@@ -9,12 +9,14 @@ import json
 import zipfile
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from tests.app.commands import throttlescope
 from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS, Phase, Sample, write_sample_lake
+from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS, format_time
+from throttlescope.ingest.times import MINUTE_MS, date_of, format_time
 
 BILLING = "persistent://shop/checkout/orders#billing"
 LIFTED = "persistent://shop/web/lifted#recommendations"
@@ -92,7 +94,7 @@ def test_the_page_answers_in_one_order(lake, tmp_path):
     assert "they would share the same limit" in head
     assert "2026-11-20 03:00:00 UTC (the end of the data)" in head
     assert "entries ready for delivery" in head
-    assert "could not be computed: it was not asked for" in head
+    assert "could not be computed: --advice-within is 0" in head
 
 
 def test_the_same_lake_gives_the_same_bytes(lake, tmp_path):
@@ -106,7 +108,7 @@ def test_the_same_lake_gives_the_same_bytes(lake, tmp_path):
     assert told["sha256"] == hashlib.sha256(once.read_bytes()).hexdigest()
     assert set(told["files"]) == FILES
     assert (told["cause"], told["limiter"]) == ("throttled", "subscription.msg")
-    assert told["not_made"] == ["advice: it was not asked for"]
+    assert told["not_made"] == ["advice: --advice-within is 0"]
 
 
 def test_files_for_programs_hold_the_episode_and_two_hours_before(lake, tmp_path):
@@ -188,6 +190,75 @@ def test_verdicts_without_minutes_make_a_bundle_that_says_so(tmp_path):
     assert "was not measured" in page
     assert "the lake has no signals of this range" in page
     assert "No episode of a backlog covers this moment." in page
+
+
+def test_limits_alone_make_a_bundle_that_says_so(tmp_path):
+    bare = Lake(tmp_path / "bare")
+    row = dict.fromkeys(column.name for column in TABLES["limits"].columns)
+    row |= {
+        "cluster": "prod", "namespace": "shop/checkout", "topic": "persistent://shop/checkout/orders", "partition": -1,
+        "subscription": "billing", "level": "subscription", "rate_msg": 50, "period_s": 1, "counts": "messages",
+        "relative_to_publish": False, "exempt_caught_up": False, "read_batch_entries": 100, "read_size_bytes": 5_242_880,
+        "set_by": "topic_policy", "observed_ms": START_MS, "date": "2026-11-20",
+    }  # fmt: skip
+    bare.upsert("limits", pa.Table.from_pylist([row], schema=TABLES["limits"].loose_schema), run_id="bare")
+    found = bundle(bare, tmp_path, BILLING)
+    assert found["README.md"].decode().startswith("# `billing`: no verdict")
+    assert "There is nothing to draw in this range." in found["README.md"].decode()
+    (observed,) = json.loads(found["limits.json"])["observed"]
+    assert (observed["rate_msg"], observed["observed"]) == (50, format_time(START_MS))
+
+
+def test_deadlines_policies_and_losses_are_told(tmp_path):
+    lake = write_sample_lake(tmp_path / "lake", (SAMPLES[0],))
+    rows = lake.read("signals").to_pylist()
+    for row in rows:
+        row["expired_msg_delta"] = (
+            30.0 if START_MS + 100 * MINUTE_MS <= row["minute_ms"] < START_MS + 110 * MINUTE_MS else 0.0
+        )
+    lake.upsert("signals", pa.Table.from_pylist(rows, schema=TABLES["signals"].loose_schema), run_id="losses")
+    said = []
+    for minute, ttl_s in ((0, None), (90, 14_400)):
+        policies = {"message_ttl_in_seconds": ttl_s, "clientSecret": "hunter2"}
+        said.append(
+            {
+                "cluster": "sample-east", "scope": "namespace", "key": "shop/checkout", "body": json.dumps(policies), "broker": "b:8080",
+                "observed_ms": START_MS + minute * MINUTE_MS, "date": date_of(START_MS + minute * MINUTE_MS),
+            }
+        )  # fmt: skip
+    settings = {
+        "topicLevelPoliciesEnabled": "false",
+        "ttlDurationDefaultInSeconds": "0",
+        "backlogQuotaDefaultLimitSecond": "-1",
+    }
+    said.append(
+        {**said[0], "scope": "broker_configuration_runtime", "key": "b:8080", "body": json.dumps(settings)}
+    )
+    lake.upsert("policies", pa.Table.from_pylist(said, schema=TABLES["policies"].loose_schema), run_id="said")
+    found = bundle(lake, tmp_path, BILLING)
+    page = found["README.md"].decode()
+    assert "300 messages expired by message TTL." in page
+    assert "`message_ttl_in_seconds` before `not set`, after `14400`" in page
+    assert "- **What happens by when:**\n  - Message TTL acts in" in page
+    assert (
+        "message TTL is 4 h (namespace policy), backlog quota by size is not known, backlog quota by age is not set."
+        in page
+    )
+    lines = [json.loads(line) for line in found["policies.jsonl"].decode().splitlines()]
+    of_namespace = [line["body"] for line in lines if line["scope"] == "namespace"]
+    assert [body["message_ttl_in_seconds"] for body in of_namespace] == [None, 14_400]
+    assert all(b"hunter2" not in content for content in found.values())
+
+
+def test_who_shares_a_limit_is_named(tmp_path):
+    samples = tuple(sample for sample in SAMPLES if sample.topic == "persistent://shop/web/feed")
+    lake = write_sample_lake(tmp_path / "lake", samples)
+    page = bundle(lake, tmp_path, "persistent://shop/web/feed#search-index")["README.md"].decode()
+    rows = [
+        line for line in page.splitlines() if line.startswith(("| `greedy-export` |", "| `search-index` |"))
+    ]
+    assert len(rows) == 2
+    assert rows[1].endswith("| this one |")
 
 
 def test_the_page_links_to_the_app(lake, tmp_path):

@@ -13,7 +13,7 @@ from throttlescope.app.incident.answers import answers_of
 from throttlescope.app.incident.blocks import Name, text
 from throttlescope.app.incident.markdown import fenced, inline, span
 from throttlescope.app.incident.picture import stacked
-from throttlescope.app.incident.remedies import forecast_words, gone_in, nearest_loss
+from throttlescope.app.incident.remedies import deadline_words, forecast_words, gone_in, nearest_loss
 from throttlescope.app.incident.timeline import _policy
 from throttlescope.app.web.figures.chart import chart, line
 
@@ -153,6 +153,10 @@ def test_the_nearest_loss_is_a_deadline_that_is_expected():
     never = {**FORECAST, "kind": "quota_age", "state": "never", "predicted_ms": None}
     assert nearest_loss([drain, later, never, FORECAST]) is FORECAST
     assert nearest_loss([drain, never]) is None
+
+
+def test_deadlines_that_nobody_read_are_not_none():
+    assert "is not known" in deadline_words(None)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,125 @@
+"""Which partition, moment and range a bundle tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from throttlescope.app.incident.choose import (
+    LONGEST_MS,
+    Asked,
+    episode_of,
+    moment,
+    one_cluster,
+    span,
+    told,
+    worst,
+)
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
+from throttlescope.models.diagnosis.window import SubscriptionKey
+
+T = 1_795_000_200_000
+NAME = "persistent://acme/shop/orders#billing"
+KEYS = [SubscriptionKey("prod", "acme/shop", "persistent://acme/shop/orders", i, "billing") for i in range(3)]
+
+
+def episode(key=KEYS[0], start=0, end=30, peak=25, entries=900.0, **changes) -> dict:
+    """An episode in minutes from T; ``end`` None: not drained after 60 minutes."""
+    over_ms = T + (60 if end is None else end) * MINUTE_MS
+    row = {
+        "start_ms": T + start * MINUTE_MS, "since_ms": T + start * MINUTE_MS, "end_ms": None if end is None else over_ms,
+        "over_until_ms": over_ms, "known_until_ms": over_ms, "peak_ms": T + peak * MINUTE_MS, "peak_entries": entries,
+        "cause": "throttled", "limiter": "topic.msg",
+    }  # fmt: skip
+    return {**key._asdict(), **row, **changes}
+
+
+def windows(said: str) -> list[dict]:
+    """Windows of 5 minutes from T: T throttled, h healthy, s slow consumers."""
+    causes = {"T": ("throttled", "topic.msg"), "h": ("healthy", None), "s": ("slow_consumers", None)}
+    return [
+        {"window_end_ms": T + (i + 1) * 5 * MINUTE_MS, "cause": causes[one][0], "limiter": causes[one][1]}
+        for i, one in enumerate(said)
+    ]
+
+
+def minute(ms: int) -> float:
+    return (ms - T) / MINUTE_MS
+
+
+def test_the_partition_with_the_largest_open_backlog_is_the_worst():
+    rows = [
+        episode(KEYS[0], entries=9000.0),
+        episode(KEYS[1], end=None, entries=100.0),
+        episode(KEYS[2], end=None, entries=200.0),
+    ]
+    assert worst(KEYS, rows, []) == KEYS[2]
+    assert worst(KEYS, rows[:1], []) == KEYS[0]
+
+
+def test_without_an_episode_the_largest_backlog_now_is_the_worst():
+    newest = [
+        {**key._asdict(), "backlog_ready_entries": value}
+        for key, value in zip(KEYS, (5.0, 7.0, None), strict=True)
+    ]
+    assert worst(KEYS, [], newest) == KEYS[1]
+    # None knows anything: the first.
+    assert worst(KEYS, [], []) == KEYS[0]
+
+
+def test_one_name_is_one_cluster():
+    with pytest.raises(InputError, match="several clusters"):
+        one_cluster([KEYS[0], KEYS[0]._replace(cluster="other")], Asked(NAME))
+    with pytest.raises(InputError, match="nothing of this subscription"):
+        one_cluster([], Asked(NAME))
+
+
+def test_while_something_holds_it_the_newest_moment_is_told():
+    assert minute(moment(Asked(NAME), episode(end=None), windows("TTTTTs"), T + 31 * MINUTE_MS)) == 31
+
+
+def test_what_is_gone_is_told_at_the_last_window_of_its_cause_up_to_the_peak():
+    said = windows("hTTTTThhh")
+    assert minute(moment(Asked(NAME), episode(start=4, end=31, peak=26), said, T + 45 * MINUTE_MS)) == 25
+    # None names the cause up to the peak: the last one that does.
+    assert minute(moment(Asked(NAME), episode(start=4, end=31, peak=5), said, T + 45 * MINUTE_MS)) == 30
+    # None names it at all.
+    assert minute(moment(Asked(NAME), episode(cause="redelivery"), said, T + 45 * MINUTE_MS)) == 45
+
+
+def test_a_moment_that_is_asked_for_is_told():
+    asked = Asked(NAME, at_ms=T + 12 * MINUTE_MS)
+    said = windows("hTTTTThhh")
+    assert moment(asked, episode(), said, T + 45 * MINUTE_MS) == asked.at_ms
+    assert minute(told(said, asked.at_ms)["window_end_ms"]) == 10
+    assert told(said, T) is None
+
+
+def test_the_episode_is_the_one_around_the_moment():
+    rows = [episode(start=0, end=30), episode(start=50, end=80)]
+    assert episode_of(KEYS[0], rows, Asked(NAME, at_ms=T + 20 * MINUTE_MS)) is rows[0]
+    assert episode_of(KEYS[0], rows, Asked(NAME, at_ms=T + 40 * MINUTE_MS)) is None
+    assert episode_of(KEYS[0], rows, Asked(NAME)) is rows[1]
+    assert episode_of(KEYS[1], rows, Asked(NAME)) is None
+
+
+def test_files_reach_two_hours_before_and_ten_minutes_after():
+    start_ms, end_ms, was_cut = span(Asked(NAME), episode(), T + 25 * MINUTE_MS, T + DAY_MS)
+    assert (T - start_ms, minute(end_ms), was_cut) == (2 * BLOCK_MS, 40, False)
+    # Nothing is known behind the end of the data.
+    assert minute(span(Asked(NAME), episode(), T + 25 * MINUTE_MS, T + 33 * MINUTE_MS)[1]) == 33
+
+
+@pytest.mark.parametrize("at_day", [0, 3, 20, 29.9])
+def test_a_long_episode_is_cut_around_the_moment(at_day):
+    long = episode(end=30 * 24 * 60)
+    at_ms = T + int(at_day * DAY_MS)
+    start_ms, end_ms, was_cut = span(Asked(NAME), long, at_ms, T + 31 * DAY_MS)
+    assert was_cut
+    assert end_ms - start_ms <= LONGEST_MS
+    assert start_ms < at_ms <= end_ms
+
+
+def test_a_range_behind_the_data_is_refused():
+    with pytest.raises(InputError, match="ends before it begins"):
+        span(Asked(NAME, start_ms=T + DAY_MS), None, T, T + MINUTE_MS)
