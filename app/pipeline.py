@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.app.pipeline_results import Results, make_anomalies, make_episodes, make_forecasts
+from throttlescope.app.pipeline_results import (
+    Results,
+    make_anomalies,
+    make_counterfactuals,
+    make_episodes,
+    make_forecasts,
+)
 from throttlescope.app.pipeline_sources import Ingested, Source, open_sources
 from throttlescope.app.render import count
 from throttlescope.app.render_progress import Progress
@@ -117,7 +123,7 @@ class _Run:
         self.request, self.sources = request, sources
         self.lake = Lake(request.settings.lake.absolute())
         self.only_ingest = request.command == "ingest"
-        self.progress = Progress(1 + len(sources) + (2 if self.only_ingest else 8), quiet=quiet)
+        self.progress = Progress(1 + len(sources) + (2 if self.only_ingest else 9), quiet=quiet)
         self.manifest = RunManifest(
             request.command,
             ", ".join(source.name for source in sources),
@@ -262,6 +268,8 @@ class _Run:
         results, groups, run_id = Results(), self._groups(), self.manifest.run_id
         with self.progress.step("Finding episodes"):
             make_episodes(session, self.lake, groups, run_id, results, self.progress.note)
+        with self.progress.step("Lifting their causes"):
+            make_counterfactuals(session, self.lake, groups, run_id, results, self.progress.note)
         with self.progress.step("Forecasting"):
             make_forecasts(session, self.lake, groups, run_id, results, self.progress.note)
         with self.progress.step("Comparing with the weeks before"):

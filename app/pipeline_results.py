@@ -41,12 +41,15 @@ class Results:
         Rows by state.
     incidents, forecasts : int
         Rows.
+    counterfactuals : dict
+        Episodes whose verdicts leave open what holds them, so that a replay was ``asked``, and how many ``failed``.
     learning_until_ms : int, optional
         When the first of the series that are still being learned will be judged; None: none is, or no day of it is whole yet.
     """
 
     episodes: dict[str, int] = field(default_factory=dict)
     incidents: int = 0
+    counterfactuals: dict[str, int] = field(default_factory=dict)
     forecasts: int = 0
     anomalies: dict[str, int] = field(default_factory=dict)
     learning_until_ms: int | None = None
@@ -73,6 +76,25 @@ def make_episodes(
         results.incidents += len(_touching(lake, "incidents", "cluster", clusters, start_ms, end_ms))
     results.episodes = dict(states.most_common())
     note(f"{count(states.total())} episodes, {count(results.incidents)} shared incidents")
+
+
+def make_counterfactuals(
+    session: SparkSession | None,
+    lake: Lake,
+    groups: Sequence[Group],
+    run_id: str,
+    results: Results,
+    note: Note,
+) -> None:
+    """Ask a replay about the episodes whose verdicts leave open what holds them."""
+    from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
+
+    answered = Answered()
+    for clusters, start_ms, end_ms in groups:
+        here = _small(lake, clusters, start_ms, end_ms)
+        answered += build_counterfactuals(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+    results.counterfactuals = {"asked": answered.asked, "failed": answered.failed}
+    note(answered.words)
 
 
 def make_forecasts(

@@ -171,7 +171,7 @@ def test_the_demo_prints_a_line_per_subscription_and_becomes_the_web_app(recorde
         "UTC",
     ):
         assert words in outcome.out
-    assert "[1/10]" in outcome.err
+    assert "[1/11]" in outcome.err
     assert [arguments[3:] for arguments in became] == [
         ["serve", "--lake", str(tmp_path / ".demo"), "--port", "8123"]
     ]
