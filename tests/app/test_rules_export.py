@@ -315,7 +315,7 @@ def test_every_alert_has_words_a_first_action_and_a_link():
                 "to",
             }
         else:
-            assert path == "/at/"
+            assert path == "/at/subscriptions"
             SubscriptionsAddress.parse(query)
 
 
