@@ -81,8 +81,8 @@ screenshots: setup ## make the pictures of the pages anew, from the demo's lake 
 	@$(BIN)/throttlescope simulate docs/guides/what-if-example.yaml --quiet --plot docs/images/what-if.png > /dev/null
 	@$(BIN)/python -m tests.lab.simulated.whatif picture .demo docs/images/what-if-lake.png
 
-parts: setup ## bring Prometheus and the jars of a Pulsar broker into the cache
-	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars()"
+parts: setup ## bring Prometheus and the jars of a Pulsar broker and of pulsar-admin into the cache
+	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars(); parts.admin_tool_jars()"
 
 airflow-env: $(AIRFLOW_VENV)/installed ## make .airflow-venv, in which the DAGs are tested
 

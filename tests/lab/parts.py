@@ -20,6 +20,8 @@ PROMETHEUS_SERIES = "3.5"
 BROKER_VERSION = "4.2.4"
 #: Brokers that the lab can start; the second has the older limiter (token bucket in 16 ms slots) and no throttle counters.
 BROKER_VERSIONS = (BROKER_VERSION, "4.0.1")
+#: The newest version near the broker's whose command line is in Maven Central.
+ADMIN_TOOL, ADMIN_TOOL_VERSION = "pulsar-client-tools", "4.0.8"
 POM_FILE = Path(__file__).with_name("pom.xml")
 JAVA_MINIMUM = 17
 
@@ -54,6 +56,17 @@ def broker_jars(version: str = BROKER_VERSION) -> list[Path]:
         with _locked(parts_dir() / "broker.lock"):
             if not marker.exists():
                 _fetch_jars(folder, version)
+    return sorted(folder.glob("*.jar"))
+
+
+def admin_tool_jars() -> list[Path]:
+    """Return the class path of Pulsar's own ``pulsar-admin``, fetched from Maven Central once."""
+    folder = parts_dir() / f"{ADMIN_TOOL}-{ADMIN_TOOL_VERSION}"
+    marker = folder / f"{ADMIN_TOOL}-{ADMIN_TOOL_VERSION}.jar"
+    if not marker.exists():
+        with _locked(parts_dir() / "admin.lock"):
+            if not marker.exists():
+                _fetch_jars(folder, ADMIN_TOOL_VERSION, ADMIN_TOOL)
     return sorted(folder.glob("*.jar"))
 
 
@@ -157,16 +170,16 @@ def _forky_stanza() -> str:
     return f"Types: deb\nURIs: {match.group(1)}\nSuites: forky\nComponents: main\nSigned-By: {keyring}\n"
 
 
-def _pom(version: str) -> str:
+def _pom(version: str, artifact: str) -> str:
     """Return the class path's description for a version; log4j is then the one that this Pulsar was built with."""
-    text = POM_FILE.read_text()
+    text = POM_FILE.read_text().replace("<artifactId>pulsar-broker<", f"<artifactId>{artifact}<")
     if version == BROKER_VERSION:
         return text
     text = re.sub(r"(<artifactId>log4j-[a-z0-9-]+</artifactId>)\s*<version>[^<]+</version>", r"\1", text)
     return text.replace(BROKER_VERSION, version)
 
 
-def _fetch_jars(folder: Path, version: str) -> None:
+def _fetch_jars(folder: Path, version: str, artifact: str = "pulsar-broker") -> None:
     java_binary()
     if shutil.which("mvn") is None:
         raise PartMissing("mvn not found, needed once to fetch the Pulsar broker: apt-get install maven")
@@ -174,14 +187,14 @@ def _fetch_jars(folder: Path, version: str) -> None:
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
     pom_file = folder.with_name(f"{folder.name}.pom.xml")
-    pom_file.write_text(_pom(version))
+    pom_file.write_text(_pom(version, artifact))
     _run(
         [
             "mvn", "-B", "-q", "-f", str(pom_file),
             "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={staging}",
         ],
         staging,
-        f"pulsar-broker {version} and its dependencies from Maven Central",
+        f"{artifact} {version} and its dependencies from Maven Central",
         3600,
     )  # fmt: skip
     shutil.rmtree(folder, ignore_errors=True)
