@@ -20,6 +20,8 @@ _PRIMARY = {
     "both": "Both hold it: neither alone drains, both together do.",
     None: "No lever that was tried changes anything that could be told.",
 }
+#: An earliest drain below this is that of consumers without any work.
+_TELLS_NOTHING_S = 60
 _LEVERS = {"consumers": "consumers that take all", "together": "both together"}
 
 
@@ -83,7 +85,7 @@ def print_advice(found: Read, advice: Advice, *, now_ms: int) -> None:
 
 def print_recommendation(number: int, one: Recommendation) -> None:
     """One change with its command, its way back, what it risks and how to check it."""
-    when = _when(one)
+    when = gone_in(one.earliest_drain_s, one.likely_drain_s, one.latest_drain_s)
     print()
     print(
         visible(f"{number}. {one.words}{f' Gone in {when}.' if when else ''} Next to bind: {one.next_brake}.")
@@ -96,17 +98,24 @@ def print_recommendation(number: int, one: Recommendation) -> None:
             print(visible(f"   {head}: {line}"))
 
 
-def _when(one: Recommendation) -> str:
-    if one.earliest_drain_s is None:
+def gone_in(earliest_s: float | None, likely_s: float | None, latest_s: float | None) -> str:
+    """When the backlog is gone with a change; empty where it never is.
+
+    Where nobody has seen how fast the consumers are, the earliest time is that of consumers without work of their own. Below
+    a minute that says nothing about the real ones.
+    """
+    if earliest_s is None:
         return ""
-    if one.likely_drain_s is not None and one.latest_drain_s is not None:
-        low, likely, high = (
-            duration(value) for value in (one.earliest_drain_s, one.likely_drain_s, one.latest_drain_s)
-        )
-        return likely if low == high else f"{likely} ({low} to {high})"
-    if one.likely_drain_s is not None:
-        return f"{duration(one.likely_drain_s)} ({duration(one.earliest_drain_s)} at the earliest)"
-    return f"{duration(one.earliest_drain_s)} at the earliest, if the consumers can take it"
+    low = duration(earliest_s)
+    if likely_s is None:
+        if earliest_s < _TELLS_NOTHING_S:
+            return "a time that depends on the consumers: how fast they are was not seen"
+        return f"{low} at the earliest, if the consumers can take it"
+    likely = duration(likely_s)
+    if latest_s is None:
+        return f"{likely} ({low} at the earliest)"
+    high = duration(latest_s)
+    return likely if low == high else f"{likely} ({low} to {high})"
 
 
 def _lever(row: Counterfactual) -> str:

@@ -228,7 +228,7 @@ def _first(worked: Worked, told: Answer | None) -> list[Text]:
     rows = [text(told.first)]
     best = worked.advice["recommendations"][:1] if worked.advice else []
     for one in best:
-        when = remedies.gone_in(one)
+        when = remedies.when_gone(one)
         gone = f" The backlog is then gone in {when}." if when else ""
         where = " Its command and its rollback stand under What to change." if one["do"] else ""
         rows.append(text(f"The smallest change that drains it: {_uncapital(one['words'])}{gone}{where}"))

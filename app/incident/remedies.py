@@ -18,6 +18,7 @@ from throttlescope.app.incident.blocks import (
     text,
 )
 from throttlescope.app.incident.working import Worked
+from throttlescope.app.render_advice import gone_in
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.causes import limiter_words
 from throttlescope.ingest.times import SECOND_MS
@@ -219,17 +220,9 @@ def _drain(row: Mapping[str, Any]) -> str:
 # -- what to change -----------------------------------------------------------------------------
 
 
-def gone_in(one: Mapping[str, Any]) -> str:
+def when_gone(one: Mapping[str, Any]) -> str:
     """When the backlog is gone with a change; empty where it cannot be told."""
-    low, likely, high = (one[f"{name}_drain_s"] for name in ("earliest", "likely", "latest"))
-    if low is None:
-        return ""
-    if likely is None:
-        return f"{duration(low)} at the earliest, if the consumers can take it"
-    if high is None:
-        return f"{duration(likely)} ({duration(low)} at the earliest)"
-    same = duration(low) == duration(high)
-    return duration(likely) if same else f"{duration(likely)} ({duration(low)} to {duration(high)})"
+    return gone_in(*(one[f"{name}_drain_s"] for name in ("earliest", "likely", "latest")))
 
 
 def what_to_change(worked: Worked) -> list[Block]:
@@ -262,8 +255,8 @@ def what_to_change(worked: Worked) -> list[Block]:
 
 def _recommendation(number: int, one: Mapping[str, Any]) -> list[Block]:
     facts: list[tuple[str, list[Text]]] = []
-    if gone_in(one):
-        facts.append(("Gone in", [text(gone_in(one))]))
+    if when_gone(one):
+        facts.append(("Gone in", [text(when_gone(one))]))
     facts.append(("Then holds the drain", [text(held_words(one["next_brake"]))]))
     if one["risks"]:
         facts.append(("Risk", [text(risk) for risk in one["risks"]]))

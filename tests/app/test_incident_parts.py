@@ -13,7 +13,7 @@ from throttlescope.app.incident.answers import answers_of
 from throttlescope.app.incident.blocks import Name, text
 from throttlescope.app.incident.markdown import fenced, inline, span
 from throttlescope.app.incident.picture import stacked
-from throttlescope.app.incident.remedies import deadline_words, forecast_words, gone_in, nearest_loss
+from throttlescope.app.incident.remedies import deadline_words, forecast_words, nearest_loss, when_gone
 from throttlescope.app.incident.timeline import _policy
 from throttlescope.app.web.figures.chart import chart, line
 
@@ -164,6 +164,7 @@ def test_deadlines_that_nobody_read_are_not_none():
     [
         ((None, None, None), ""),
         ((60.0, None, None), "60 s at the earliest, if the consumers can take it"),
+        ((1.0, None, None), "a time that depends on the consumers: how fast they are was not seen"),
         ((60.0, 70.0, None), "70 s (60 s at the earliest)"),
         ((60.0, 70.0, 80.0), "70 s (60 s to 80 s)"),
         ((60.0, 60.0, 60.0), "60 s"),
@@ -171,7 +172,7 @@ def test_deadlines_that_nobody_read_are_not_none():
 )
 def test_when_a_change_drains_it(times, words):
     names = ("earliest_drain_s", "likely_drain_s", "latest_drain_s")
-    assert gone_in(dict(zip(names, times, strict=True))) == words
+    assert when_gone(dict(zip(names, times, strict=True))) == words
 
 
 # -- plots --------------------------------------------------------------------------------------
