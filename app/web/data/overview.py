@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.web.data.latest import KEY, LOOK_BACK_MS, STALE_MS
+from throttlescope.app.web.data.latest import KEY, STALE_MS
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 
@@ -34,8 +34,7 @@ def counts_a_day_before(reader: LakeReader) -> dict[str, int] | None:
     """Subscriptions by cause 24 hours before each cluster's newest verdict; None where nothing was judged then."""
 
     def ask(cursor, snapshot):
-        newest = cursor.execute("SELECT cluster, max(window_end_ms) FROM latest GROUP BY cluster").fetchall()
-        at = {cluster: end_ms - DAY_MS for cluster, end_ms in newest}
+        at = {cluster: end_ms - DAY_MS for cluster, end_ms in _newest(cursor).items()}
         files = [
             file
             for file in snapshot.files["verdicts"]
@@ -67,7 +66,13 @@ def next_losses(reader: LakeReader, *, most: int = 8) -> list[dict]:
     """
 
     def ask(cursor, snapshot):
-        files = _touching(snapshot, "forecasts", "made_at_ms", FORECAST_KNOWN_MS, cursor)
+        newest = _newest(cursor)
+        files = [
+            file
+            for file in snapshot.files["forecasts"]
+            if (end_ms := newest.get(file.partition["cluster"])) is not None
+            and file.maximum["made_at_ms"] > end_ms - FORECAST_KNOWN_MS
+        ]
         return dicts(
             cursor.execute(
                 f"""
@@ -146,15 +151,6 @@ def last_run(reader: LakeReader) -> Run | None:
     return reader.read(ask)
 
 
-def _touching(snapshot, table: str, column: str, known_ms: int, cursor) -> list:
-    """Files of each cluster that reach into the time before its newest verdict."""
-    newest = dict(
-        cursor.execute("SELECT cluster, max(window_end_ms) FROM latest GROUP BY cluster").fetchall()
-    )
-    return [
-        file
-        for file in snapshot.files[table]
-        if (end_ms := newest.get(file.partition["cluster"])) is not None
-        and file.maximum.get(column, end_ms) > end_ms - max(known_ms, 0)
-        and file.minimum.get(column, 0) <= end_ms + LOOK_BACK_MS
-    ]
+def _newest(cursor) -> dict[str, int]:
+    """End of each cluster's newest verdict."""
+    return dict(cursor.execute("SELECT cluster, max(window_end_ms) FROM latest GROUP BY cluster").fetchall())

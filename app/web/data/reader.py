@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import duckdb
+from flask import g, has_request_context
 
 from throttlescope.app.web.data.snapshot import READ_TABLES, Snapshot
 from throttlescope.ingest.lake import Lake
@@ -38,14 +39,23 @@ class LakeReader:
     def read(self, ask: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
         """Ask one snapshot something; ``ask`` gets a cursor of its own."""
         try:
-            snapshot = self._current()
+            snapshot = self._of_request()
             return ask(snapshot.connection.cursor(), snapshot)
         except duckdb.IOException:
             # A vacuum took a file of an old snapshot: the newest one names only files that are there.
             with self._lock:
                 self._snapshot = None
-            snapshot = self._current()
+            snapshot = self._of_request(anew=True)
             return ask(snapshot.connection.cursor(), snapshot)
+
+    def _of_request(self, *, anew: bool = False) -> Snapshot:
+        """The snapshot that a web request began with: looking for a newer one reads every table's log."""
+        if not has_request_context():
+            return self._current()
+        kept = g.setdefault("snapshots", {})
+        if anew or self not in kept:
+            kept[self] = self._current()
+        return kept[self]
 
     def _current(self) -> Snapshot:
         versions = {table: self._lake.version(table) for table in READ_TABLES}

@@ -21,6 +21,7 @@ from throttlescope.app.web.data.newest import CauseCount, Freshness
 from throttlescope.app.web.data.overview import Run
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.grid import NONE
+from throttlescope.app.web.parts import section
 from throttlescope.app.web.shell import explained, freshness_line, no_verdicts, panel, skeleton
 
 PATH = OVERVIEW_PATH
@@ -154,7 +155,7 @@ def losses(rows: list[dict], freshness: Freshness, *, is_forecast: bool) -> html
             ("Subscription", "Cause", "What happens", "When", "90 %, UTC"),
             [_loss(row) for row in rows],
         )
-    return _section("What is lost next", "if nothing changes, earliest first; UTC", body)
+    return section("What is lost next", [body], note="if nothing changes, earliest first; UTC")
 
 
 def _loss(row: dict) -> list:
@@ -206,7 +207,9 @@ def incidents(rows: list[dict], freshness: Freshness, *, are_judged: bool) -> ht
                 for row in rows
             ],
         )
-    return _section("Shared incidents", "several open backlogs with one limiter or broker in common", body)
+    return section(
+        "Shared incidents", [body], note="several open backlogs with one limiter or broker in common"
+    )
 
 
 def _shared(row: dict) -> dcc.Link | html.Span:
@@ -249,7 +252,7 @@ def backlogs(rows: list[dict], total: int, freshness: Freshness, *, are_judged: 
         if total > len(rows)
         else f"{fmt.exact(total)} in all"
     )
-    return _section("Open backlogs", f"not drained, {shown}; ready entries (batches)", body)
+    return section("Open backlogs", [body], note=f"not drained, {shown}; ready entries (batches)")
 
 
 def badge(word: str, limiter: str | None) -> html.Span:
@@ -279,16 +282,6 @@ def _link(row: dict) -> dcc.Link:
         href=SubscriptionAddress(key).href(),
         className="row-link",
         title=fmt.name(f"{row['cluster']}: {row['topic']}#{row['subscription']}"),
-    )
-
-
-def _section(title: str, note: str, body: object) -> html.Section:
-    return html.Section(
-        [
-            html.Div([html.H2(title), html.Span(note, className="section-note")], className="section-head"),
-            body,
-        ],
-        className="section",
     )
 
 
