@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from throttlescope.app.config import Cluster, Settings
     from throttlescope.app.pipeline import Request
+    from throttlescope.ingest.labels import LabelMapping
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.pull import PullProgress
     from throttlescope.ingest.sources.prometheus import PrometheusSource
@@ -109,21 +110,27 @@ def open_sources(request: Request) -> list[Source]:
 
 
 def _open_cluster(name: str, cluster: Cluster, request: Request) -> Source:
-    from throttlescope.app.config import UNNAMED
-    from throttlescope.ingest.labels import LabelMapping
     from throttlescope.ingest.sources.prometheus import open_prometheus
 
     selectors = [parse_selector(text) for text in cluster.match]
-    mapping = LabelMapping(
-        renames=cluster.labels.renames(),
-        cluster=None if name == UNNAMED else name,
-        override_cluster=request.override_cluster,
-    )
+    mapping = label_mapping(name, cluster, override_cluster=request.override_cluster)
     prometheus = open_prometheus(
         cluster.prometheus.url, cluster.prometheus.access(), reader=cluster.prometheus.reader, mapping=mapping
     )
     admin = _open_admin(cluster, request.settings) if cluster.pulsar_admin is not None else None
     return ClusterSource(prometheus, admin, selectors, request.settings, request.start_ms, request.end_ms)
+
+
+def label_mapping(name: str, cluster: Cluster, *, override_cluster: bool) -> LabelMapping:
+    """How a configured cluster's series are named here."""
+    from throttlescope.app.config import UNNAMED
+    from throttlescope.ingest.labels import LabelMapping
+
+    return LabelMapping(
+        renames=cluster.labels.renames(),
+        cluster=None if name == UNNAMED else name,
+        override_cluster=override_cluster,
+    )
 
 
 def _open_admin(cluster: Cluster, settings: Settings) -> PulsarAdmin:

@@ -59,7 +59,13 @@ def print_advice(found: Read, advice: Advice, *, now_ms: int) -> None:
         [
             ["nothing changed", _span(known.as_is_entries), "-", "-", "-"],
             *(
-                [_lever(row), _span(row.entries), _span(row.gain_entries), _drain(row), row.held_by]
+                [
+                    _lever(row),
+                    _span(row.entries),
+                    _span(row.gain_entries),
+                    drain_within(row.earliest_drain_s, row.latest_drain_s),
+                    row.held_by,
+                ]
                 for row in known.rows
             ),
         ],
@@ -122,14 +128,14 @@ def _lever(row: Counterfactual) -> str:
     return f"the limit {row.limiter}" if row.lever == "limiter" else _LEVERS[row.lever]
 
 
-def _drain(row: Counterfactual) -> str:
-    if row.earliest_drain_s is None:
+def drain_within(earliest_s: float | None, latest_s: float | None) -> str:
+    """When a backlog is gone by the horizon, or that it is not."""
+    if earliest_s is None:
         return "not by then"
-    if row.latest_drain_s is None:
-        return f"{duration(row.earliest_drain_s)} at the earliest"
-    if duration(row.earliest_drain_s) == duration(row.latest_drain_s):
-        return duration(row.latest_drain_s)
-    return f"{duration(row.earliest_drain_s)} to {duration(row.latest_drain_s)}"
+    if latest_s is None:
+        return f"{duration(earliest_s)} at the earliest"
+    low, high = duration(earliest_s), duration(latest_s)
+    return high if low == high else f"{low} to {high}"
 
 
 def _span(span) -> str:

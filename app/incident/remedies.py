@@ -18,7 +18,7 @@ from throttlescope.app.incident.blocks import (
     text,
 )
 from throttlescope.app.incident.working import Worked
-from throttlescope.app.render_advice import gone_in
+from throttlescope.app.render_advice import drain_within, gone_in
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.causes import limiter_words
 from throttlescope.ingest.times import SECOND_MS
@@ -162,7 +162,7 @@ def counterfactuals(worked: Worked) -> list[Block]:
                 text(_lever(row)),
                 text(_span(row["entries"])),
                 text(_span(row["gain_entries"])),
-                text(_drain(row)),
+                text(drain_within(row["earliest_drain_s"], row["latest_drain_s"])),
                 text(held_words(row["held_by"])),
             ]
             for row in advice["counterfactuals"]
@@ -206,15 +206,6 @@ def held_words(held_by: str) -> str:
 def _span(span: Mapping[str, Any]) -> str:
     low, high = fmt.exact(round(span["low"])), fmt.exact(round(span["high"]))
     return low if low == high else f"{low} to {high}"
-
-
-def _drain(row: Mapping[str, Any]) -> str:
-    low, high = row["earliest_drain_s"], row["latest_drain_s"]
-    if low is None:
-        return "not by then"
-    if high is None:
-        return f"{duration(low)} at the earliest"
-    return duration(high) if duration(low) == duration(high) else f"{duration(low)} to {duration(high)}"
 
 
 # -- what to change -----------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.now.admin import CALLS_PER_S, HurriedAdmin
 from throttlescope.app.now.hurry import Hurry
+from throttlescope.app.pipeline_sources import label_mapping
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.labels import LabelMapping
 from throttlescope.ingest.selector import Selector, parse_selector
@@ -36,8 +37,6 @@ class Sources:
         InputError
             There is none, there are several, or it has no Prometheus.
         """
-        from throttlescope.app.config import UNNAMED
-
         known = settings.clusters
         if cluster is None and len(known) > 1:
             raise InputError(
@@ -53,11 +52,7 @@ class Sources:
                 else "no --prometheus and no cluster in a configuration file",
                 fix="add --prometheus URL, or write a throttlescope.toml (docs/reference/configuration.md)",
             )
-        mapping = LabelMapping(
-            renames=found.labels.renames(),
-            cluster=None if name == UNNAMED else name,
-            override_cluster=override_cluster,
-        )
+        mapping = label_mapping(name, found, override_cluster=override_cluster)
         admin = None
         if found.pulsar_admin is not None:
             asked = "admin_calls_per_s" in settings.ingest.model_fields_set
