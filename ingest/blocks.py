@@ -8,6 +8,7 @@ again, shard by shard, at the end. The file of a block depends on its samples al
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -33,6 +34,9 @@ from throttlescope.ingest.times import BLOCK_MS, date_of
 #: Samples held before they go to scratch: 16 bytes each here, and as much again while they are put in order.
 SAMPLES_IN_MEMORY = 4_000_000
 
+#: Samples of refused series that are kept with them, in all: enough for some hours of a few dozen, half a megabyte of text.
+REFUSED_SAMPLES = 20_000
+
 _REFUSED, _PASSED_OVER = -1, -2
 
 BlockKey = tuple[str, int, int]
@@ -41,7 +45,13 @@ BlockKey = tuple[str, int, int]
 
 @dataclass
 class Refused:
-    """A series that the door refused, as the ``quarantine`` table takes it."""
+    """A series that the door refused, as the ``quarantine`` table takes it.
+
+    Attributes
+    ----------
+    held : list of (times, values, markers), optional
+        All of its samples, so that it can be taken back when its labels are repaired; None: they were too many.
+    """
 
     reason: str
     detail: str
@@ -49,6 +59,7 @@ class Refused:
     samples: int = 0
     first_ms: int | None = None
     last_ms: int | None = None
+    held: list[tuple[np.ndarray, np.ndarray, np.ndarray]] | None = field(default_factory=list)
 
     def count(self, times: np.ndarray) -> None:
         """Note samples that are refused with it."""
@@ -67,10 +78,15 @@ class Refused:
                 "samples": self.samples,
                 "first_ms": self.first_ms,
                 "last_ms": self.last_ms,
-            },
+            }
+            | ({} if self.held is None else {"held": self._held()}),
             sort_keys=True,
         )
         return {"table": "samples", "reason": self.reason, "row": text, "rows": max(self.samples, 1)}
+
+    def _held(self) -> dict[str, list]:
+        times, values, stale = ([value for part in self.held for value in part[i].tolist()] for i in range(3))
+        return {"timestamps_ms": times, "values": [_told(value) for value in values], "stale_ms": stale}
 
 
 @dataclass
@@ -100,6 +116,7 @@ class BlockBuffer:
         self._earlier: set[Labels] = set()
         self._parts: list[_Part] = []
         self._held = 0
+        self._refused_held = 0
         self._pieces = 0
         self._spilled: dict[BlockKey, list[Path]] = {}
 
@@ -109,13 +126,31 @@ class BlockBuffer:
         self._note_ranges(batch.timestamps_ms, batch.offsets, numbers)
         self._note_ranges(batch.stale_ms, batch.stale_offsets, numbers)
         for i in np.flatnonzero(numbers == _REFUSED).tolist():
-            own = batch.timestamps_ms[batch.offsets[i] : batch.offsets[i + 1]]
-            self.refused[batch.labels[i]].count(own)
+            self._refuse(self.refused[batch.labels[i]], batch, i)
         self.samples += batch.samples
         self._parts.append(_cut(batch, numbers))
         self._held += batch.samples
         if self._held >= self.budget:
             self._spill()
+
+    def _refuse(self, refused: Refused, batch: SampleBatch, i: int) -> None:
+        """Note the samples of a refused series, and keep them as long as there is room."""
+        own = slice(batch.offsets[i], batch.offsets[i + 1])
+        stale = slice(batch.stale_offsets[i], batch.stale_offsets[i + 1])
+        refused.count(batch.timestamps_ms[own])
+        more = (own.stop - own.start) + (stale.stop - stale.start)
+        if refused.held is None or not more:
+            return
+        if self._refused_held + more > REFUSED_SAMPLES:
+            # All of a series or nothing: half of it would be taken for all.
+            self._refused_held -= sum(len(part[0]) + len(part[2]) for part in refused.held)
+            refused.held = None
+            return
+        self._refused_held += more
+        # Copies: a slice would keep the whole batch.
+        refused.held.append(
+            (batch.timestamps_ms[own].copy(), batch.values[own].copy(), batch.stale_ms[stale].copy())
+        )
 
     def next_selector(self) -> None:
         """What comes now answers another selector: series that an earlier one has given are passed over."""
@@ -206,6 +241,13 @@ class BlockBuffer:
             with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
             pieces.append(path)
+
+
+def _told(value: float) -> float | str:
+    """A value as JSON can hold it: what is no finite number as the text that Prometheus uses."""
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
 
 
 def join_rows(pieces: list[pa.Table], repairs: Counter) -> pa.Table:

@@ -14,6 +14,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.labels import SHARDS
 from throttlescope.ingest.lake import ConflictError, DataFile, Lake, NewFile, write_data_file
 from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.parquet import dataset
 from throttlescope.ingest.pull_item import block_key
 from throttlescope.ingest.staging import ItemNote, Staging
 from throttlescope.ingest.times import dates_of
@@ -61,7 +62,7 @@ def commit_notes(
             outdated.append(key)
     if outdated:
         return outdated
-    paths = [str(staging.folder / note.series_file) for note in notes.values() if note.series_file]
+    paths = [staging.series_address(note) for note in notes.values() if note.series_file]
     result.series = _commit_series(lake, paths, result.run_id)
     lake.commit("samples", add, remove, run_id=result.run_id, read_version=version)
     result.samples_written = written
@@ -87,7 +88,7 @@ def _committed_blocks(
 def _commit_series(lake: Lake, paths: list[str], run_id: str) -> int:
     if not paths:
         return 0
-    staged = ds.dataset(paths, schema=TABLES["series"].schema, format="arrow")
+    staged = dataset(paths, TABLES["series"].schema, kind="arrow")
     if staged.count_rows() <= _SERIES_AT_ONCE:
         # Few enough to read once, not once per shard.
         staged = ds.dataset(staged.to_table())

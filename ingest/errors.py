@@ -36,6 +36,10 @@ class ThrottlescopeError(Exception):
             text += f" Fix: {fix}"
         super().__init__(text)
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in a notebook: the one line, without the frames that led here."""
+        return [f"{type(self).__name__}: {self}"]
+
     def __reduce__(self):
         # Spark and process pools send errors as pickles; keyword arguments need the long way.
         return (_rebuild, (type(self), self.what, self.got, self.expected, self.fix))
@@ -45,6 +49,10 @@ class InputError(ThrottlescopeError):
     """Usage or input is wrong: a flag, a file, a configuration, a recording."""
 
     exit_code = EXIT_INPUT
+
+
+class EmptyRangeError(InputError):
+    """The source answered, and has nothing of the range: wrong input, or a time in which nothing was scraped."""
 
 
 class GateError(ThrottlescopeError):

@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.selector import EQUAL, NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.series import Meter
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS, check_range, format_time
 from throttlescope.ingest.wanted import Wanted
 
 #: What one item should bring. A task holds twice as many before it goes to scratch.
@@ -73,6 +73,25 @@ def widened(start_ms: int, end_ms: int, now_ms: int) -> tuple[int, int]:
     return start_ms, min(end_ms, now_ms)
 
 
+def range_to_read(start_ms: int, end_ms: int, now_ms: int) -> tuple[int, int]:
+    """The range widened, of which something is over.
+
+    Raises
+    ------
+    InputError
+        It runs backwards, or lies in the future.
+    """
+    check_range(start_ms, end_ms)
+    start_ms, end_ms = widened(start_ms, end_ms, now_ms)
+    if start_ms >= end_ms:
+        raise InputError(
+            "The range lies in the future",
+            got=f"start {format_time(start_ms)}",
+            fix="choose an earlier --start",
+        )
+    return start_ms, end_ms
+
+
 def measure(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, meter: Meter) -> dict[str, Sizes]:
     """Size of every metric, from counts at a few moments; the largest counts.
 
@@ -80,7 +99,7 @@ def measure(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, mete
     """
     try:
         counts = _counts(api, wanted, start_ms, end_ms, meter)
-        interval_ms = _interval_ms(api, start_ms, end_ms, meter)
+        interval_ms = interval_of(api, start_ms, end_ms, meter)
     except SourceError:
         return {name: Sizes(0, 1) for name in wanted.selectors_of}
     per_hour = BLOCK_MS / interval_ms
@@ -130,7 +149,8 @@ def _counts(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, mete
     return counts
 
 
-def _interval_ms(api: PrometheusApi, start_ms: int, end_ms: int, meter: Meter) -> int:
+def interval_of(api: PrometheusApi, start_ms: int, end_ms: int, meter: Meter) -> int:
+    """Distance of two scrapes at the end of a range, as ``up`` shows it; 15 s where nothing does."""
     up = Selector((Matcher(NAME_LABEL, EQUAL, "up"),))
     found = api.scrape_interval_ms(up, max(start_ms, end_ms - BLOCK_MS), end_ms, meter)
     return max(found, SECOND_MS) if found else _DEFAULT_INTERVAL_MS

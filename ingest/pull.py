@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,24 +25,26 @@ from throttlescope.ingest import errors
 from throttlescope.ingest.blocks import load_kernels
 from throttlescope.ingest.commit import commit_notes
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.errors import EmptyRangeError, InputError, ThrottlescopeError
 from throttlescope.ingest.labels import LabelMapping
 from throttlescope.ingest.lake import ConflictError, DataFile, Lake
-from throttlescope.ingest.plan import Item, Sizes, items_of, measure, widened
+from throttlescope.ingest.plan import Item, Sizes, items_of, measure, range_to_read
 from throttlescope.ingest.pull_item import Job, run_claimed
 from throttlescope.ingest.selector import NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.series import Meter, SampleSource
 from throttlescope.ingest.sources.prometheus import PrometheusSource
 from throttlescope.ingest.sources.remote_read import load_decoder
+from throttlescope.ingest.spark.tags import cancel_jobs, tag_jobs
 from throttlescope.ingest.staging import ItemNote, Staging
-from throttlescope.ingest.times import check_range, date_of, dates_of, format_time
+from throttlescope.ingest.times import BLOCK_MS, date_of, dates_of, format_time
 from throttlescope.ingest.wanted import wanted_metrics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _ROUNDS = 3
-_WATCH_S = 0.3
+#: A Prometheus to which samples came late may not name all metrics of their hour alone, and has their samples all the same.
+_NAMES_AROUND_MS = BLOCK_MS
 _DONE_SCHEMA = "item string, error string"
 
 
@@ -161,16 +163,10 @@ def pull(
     KeyboardInterrupt
         Stopped by the user; what was finished is kept for the next try.
     """
-    check_range(start_ms, end_ms)
-    start_ms, end_ms = widened(start_ms, end_ms, round(time.time() * 1000))
-    if start_ms >= end_ms:
-        raise InputError(
-            "The range lies in the future",
-            got=f"start {format_time(start_ms)}",
-            fix="choose an earlier --start",
-        )
+    start_ms, end_ms = range_to_read(start_ms, end_ms, round(time.time() * 1000))
     meter = Meter()
-    wanted = wanted_metrics(source.api, selectors, source.mapping, start_ms, end_ms, meter)
+    names_ms = start_ms - _NAMES_AROUND_MS, end_ms + _NAMES_AROUND_MS
+    wanted = wanted_metrics(source.api, selectors, source.mapping, *names_ms, meter)
     mapping = named_cluster(source, start_ms, end_ms, meter)
     name = source.samples.name
     result = PullResult(
@@ -248,9 +244,7 @@ def run_items(
     """
     notes: dict[str, ItemNote] = {}
     for round_ in range(_ROUNDS):
-        for item in items:
-            if item.key not in notes and (note := staging.note(item.key)):
-                notes[item.key] = note
+        notes |= staging.notes(item.key for item in items if item.key not in notes)
         if round_ == 0:
             result.items, result.items_resumed = len(items), len(notes)
         pending = tuple(item for item in items if item.key not in notes)
@@ -260,13 +254,15 @@ def run_items(
             job = Job(lake.root, sources, mapping, staging, pending, attempt, merges)
             watch = _Watch(staging, notes, len(items), progress)
             _run(session, job, min(tasks, len(pending)), watch)
-            notes |= {item.key: note for item in pending if (note := staging.note(item.key))}
+            notes |= watch.notes_of(item.key for item in pending)
             if len(notes) < len(items):
                 # A task that Spark began anew found its items claimed; they are done in the next round.
                 continue
         if not any(note.blocks for note in notes.values()):
             refused = sum(row["rows"] for note in notes.values() for row in note.refused)
-            raise InputError(
+            # Whoever asks again wants to know whether samples have come since.
+            staging.forget_all()
+            raise EmptyRangeError(
                 "The range holds no samples",
                 got=f"{format_time(result.start_ms)} to {format_time(result.end_ms)}"
                 + (f", {refused} refused" if refused else ""),
@@ -309,7 +305,7 @@ def _run(session: SparkSession, job: Job, tasks: int, watch: _Watch) -> None:
 
     def act() -> None:
         try:
-            session.addTag(f"pull-{job.attempt}")
+            tag_jobs(session, f"pull-{job.attempt}")
             frame = session.range(0, tasks, 1, tasks).mapInArrow(_task(job), _DONE_SCHEMA)
             rows.extend(frame.collect())
         except BaseException as error:
@@ -319,12 +315,12 @@ def _run(session: SparkSession, job: Job, tasks: int, watch: _Watch) -> None:
     thread.start()
     try:
         while thread.is_alive():
-            thread.join(_WATCH_S)
+            thread.join(job.staging.watched_every_s)
             watch.look()
     except BaseException:
         # Ctrl-C: no new item is begun, running ones are cancelled; their notes were not written.
         job.staging.stop(job.attempt)
-        session.interruptTag(f"pull-{job.attempt}")
+        cancel_jobs(session, f"pull-{job.attempt}")
         thread.join(10)
         raise
     finally:
@@ -372,13 +368,16 @@ class _Watch:
         self._staging, self._items, self._progress = staging, items, progress
         self._seen = dict(notes)
 
+    def notes_of(self, item_keys: Iterable[str]) -> dict[str, ItemNote]:
+        """Notes of some items, those that were seen already as they were seen."""
+        keys = set(item_keys)
+        seen = {key: note for key, note in self._seen.items() if key in keys}
+        return seen | self._staging.notes(keys - seen.keys())
+
     def look(self) -> None:
         if self._progress is None:
             return
-        for key in self._staging.notes_written() - self._seen.keys():
-            note = self._staging.note(key)
-            if note is not None:
-                self._seen[key] = note
+        self._seen |= self._staging.notes(self._staging.notes_written() - self._seen.keys())
         notes = self._seen.values()
         self._progress(
             PullProgress(
@@ -420,16 +419,16 @@ def named_cluster(source: PrometheusSource, start_ms: int, end_ms: int, meter: M
 @contextlib.contextmanager
 def staging_of(lake: Lake, request: list) -> Iterator[Staging]:
     """The staging folder of a request; where nothing was finished, nothing is left behind, not even the lake's folder."""
-    root = Path(lake.root)
-    existed = root.exists()
+    root = None if lake.storage.is_remote else Path(lake.root)
+    existed = root is None or root.exists()
     try:
         with contextlib.ExitStack() as stack:
             try:
-                staging = stack.enter_context(Staging.of(root, request).owned())
+                staging = stack.enter_context(Staging.of(lake.root, request).owned())
             except OSError as error:
                 raise InputError(
                     "The lake's folder cannot be written",
-                    got=f"{root}: {error.strerror}",
+                    got=f"{lake.root}: {error.strerror}",
                     fix="choose another folder with --lake, or change its owner",
                 ) from error
             yield staging

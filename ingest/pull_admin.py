@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.quarantine.refused import Quarantine
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, PulsarAdmin, Topic
 from throttlescope.ingest.times import block_start, dates_of
 
@@ -50,6 +51,11 @@ def pull_admin(
     lake.upsert("policies", snapshot.policies, run_id=run_id)
     if snapshot.topic_stats.num_rows:
         lake.upsert("topic_stats", snapshot.topic_stats, run_id=run_id)
+    if snapshot.refused:
+        quarantine = Quarantine(run_id)
+        for one in snapshot.refused:
+            quarantine.refuse(one.table, one.reason, one.row, cluster=cluster)
+        lake.upsert("quarantine", quarantine.rows(), run_id=run_id)
     return snapshot
 
 

@@ -126,11 +126,7 @@ def _write(job: Job, item: Item, source: SampleSource, buffer: BlockBuffer, note
     note.kept = [(cluster, count, examples[cluster]) for cluster, count in sorted(kept.items())]
     series = list(buffer.series())
     if series:
-        path = job.staging.series_path(item.key)
-        rows = series_rows(series)
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
-            writer.write_table(rows)
-        note.series_file = str(path.relative_to(job.staging.folder))
+        note.series_file = job.staging.save_series(item.key, series_rows(series))
     note.series = len(series)
     note.samples = buffer.samples
     note.refused = list(_refused_rows(buffer))
@@ -256,11 +252,11 @@ def _refused_rows(buffer: BlockBuffer) -> Iterator[dict]:
 def run_claimed(job: Job) -> Iterator[tuple[str, str | None]]:
     """Take items until none is left: (item key, error as JSON or None). The first error stops all tasks."""
     for item in job.items:
-        if job.staging.stopped(job.attempt):
-            return
-        if not job.staging.claim(job.attempt, item.key):
-            continue
         try:
+            if job.staging.stopped(job.attempt):
+                return
+            if not job.staging.claim(job.attempt, item.key):
+                continue
             run_item(job, item)
         except (ThrottlescopeError, OSError) as error:
             job.staging.stop(job.attempt)

@@ -20,6 +20,7 @@ from throttlescope.ingest.plan import Item
 from throttlescope.ingest.pull import Progress, PullResult, run_items, staging_of
 from throttlescope.ingest.selector import metric_selector
 from throttlescope.ingest.sources.recording import Recording, read_recording
+from throttlescope.ingest.spark.executors import parallelism
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,7 +72,7 @@ def ingest_recordings(
     result.metrics = tuple(sorted({item.metric_name for item in items}))
     request = ["recording", sorted(recording.checksum for recording in found)]
     sources = {name: recording.source for name, recording in by_name.items()}
-    tasks = tasks or session.sparkContext.defaultParallelism
+    tasks = tasks or parallelism(session)
     with staging_of(lake, request) as staging:
         run_items(
             session, lake, sources, LabelMapping(), staging, items, result, tasks=tasks, progress=progress

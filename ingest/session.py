@@ -1,30 +1,31 @@
-"""The Spark session: in, how many cores and how much memory; out, a silent local session that is set up one way.
+"""The Spark session: in, where Spark is to run and how much it may take; out, a silent session that is set up one way.
 
-Every Spark session of this project is made here, so that what is measured, tested and run is the same.
+Every Spark session of this project is made here, so that what is measured, tested and run is the same: on this machine,
+on a cluster, under ``spark-submit`` and behind Spark Connect (:mod:`throttlescope.ingest.spark.place`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from throttlescope.ingest.cachedir import cache_dir
 from throttlescope.ingest.class_archive import archive_options
-from throttlescope.ingest.errors import SourceError
-from throttlescope.ingest.java import Java, find_java
+from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.java import find_java
+from throttlescope.ingest.spark.connect import connect_session
+from throttlescope.ingest.spark.executors import ask_executors, parallelism, settled_parallelism
+from throttlescope.ingest.spark.jvm import spark_log_file, start_jvm
+from throttlescope.ingest.spark.place import Kind, Place, check_answers, place_of
+from throttlescope.ingest.spark.settings import executor_python, settings_of
 
-_LOG4J2 = Path(__file__).with_name("spark-log4j2.properties")
-_LOGS_KEPT_S = 7 * 24 * 3600
+__all__ = ["spark_log_file", "spark_session"]
+
+_SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 def spark_session(
@@ -34,6 +35,8 @@ def spark_session(
     *,
     driver_memory: str = "2g",
     conf: Mapping[str, str] | None = None,
+    package: str | None = None,
+    executor_wait_s: float = 180.0,
     java_options: Sequence[str] = (),
     debug: bool = False,
 ) -> SparkSession:
@@ -44,13 +47,19 @@ def spark_session(
     app_name : str
         Name of the application.
     master : str, optional
-        Spark's master URL; ``local[cores]`` by default.
+        Spark's master URL: ``local[N]``, ``spark://HOST:PORT``, ``yarn``, ``k8s://URL``, or ``sc://HOST:PORT`` for Spark
+        Connect. ``local[cores]`` by default; what spark-submit says, where it has started this process.
     cores : int, optional
         Cores of a local master; all of them by default.
     driver_memory : str
-        Bound of the JVM's heap in a local session, in Spark's notation.
+        Bound of the heap of a JVM that is started here, in Spark's notation.
     conf : mapping, optional
-        More settings of Spark's; they win over ours.
+        More settings of Spark's; they win over ours. Those of spark-submit win over both.
+    package : str, optional
+        Archive made by ``throttlescope spark package``, a path or a URL that Spark can read, for executors that do not
+        have the package.
+    executor_wait_s : float
+        How long a cluster may take to give the first executor.
     java_options : sequence of str
         More options for the JVM.
     debug : bool
@@ -58,110 +67,92 @@ def spark_session(
 
     Raises
     ------
+    InputError
+        No such master; executors lack the package or run another Python.
     SourceError
-        No Java was found, or Spark's JVM did not start.
+        No Java was found, Spark's JVM did not start, the master does not answer or gave no executor.
 
     Notes
     -----
-    One process has one JVM: a second call with other settings gets the running session as it is.
+    One process has one session: a second call with other settings gets the running one as it is.
     """
     # Not getActiveSession(): that one belongs to a thread.
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
-    # Workers are started by the JVM, which would otherwise take the first python3 in PATH: one without our packages.
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    java = None if SparkContext._gateway else find_java()
+    place = place_of(master, cores=cores)
+    conf = dict(conf or {})
+    if place.kind is Kind.connect:
+        session = connect_session(place, conf=conf, package=package)
+        ask_executors(session, wait_s=executor_wait_s)
+        if _SHUFFLE_PARTITIONS not in conf:
+            session.conf.set(_SHUFFLE_PARTITIONS, str(2 * parallelism(session)))
+        return session
+    if place.kind is Kind.cluster:
+        check_answers(place)
+    # Read by the context when it starts, and sent along with every task.
+    os.environ["PYSPARK_PYTHON"] = executor_python(place, package, sys.executable)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    java = None if SparkContext._gateway or place.kind is Kind.submitted else find_java()
     if java:
         java_options = [*archive_options(java, java_options), *java_options]
-    settings = _settings(app_name, master, cores, driver_memory, java_options) | dict(conf or {})
-    spark_conf = SparkConf(loadDefaults=False)
-    for key, value in settings.items():
-        spark_conf.set(key, value)
-    gateway = _start_jvm(java, spark_conf, debug) if java else None
-    SparkContext(conf=spark_conf, gateway=gateway)
-    return SparkSession.builder.getOrCreate()
-
-
-def spark_log_file() -> Path:
-    """Where the JVM of this process writes: Spark's warnings and errors, and what Python workers print."""
-    return cache_dir("logs") / f"spark-{os.getpid()}.log"
-
-
-def _settings(
-    app_name: str, master: str | None, cores: int | None, driver_memory: str, java_options: Sequence[str]
-) -> dict[str, str]:
-    master = master or f"local[{cores or '*'}]"
-    local = master.startswith("local")
-    parallelism = str(cores or os.cpu_count() or 2)
-    settings = {
-        "spark.app.name": app_name,
-        "spark.master": master,
-        # No page on a port that nobody asked for, no progress bars between our own lines.
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        # Our shuffles are small (signals, verdicts): Spark's 200 partitions would be 200 almost empty tasks.
-        "spark.sql.shuffle.partitions": parallelism,
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        # No table of Spark's own is ever made; should one be, it must not appear in the working directory.
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.warehouse.dir": str(Path(tempfile.gettempdir()) / "throttlescope-spark-warehouse"),
-    }
-    options = [f"-Dlog4j2.configurationFile={_LOG4J2.as_uri()}", "-Duser.timezone=UTC", *java_options]
-    settings["spark.driver.extraJavaOptions"] = " ".join(options)
-    if local:
-        settings |= {
-            # Loopback: nothing of a local session can be reached, or needs to be resolved, from outside.
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.memory": driver_memory,
-        }
-    return settings
-
-
-def _start_jvm(java: Java, conf: SparkConf, debug: bool):
-    variables = {"JAVA_HOME": str(java.home)}
-    if conf.get("spark.driver.host", None) == "127.0.0.1":
-        variables["SPARK_LOCAL_IP"] = "127.0.0.1"
-    if debug:
-        return _launched(conf, variables, {})
-    log_file = spark_log_file()
-    _forget_old_logs(log_file.parent)
-    with log_file.open("wb") as log:
+    settings = settings_of(
+        place,
+        app_name,
+        cores=cores,
+        driver_memory=driver_memory,
+        java_options=java_options,
+        package=package,
+    )
+    settings |= conf
+    if place.kind is Kind.submitted:
+        context = _joined(place, settings)
+    else:
+        spark_conf = SparkConf(loadDefaults=False)
+        for key, value in settings.items():
+            spark_conf.set(key, value)
+        context = _started(place, spark_conf, start_jvm(java, spark_conf, debug) if java else None)
+    session = SparkSession.builder.getOrCreate()
+    if not context.master.startswith("local"):
         try:
-            return _launched(conf, variables, {"stdout": log, "stderr": log})
-        except PySparkRuntimeError as error:
-            lines = log_file.read_text(errors="replace").strip().splitlines()
-            raise SourceError(
-                f"Spark's JVM did not start (Java {java.version} from {java.found_in}: {java.binary})",
-                got=lines[-1] if lines else str(error),
-                fix=f"the whole output is in {log_file}; another Java can be given with JAVA_HOME",
-            ) from error
+            ask_executors(session, wait_s=executor_wait_s)
+        except BaseException:
+            session.stop()
+            raise
+        if _SHUFFLE_PARTITIONS not in conf and context.getConf().get(_SHUFFLE_PARTITIONS) is None:
+            # Known only now that executors are there. A place where they come and go gets twice as many parts.
+            session.conf.set(_SHUFFLE_PARTITIONS, str(2 * settled_parallelism(session)))
+    return session
 
 
-def _launched(conf: SparkConf, variables: Mapping[str, str], popen_kwargs: dict):
-    with _environment(variables):
-        return launch_gateway(conf, popen_kwargs)
-
-
-@contextlib.contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    # Only for the length of the launch: other programs that we start choose their own Java.
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
+def _started(place: Place, spark_conf: SparkConf, gateway) -> SparkContext:
+    if place.kind is Kind.local:
+        return SparkContext(conf=spark_conf, gateway=gateway)
     try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        return SparkContext(conf=spark_conf, gateway=gateway)
+    except Exception as error:
+        said = str(error).splitlines()
+        why = next(
+            (line for line in said if "Exception:" in line or "Error:" in line), said[0] if said else ""
+        )
+        raise SourceError(
+            f"Spark did not start on {place.shown}",
+            got=why.strip(": ") or type(error).__name__,
+            fix=f"the driver's log is {spark_log_file()}",
+        ) from error
 
 
-def _forget_old_logs(folder: Path) -> None:
-    oldest_s = time.time() - _LOGS_KEPT_S
-    for file in folder.glob("spark-*.log"):
-        with contextlib.suppress(OSError):
-            if file.stat().st_mtime < oldest_s:
-                file.unlink()
+def _joined(place: Place, settings: Mapping[str, str]) -> SparkContext:
+    """The context in the JVM that spark-submit has started; what it was told wins over what we would set."""
+    gateway = SparkContext._gateway or launch_gateway()
+    SparkContext._ensure_initialized(gateway=gateway)
+    spark_conf = SparkConf(loadDefaults=True, _jvm=gateway.jvm)
+    named = spark_conf.get("spark.master", "")
+    if place.master and place.master != named:
+        raise InputError(
+            "Two Spark masters are named",
+            got=f"{place.shown} beside spark-submit's {named}",
+            fix="leave out --master, and master in [spark], of a program that spark-submit starts",
+        )
+    for key, value in settings.items():
+        spark_conf.setIfMissing(key, value)
+    return SparkContext(conf=spark_conf, gateway=gateway)

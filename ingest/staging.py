@@ -1,29 +1,35 @@
-"""What a pull has done so far: in, finished items; out, notes on disk that a repeated pull goes on from.
+"""What a pull has done so far: in, finished items; out, notes that a repeated pull goes on from.
 
-A pull that was interrupted or killed leaves a folder ``_staging-<request>`` in the lake's folder, where the same request
-finds it: a note of JSON per finished item, the item's series as Arrow, and the sizes that the plan was cut by.
+A pull that was interrupted or killed leaves a folder ``_staging-<request>`` in the lake, where the same request finds it, also from
+another machine: a note of JSON per finished item, the item's series as Arrow, and the sizes that the plan was cut by.
 Nothing in it is visible to readers of the lake. A pull that succeeds removes it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
-import os
-import shutil
+import tempfile
 import time
 import uuid
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pyarrow as pa
+
+from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.ingest.lake import DataFile, NewFile
+from throttlescope.ingest.lake.storage import Storage, storage_of
+from throttlescope.ingest.staging_lease import held
 
 #: Notes older than this are not believed: the source may have got late samples since.
-_BELIEVED_S = 24 * 3600
+_BELIEVED_MS = 24 * 3600 * 1000
 _FORMAT = 1
+#: Notes that are fetched from an object store at once.
+_AT_ONCE = 16
 
 
 @dataclass
@@ -75,15 +81,24 @@ class ItemNote:
 
 @dataclass(frozen=True)
 class Staging:
-    """The folder of one request. Picklable; nothing is made before something is written."""
+    """The folder of one request. Picklable; nothing is made before something is written.
 
-    folder: Path
+    Attributes
+    ----------
+    root : str
+        The lake's folder or URI.
+    name : str
+        The folder's name in it.
+    """
+
+    root: str
+    name: str
 
     @classmethod
     def of(cls, root: str | Path, request: list) -> Staging:
         """The folder of a request, which is anything that JSON can hold."""
         key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()[:24]
-        return cls(Path(root) / f"_staging-{key}")
+        return cls(str(root), f"_staging-{key}")
 
     @contextlib.contextmanager
     def owned(self) -> Iterator[Staging]:
@@ -91,31 +106,36 @@ class Staging:
 
         At the end a folder without notes is removed: there is nothing to go on from.
         """
-        own = self
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self.folder / "lock", os.O_CREAT | os.O_RDWR)
-        try:
+        with held(self._storage, self.name) as has_it:
+            own = self if has_it else Staging(self.root, f"{self.name}-{uuid.uuid4().hex[:8]}")
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                own = Staging(self.folder.with_name(f"{self.folder.name}-{uuid.uuid4().hex[:8]}"))
-            yield own
-        finally:
-            if not own.notes_written():
-                own.clear()
-            os.close(lock)
+                yield own
+            except BaseException:
+                # What went wrong is to be told, also where it is the storage that is away.
+                with contextlib.suppress(ThrottlescopeError):
+                    own._clear_if_empty()
+                raise
+            own._clear_if_empty()
+
+    @property
+    def _storage(self) -> Storage:
+        return storage_of(self.root)
+
+    def _clear_if_empty(self) -> None:
+        if not self.notes_written():
+            self.clear()
 
     # -- the plan --------------------------------------------------------------------------
 
     def load_plan(self) -> dict | None:
         """What :meth:`save_plan` wrote not too long ago."""
-        text = self._believed(self.folder / "plan.json")
+        text = self._believed(f"{self.name}/plan.json")
         with contextlib.suppress(ValueError):
             return json.loads(text) if text else None
         return None
 
     def save_plan(self, plan: dict) -> None:
-        self._write(self.folder / "plan.json", json.dumps(plan))
+        self._write(f"{self.name}/plan.json", json.dumps(plan))
 
     # -- notes -----------------------------------------------------------------------------
 
@@ -128,57 +148,79 @@ class Staging:
             note = ItemNote.from_json(text)
         except (ValueError, KeyError, TypeError):
             return None
-        if note.series_file and not (self.folder / note.series_file).exists():
+        # In a store series go after the notes; on disk both go in any order.
+        if (
+            note.series_file
+            and not self._storage.is_remote
+            and not self._storage.exists(self._path(note.series_file))
+        ):
             return None
         return note
+
+    def notes(self, item_keys: Iterable[str]) -> dict[str, ItemNote]:
+        """Notes of those items that have one."""
+        if not self._storage.is_remote:
+            return {key: note for key in item_keys if (note := self.note(key))}
+        written = self.notes_written()
+        keys = [key for key in item_keys if key in written]
+        with ThreadPoolExecutor(_AT_ONCE) as fetching:
+            found = zip(keys, fetching.map(self.note, keys), strict=True)
+            return {key: note for key, note in found if note}
 
     def save_note(self, item_key: str, note: ItemNote) -> None:
         self._write(self._note_path(item_key), note.to_json())
 
     def forget(self, item_key: str) -> None:
-        self._note_path(item_key).unlink(missing_ok=True)
+        self._storage.delete([self._note_path(item_key)])
 
     def forget_all(self) -> None:
         """Forget the plan and all notes."""
-        (self.folder / "plan.json").unlink(missing_ok=True)
-        shutil.rmtree(self.folder / "notes", ignore_errors=True)
+        self._storage.delete([f"{self.name}/plan.json"])
+        self._storage.delete_below(f"{self.name}/notes")
 
     def notes_written(self) -> set[str]:
         """Keys of the items that have a note; cheap, for watching progress."""
-        with contextlib.suppress(FileNotFoundError):
-            return {name[:-5] for name in os.listdir(self.folder / "notes") if name.endswith(".json")}
-        return set()
+        names = (path.rsplit("/", 1)[-1] for path in self._storage.names(f"{self.name}/notes"))
+        return {name[:-5] for name in names if name.endswith(".json") and not name.startswith(".")}
 
-    def series_path(self, item_key: str) -> Path:
-        """Where the item's series go."""
-        folder = self.folder / "series"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder / f"{item_key}.arrow"
+    @property
+    def watched_every_s(self) -> float:
+        """How often it is worth while to look for new notes."""
+        return 3.0 if self._storage.is_remote else 0.3
+
+    def save_series(self, item_key: str, rows: pa.Table) -> str:
+        """Leave an item's series; what to call them in its note."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_table(rows)
+        path = f"series/{item_key}.arrow"
+        self._storage.write(self._path(path), sink.getvalue())
+        return path
+
+    def series_address(self, note: ItemNote) -> str:
+        """Where an item's series are, for readers of Arrow files."""
+        return self._storage.address(self._path(note.series_file))
 
     def scratch(self, item_key: str) -> Path:
-        """A folder for one attempt at one item."""
-        return self.folder / "scratch" / f"{item_key}-{uuid.uuid4().hex}"
+        """A folder of this machine for one attempt at one item."""
+        attempt = f"{item_key}-{uuid.uuid4().hex}"
+        if self._storage.is_remote:
+            return Path(tempfile.gettempdir()) / f"throttlescope-{self.name}" / attempt
+        return Path(self._storage.address(f"{self.name}/scratch")) / attempt
 
     # -- who does what, and when to stop ---------------------------------------------------
 
     def claim(self, attempt: str, item_key: str) -> bool:
         """Take an item for this task; False where another task of the attempt has it."""
-        folder = self.folder / "claims" / attempt
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            os.close(os.open(folder / item_key, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return False
-        return True
+        return self._storage.write(f"{self.name}/claims/{attempt}/{item_key}", b"", if_absent=True)
 
     def stop(self, attempt: str) -> None:
         """Ask the tasks of an attempt to take no further item."""
-        with contextlib.suppress(OSError):
-            (self.folder / "claims" / attempt).mkdir(parents=True, exist_ok=True)
-            (self.folder / "claims" / attempt / "stop").touch()
+        with contextlib.suppress(OSError, ThrottlescopeError):
+            self._storage.write(f"{self.name}/claims/{attempt}/stop", b"")
 
     def stopped(self, attempt: str) -> bool:
-        return (self.folder / "claims" / attempt / "stop").exists()
+        return self._storage.exists(f"{self.name}/claims/{attempt}/stop")
 
     # -- what the lake holds ---------------------------------------------------------------
 
@@ -191,44 +233,40 @@ class Staging:
         for file in files:
             by_date.setdefault(file.partition["date"], []).append(file)
         for date, some in by_date.items():
-            path = self.folder / "claims" / attempt / f"existing-{date}.json"
+            path = f"{self.name}/claims/{attempt}/existing-{date}.json"
             self._write(path, json.dumps([vars(file) for file in some]))
         return bool(by_date)
 
     def existing(self, attempt: str, date: str) -> list[DataFile]:
         """The committed files of a date, as :meth:`save_existing` left them."""
-        try:
-            text = (self.folder / "claims" / attempt / f"existing-{date}.json").read_text()
-        except FileNotFoundError:
-            return []
-        return [DataFile(**entry) for entry in json.loads(text)]
+        text = self._storage.read(f"{self.name}/claims/{attempt}/existing-{date}.json")
+        return [] if text is None else [DataFile(**entry) for entry in json.loads(text)]
 
     def end_attempt(self, attempt: str) -> None:
         """Remove what one attempt leaves beside notes."""
-        shutil.rmtree(self.folder / "claims" / attempt, ignore_errors=True)
-        shutil.rmtree(self.folder / "scratch", ignore_errors=True)
+        with contextlib.suppress(ThrottlescopeError):
+            self._storage.delete_below(f"{self.name}/claims/{attempt}")
+            if not self._storage.is_remote:
+                self._storage.delete_below(f"{self.name}/scratch")
 
     def clear(self) -> None:
-        """Remove the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove the folder; notes first, so that none is left without its series."""
+        self._storage.delete_below(f"{self.name}/notes")
+        self._storage.delete_below(self.name)
 
     # -- files -----------------------------------------------------------------------------
 
-    def _note_path(self, item_key: str) -> Path:
-        return self.folder / "notes" / f"{item_key}.json"
+    def _path(self, name: str) -> str:
+        return f"{self.name}/{name}"
 
-    @staticmethod
-    def _believed(path: Path) -> str | None:
-        try:
-            if time.time() - path.stat().st_mtime > _BELIEVED_S:
-                return None
-            return path.read_text()
-        except OSError:
+    def _note_path(self, item_key: str) -> str:
+        return f"{self.name}/notes/{item_key}.json"
+
+    def _believed(self, path: str) -> str | None:
+        found = self._storage.read_dated(path)
+        if found is None or time.time() * 1000 - found[1] > _BELIEVED_MS:
             return None
+        return found[0].decode()
 
-    @staticmethod
-    def _write(path: Path, text: str) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-        scratch.write_text(text)
-        os.replace(scratch, path)
+    def _write(self, path: str, text: str) -> None:
+        self._storage.write(path, text.encode())

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.errors import EmptyRangeError, InputError
 from throttlescope.ingest.labels import LabelMapping
 from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.selector import NAME_LABEL, REGEX, Matcher, Selector, metric_selector
@@ -139,13 +139,13 @@ def _nothing(api: PrometheusApi, selector: Selector, start_ms: int, end_ms: int,
         )
     now_ms = round(time.time() * 1000)
     if api.metric_names([_PULSAR], now_ms - BLOCK_MS, now_ms, meter):
-        return InputError(
+        return EmptyRangeError(
             "The range holds no Pulsar metric",
             got=between,
             expected="a range that the source still keeps; it has some of the last hour",
             fix="choose a later --start, or look at the server's retention",
         )
-    return InputError(
+    return EmptyRangeError(
         "The source has no Pulsar metric",
         got=f"none of the range {between}, none of the last hour",
         expected="metrics named pulsar_...",

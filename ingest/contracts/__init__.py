@@ -3,9 +3,11 @@
 from throttlescope.ingest.contracts.anomalies import ANOMALIES
 from throttlescope.ingest.contracts.episodes import EPISODES, INCIDENTS
 from throttlescope.ingest.contracts.forecasts import FORECASTS
+from throttlescope.ingest.contracts.incremental import COMPUTED, GAPS, WATERMARKS
+from throttlescope.ingest.contracts.latest import VERDICT_LATEST
 from throttlescope.ingest.contracts.raw import LIMITS, POLICIES, SAMPLES, SERIES, TOPIC_STATS, TRUTH
 from throttlescope.ingest.contracts.results import SIGNALS, VERDICTS
-from throttlescope.ingest.contracts.runs import INGEST_RUNS, QUALITY, QUARANTINE
+from throttlescope.ingest.contracts.runs import INGEST_RUNS, QUALITY, QUARANTINE, READMISSIONS
 from throttlescope.ingest.contracts.table import Column, Table
 
 TABLES: dict[str, Table] = {
@@ -18,6 +20,7 @@ TABLES: dict[str, Table] = {
         TOPIC_STATS,
         SIGNALS,
         VERDICTS,
+        VERDICT_LATEST,
         EPISODES,
         INCIDENTS,
         FORECASTS,
@@ -25,6 +28,10 @@ TABLES: dict[str, Table] = {
         INGEST_RUNS,
         QUALITY,
         QUARANTINE,
+        READMISSIONS,
+        WATERMARKS,
+        GAPS,
+        COMPUTED,
         TRUTH,
     )
 }

@@ -16,9 +16,11 @@ INGEST_RUNS = Table(
     (
         _RUN_ID,
         _CLUSTER,
-        Column("command", pa.string(), "ingest, run or demo"),
+        Column("command", pa.string(), "ingest, diagnose, run or demo"),
         Column(
-            "source", pa.string(), "prometheus_remote_read, prometheus_api or recording, with its address"
+            "source",
+            pa.string(),
+            "prometheus_remote_read, prometheus_api or recording, with its address; lake where nothing was read",
         ),
         Column("start_ms", pa.int64(), "start of the range asked for"),
         Column("end_ms", pa.int64(), "its end, exclusive"),
@@ -75,5 +77,29 @@ QUARANTINE = Table(
         DATE,
     ),
     key=("run_id", "table", "reason", "row"),
+    partition_by=("date",),
+)
+
+READMISSIONS = Table(
+    "readmissions",
+    "What became of a refused row: it was repaired, refused again, or taken back. A row that was taken back is in "
+    "quarantine no more; here it stays as it was refused.",
+    (
+        Column("id", pa.string(), "16 hex digits: hash of the run that refused it, the table and the row"),
+        Column("refused_run_id", pa.string(), "name of the run that refused it"),
+        _CLUSTER,
+        Column("table", pa.string(), "table that the row was meant for"),
+        Column("reason", pa.string(), "reason code of its last refusal"),
+        Column("row", pa.string(), "the row as it was refused, as JSON"),
+        Column("repaired", pa.string(), "the row as it was repaired, as JSON; NULL: as it was", True),
+        Column("rows", pa.int64(), "samples or rows that it stands for"),
+        Column("refused_ms", pa.int64(), "when it was refused first"),
+        Column("state", pa.string(), "what became of it", words=("repaired", "refused_again", "readmitted")),
+        Column("fault", pa.string(), "what the door said of it the last time; NULL: nothing", True),
+        Column("readmitted_run_id", pa.string(), "name of the run that took it back; NULL: none", True),
+        Column("changed_ms", pa.int64(), "when this was written"),
+        DATE,
+    ),
+    key=("id",),
     partition_by=("date",),
 )

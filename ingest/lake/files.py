@@ -6,11 +6,8 @@ that is repeated adds nothing, and a killed run leaves files that its repetition
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
-import os
-import uuid
 from dataclasses import asdict, dataclass, field
 
 import pyarrow as pa
@@ -20,14 +17,24 @@ import xxhash
 
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.storage import storage_of
 
-# Samples are long lists of numbers. Times are packed differences. Values stay plain under zstd: on the shipped recordings
-# 5 % smaller than as split bytes (BYTE_STREAM_SPLIT) and 6 % smaller than as a dictionary, because most repeat or count.
+# Rows are sorted by key, so that whoever looks for one subscription decodes one of these groups of a file and not all of it. Smaller
+# ones cost more to name, in every file that is opened, than they save.
+_GROUP_ROWS = 20_000
+
+# Samples are long lists of numbers. In a small file times are packed differences. Values stay plain under zstd: on the shipped
+# recordings 5 % smaller than as split bytes (BYTE_STREAM_SPLIT) and 6 % smaller than as a dictionary, because most repeat or count.
 _LIST_ENCODINGS = {
     "timestamps_ms.list.element": "DELTA_BINARY_PACKED",
     "stale_ms.list.element": "DELTA_BINARY_PACKED",
     "values.list.element": "PLAIN",
 }
+
+# From so many series on, others of the same scrapes are in the file: their times repeat, and zstd finds that where they are plain
+# and not where they are packed. Names of series are no dictionary, every one is there once. Half the size (decision 82).
+_MANY_ROWS = 64
+_MANY_ROWS_LEVEL = 3
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class NewFile:
 
 @dataclass(frozen=True)
 class DataFile:
-    """A committed file of a snapshot. Fields as in :class:`NewFile`; ``path`` is absolute, ``committed_ms`` when it came."""
+    """A committed file of a snapshot. Fields as in :class:`NewFile`; ``path`` is whole, of a folder or a URI, ``committed_ms`` when it came."""
 
     path: str
     relative_path: str
@@ -99,7 +106,7 @@ def write_data_file(root: str, table_name: str, rows: pa.Table) -> NewFile:
     Parameters
     ----------
     root : str
-        The lake's folder.
+        The lake's folder or URI.
     rows : pyarrow.Table
         All columns of the contract; at least one row; one partition only.
 
@@ -121,11 +128,12 @@ def write_data_file(root: str, table_name: str, rows: pa.Table) -> NewFile:
             )
         partition[name] = str(values[0])
     sink = pa.BufferOutputStream()
-    pq.write_table(rows, sink, **_parquet_options(table_name))
+    options = _parquet_options(table_name, rows.num_rows >= _MANY_ROWS)
+    pq.write_table(rows, sink, row_group_size=_GROUP_ROWS, **options)
     content = sink.getvalue()
     digest = xxhash.xxh3_128_hexdigest(content)
     relative_path = f"data/{digest[:2]}/{digest}.parquet"
-    _write_whole(os.path.join(root, table_name, relative_path), content)
+    storage_of(root).put_content(f"{table_name}/{relative_path}", content)
     minimum, maximum = {}, {}
     for name in _stats_columns(table_name):
         bounds = pc.min_max(rows.column(name)).as_py()
@@ -139,7 +147,7 @@ def _stats_columns(table_name: str) -> list[str]:
 
 
 @functools.cache
-def _parquet_options(table_name: str) -> dict:
+def _parquet_options(table_name: str, many_rows: bool = False) -> dict:
     table = TABLES[table_name]
     lists = {
         f"{column.name}.list.element"
@@ -158,26 +166,17 @@ def _parquet_options(table_name: str) -> dict:
             "compression": dict.fromkeys(sorted(encodings.keys() - {"stale_ms.list.element"}), "zstd"),
             "compression_level": None,
         }
+        if many_rows and table_name == "samples":
+            options = _of_many_rows(options)
     return options
 
 
-def _write_whole(path: str, content: pa.Buffer) -> None:
-    """Write under another name and rename: a file with its final name is always complete."""
-    if os.path.exists(path):
-        return
-    folder, name = os.path.split(path)
-    # Unique among processes, threads and machines that share the folder.
-    scratch = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
-    try:
-        try:
-            file = open(scratch, "wb")  # noqa: SIM115
-        except FileNotFoundError:
-            os.makedirs(folder, exist_ok=True)
-            file = open(scratch, "wb")  # noqa: SIM115
-        with file:
-            file.write(content)
-        os.replace(scratch, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(scratch)
-        raise
+def _of_many_rows(options: dict) -> dict:
+    """The options of a file of many series."""
+    compressed = [*options["compression"], "series_id"]
+    return options | {
+        "use_dictionary": ["metric_name", "date", "cluster", "shard", "block_start_ms"],
+        "column_encoding": options["column_encoding"] | {"timestamps_ms.list.element": "PLAIN"},
+        "compression": dict.fromkeys(compressed, "zstd"),
+        "compression_level": dict.fromkeys(compressed, _MANY_ROWS_LEVEL),
+    }

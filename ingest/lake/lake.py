@@ -7,25 +7,32 @@ removed nor added, and a commit that would change nothing is not made.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
+import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from types import EllipsisType
 from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
-import pyarrow.parquet as pq
-from deltalake import CommitProperties, DeltaTable, Field, Schema
-from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake import CommitProperties, DeltaTable, Field, PostCommitHookProperties, Schema
+from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from throttlescope.ingest.contracts import TABLES, Table
-from throttlescope.ingest.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.lake.delta import DeltaTables
+from throttlescope.ingest.lake.duck import from_files, is_widened, make_empty, reaches, with_all_columns
 from throttlescope.ingest.lake.files import DataFile, NewFile, stats_columns, write_data_file
+from throttlescope.ingest.lake.formats import MissingFilesError, format_properties
+from throttlescope.ingest.lake.parquet import dataset, told_as_store
+from throttlescope.ingest.lake.storage import Storage, storage_of
+from throttlescope.ingest.lake_address import LakeAddress
 from throttlescope.ingest.times import BLOCK_MS, block_start
 
 if TYPE_CHECKING:
@@ -34,38 +41,76 @@ if TYPE_CHECKING:
 # A loser of a race opens the table again and tries once more; each try takes milliseconds.
 _TRIES = 20
 
+#: Commits that are looked at first where one of a moment is looked for.
+_LOOKED_AT = 32
+#: Versions after which commits that Delta does not keep any more leave the log.
+_CLEANED_EVERY = 100
+
 
 class ConflictError(ThrottlescopeError):
     """Another writer changed the same rows since they were read."""
 
 
 class Lake:
-    """Delta tables below one folder.
+    """Delta tables below one folder, or below ``s3://bucket/prefix``.
 
     Parameters
     ----------
     root : str or Path
-        The folder. Nothing is created before the first commit.
+        The folder or the URI. Nothing is created before the first commit.
+
+    Raises
+    ------
+    InputError
+        The address is none that a lake can have.
     """
 
     def __init__(self, root: str | Path) -> None:
-        self.root = str(root)
+        self.root = str(LakeAddress.of(root))
+
+    def __reduce__(self):
+        # Connections stay where they were made.
+        return (Lake, (self.root,))
+
+    @cached_property
+    def storage(self) -> Storage:
+        """Where the files are.
+
+        Raises
+        ------
+        InputError
+            The environment lacks what the object store needs.
+        """
+        return storage_of(self.root)
+
+    @cached_property
+    def _delta(self) -> DeltaTables:
+        return DeltaTables(self.storage)
 
     # -- reading ---------------------------------------------------------------------------
 
     def version(self, table: str) -> int | None:
         """Newest version of a table; None where it was never written."""
-        delta = self._open(table)
-        return None if delta is None else delta.version()
+        with self._delta.looking():
+            delta = self._open(table)
+            return None if delta is None else delta.version()
 
     def version_at(self, table: str, time_ms: int) -> int | None:
         """The version that readers saw at a moment; None where the table was not there yet."""
-        delta = self._open(table)
-        if delta is None:
-            return None
-        return max(
-            (commit["version"] for commit in delta.history() if commit["timestamp"] <= time_ms), default=None
-        )
+        with self._delta.looking():
+            delta = self._open(table)
+            if delta is None:
+                return None
+            # Newest first, some at a time: what is asked for is mostly recent, and every commit is a file.
+            limit = _LOOKED_AT
+            while True:
+                commits = delta.history(limit)
+                for commit in commits:
+                    if commit["timestamp"] <= time_ms:
+                        return commit["version"]
+                if len(commits) < limit:
+                    return None
+                limit *= _LOOKED_AT
 
     def files(
         self,
@@ -76,8 +121,9 @@ class Lake:
         version: int | None = None,
     ) -> list[DataFile]:
         """Files of one snapshot, pruned by partition values and by column ranges (ends included)."""
-        delta = self._open(table, version)
-        return [] if delta is None else self._files(delta, table, partition, between)
+        with self._delta.looking():
+            delta = self._open(table, version)
+            return [] if delta is None else self._files(delta, table, partition, between)
 
     def read(
         self,
@@ -93,39 +139,42 @@ class Lake:
         files = self.files(table, partition=partition, between=between, version=version)
         return read_files(table, files, columns=columns, where=where)
 
-    def spark(self, session: SparkSession, table: str, files: list[DataFile] | None = None) -> DataFrame:
-        """The snapshot (or some of its files) as a DataFrame with the contract's columns."""
-        from pyspark.sql.pandas.types import from_arrow_schema
+    def spark(
+        self,
+        session: SparkSession,
+        table: str,
+        files: list[DataFile] | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        between: dict[str, tuple[int | str, int | str]] | None = None,
+    ) -> DataFrame:
+        """The snapshot, or some of its files, as a DataFrame.
 
-        schema = from_arrow_schema(TABLES[table].loose_schema)
-        files = self.files(table) if files is None else files
-        if not files:
-            return session.createDataFrame([], schema)
-        return session.read.schema(schema).parquet(*(file.path for file in files))
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Columns of the contract; all of them by default.
+        between : dict, optional
+            Only rows with these columns in these ranges, ends included.
+        """
+        from throttlescope.ingest.lake.spark_read import frame_of
+
+        return frame_of(session, table, self.files(table) if files is None else files, columns, between)
 
     def duckdb(self) -> duckdb.DuckDBPyConnection:
         """A connection with a view per table, all of one moment. Use a cursor per request."""
         connection = duckdb.connect()
         connection.execute("SET TimeZone = 'UTC'")
+        reaches(connection, self.storage)
         for name, table in TABLES.items():
-            paths = [file.path for file in self.files(name)]
-            # What is there of a table whose newest column no file has: a real table, which every cursor sees.
-            empty = table.loose_schema.empty_table()
-            connection.register("empty", empty)
-            connection.execute(f'CREATE TABLE "{name} without rows" AS SELECT * FROM empty')  # noqa: S608
-            connection.unregister("empty")
-            source = f'SELECT * FROM "{name} without rows"'  # noqa: S608
-            if paths:
-                quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-                # By name costs a look into every file; only a table that was widened needs it.
-                oldest = pq.read_schema(min(paths, key=os.path.getmtime))
-                widened = not set(table.schema.names) <= set(oldest.names)
-                stored = (
-                    f"SELECT * FROM read_parquet([{quoted}], "  # noqa: S608
-                    f"hive_partitioning = false, union_by_name = {str(widened).lower()})"
-                )
-                source = f"{source} UNION ALL BY NAME {stored}" if widened else stored
-            connection.execute(f'CREATE VIEW "{name}" AS {source}')
+            files = self.files(name)
+            source = empty = f'"{name} without rows"'
+            make_empty(connection, empty, table.loose_schema)
+            with naming_missing(name, files):
+                if files:
+                    widened = is_widened(connection, files, table.schema.names)
+                    source = with_all_columns(empty, files) if widened else from_files(files)
+                connection.execute(f'CREATE VIEW "{name}" AS SELECT * FROM {source}')  # noqa: S608
         return connection
 
     # -- writing ---------------------------------------------------------------------------
@@ -137,15 +186,19 @@ class Lake:
         remove: Iterable[DataFile] = (),
         *,
         run_id: str,
-        read_version: int | None = None,
+        read_version: int | EllipsisType | None = ...,
+        moved_ms: Mapping[str, int] | None = None,
     ) -> int | None:
         """Add and remove files in one transaction.
 
         Parameters
         ----------
-        read_version : int, optional
-            The version from which ``remove`` was taken. Files that came since and may hold the
-            same keys as the new ones are a conflict.
+        read_version : int or None, optional
+            The version from which ``remove`` was taken; None where the table was not there yet. Files that came since and
+            may hold the same keys as the new ones are a conflict. Where it is not given, nothing is one.
+        moved_ms : mapping of str to int, optional
+            The files to add hold exactly the rows of those to remove; by path, when these rows came. Delta is told that no
+            data changed.
 
         Returns
         -------
@@ -162,54 +215,85 @@ class Lake:
         for path in add_by_path.keys() & remove_by_path.keys():
             del add_by_path[path], remove_by_path[path]
         for _ in range(_TRIES):
-            delta = self._open(table)
-            if delta is None:
-                if remove_by_path:
-                    raise ConflictError(f"Table {table} is gone", fix="run the command again")
-                if not add_by_path:
-                    return None
-                try:
-                    return self._create(table, add_by_path.values(), run_id)
-                except DeltaError:
-                    if self._open(table) is None:
-                        raise
-                    continue
-            now_by_path = {file.relative_path: file for file in self._files(delta, table, None, None)}
-            adds = [file for path, file in add_by_path.items() if path not in now_by_path]
-            if remove_by_path.keys() - now_by_path.keys():
-                raise ConflictError(
-                    f"Another run replaced blocks of {table} meanwhile", fix="run the command again"
+            with self._delta.looking():
+                done, version = self._try_commit(
+                    table, add_by_path, remove_by_path, run_id, read_version, moved_ms
                 )
-            if read_version is not None and delta.version() != read_version:
-                before = {file.relative_path for file in self.files(table, version=read_version)}
-                came = [file for path, file in now_by_path.items() if path not in before]
-                if any(new.overlaps(old) for new in adds for old in came):
-                    raise ConflictError(
-                        f"Another run wrote the same rows of {table} meanwhile", fix="run the command again"
-                    )
-            if not adds and not remove_by_path:
-                return delta.version()
-            if new_columns := _columns_since(delta, table):
-                # Delta's own readers go by the table's schema; files from before are NULL there.
-                delta.alter.add_columns(new_columns, commit_properties=_commit_properties(run_id))
-                continue
-            actions = [_add_action(file) for file in adds]
-            actions += [_remove_action(now_by_path[path]) for path in remove_by_path]
-            try:
-                delta.create_write_transaction(
-                    actions,
-                    "append",
-                    _delta_schema(TABLES[table]),
-                    list(TABLES[table].partition_by) or None,
-                    commit_properties=_commit_properties(run_id),
-                )
-            except CommitFailedError:
-                time.sleep(0.01)
-                continue
-            return self.version(table)
+            if done:
+                return version
+            # Losers of a race in a store are a round trip apart; all at once they would meet again.
+            time.sleep(random.uniform(0.01, 0.2) if self.storage.is_remote else 0.01)  # noqa: S311
         raise ConflictError(
             f"Table {table} was being written all the time", got=f"{_TRIES} lost races", fix="run again later"
         )
+
+    def _try_commit(
+        self,
+        table: str,
+        add_by_path: Mapping[str, NewFile],
+        remove_by_path: Mapping[str, DataFile],
+        run_id: str,
+        read_version: int | EllipsisType | None,
+        moved_ms: Mapping[str, int] | None,
+    ) -> tuple[bool, int | None]:
+        """Whether it is done, and the version that holds the change; not done where another writer was faster."""
+        delta = self._open(table)
+        if delta is None:
+            if remove_by_path:
+                raise ConflictError(f"Table {table} is gone", fix="run the command again")
+            if not add_by_path:
+                return True, None
+            try:
+                return True, self._create(table, add_by_path.values(), run_id)
+            except DeltaError:
+                if self._open(table) is None:
+                    raise
+                return False, None
+        now_by_path = {file.relative_path: file for file in self._files(delta, table, None, None)}
+        adds = [file for path, file in add_by_path.items() if path not in now_by_path]
+        gone = remove_by_path.keys() - now_by_path.keys()
+        if add_by_path and not adds and len(gone) == len(remove_by_path):
+            # It holds the change already. A store may have taken a commit whose answer was lost on the way back.
+            return True, delta.version()
+        if gone:
+            raise ConflictError(
+                f"Another run replaced blocks of {table} meanwhile", fix="run the command again"
+            )
+        if read_version is not ... and delta.version() != read_version:
+            old = () if read_version is None else self.files(table, version=read_version)
+            before = {file.relative_path for file in old}
+            came = [file for path, file in now_by_path.items() if path not in before]
+            if any(new.overlaps(old) for new in adds for old in came):
+                raise ConflictError(
+                    f"Another run wrote the same rows of {table} meanwhile", fix="run the command again"
+                )
+        if not adds and not remove_by_path:
+            return True, delta.version()
+        if new_columns := _columns_since(delta, table):
+            # Delta's own readers go by the table's schema; files from before are NULL there.
+            delta.alter.add_columns(new_columns, commit_properties=_commit_properties(run_id))
+            return False, None
+        actions = [_add_action(file, moved_ms) for file in adds]
+        actions += [_remove_action(now_by_path[path], moved_ms) for path in remove_by_path]
+        begun_at = delta.version()
+        try:
+            delta.create_write_transaction(
+                actions,
+                "append",
+                _delta_schema(TABLES[table]),
+                list(TABLES[table].partition_by) or None,
+                commit_properties=_commit_properties(run_id),
+                # Old commits go now and then: looking for them costs as much as the commit where a log is long.
+                post_commithook_properties=PostCommitHookProperties(
+                    cleanup_expired_logs=(begun_at + 1) % _CLEANED_EVERY == 0
+                ),
+            )
+        except CommitFailedError:
+            # A store that refuses fails in the same way; then nobody else has moved the table on.
+            if self.storage.is_remote and self.version(table) == begun_at:
+                raise
+            return False, None
+        return True, self.version(table)
 
     def upsert(self, table: str, rows: pa.Table, *, run_id: str) -> int | None:
         """Write rows from the driver; a row whose key is already there takes the old one's place.
@@ -218,10 +302,12 @@ class Lake:
         """
 
         def merge(existing: pa.Table) -> pa.Table:
-            key = list(TABLES[table].key)
-            new_keys = new.select(key).append_column("_new", pa.array([True] * new.num_rows))
-            joined = existing.append_column("_row", pa.array(range(existing.num_rows), pa.int64()))
-            joined = joined.select([*key, "_row"]).join(new_keys, key, join_type="left outer")
+            new_keys = _joinable_keys(new, TABLES[table])
+            key = new_keys.column_names
+            new_keys = new_keys.append_column("_new", pa.array([True] * new.num_rows))
+            joined = _joinable_keys(existing, TABLES[table])
+            joined = joined.append_column("_row", pa.array(range(existing.num_rows), pa.int64()))
+            joined = joined.join(new_keys, key, join_type="left outer")
             kept = joined.filter(pc.is_null(joined["_new"]))["_row"].sort()
             return pa.concat_tables([existing.take(kept), new])
 
@@ -292,32 +378,38 @@ class Lake:
 
     # -- Delta -----------------------------------------------------------------------------
 
-    def _path(self, table: str) -> Path:
-        if table not in TABLES:
-            raise InputError("No such table", got=repr(table), expected=", ".join(TABLES))
-        return Path(self.root) / table
-
     def _open(self, table: str, version: int | None = None) -> DeltaTable | None:
-        path = self._path(table)
-        if not (path / "_delta_log").is_dir():
-            return None
-        try:
-            return DeltaTable(str(path), version=version)
-        except TableNotFoundError:
-            return None
+        return self._delta.open(table, version)
 
     def _create(self, table: str, add: Iterable[NewFile], run_id: str) -> int:
         contract = TABLES[table]
-        path = self._path(table)
-        path.mkdir(parents=True, exist_ok=True)
+        uri = self._delta.uri(table)
+        if not self.storage.is_remote:
+            Path(uri).mkdir(parents=True, exist_ok=True)
+        if properties := format_properties(contract):
+            # Delta takes properties of ours only in a transaction without files: a table of no rows comes first.
+            DeltaTable.create(
+                uri,
+                _delta_schema(contract),
+                mode="error",
+                partition_by=list(contract.partition_by),
+                name=table,
+                description=contract.doc,
+                configuration=properties,
+                raise_if_key_not_exists=False,
+                storage_options=self.storage.delta_options(),
+                commit_properties=_commit_properties(run_id),
+            )
+            return self.commit(table, add, run_id=run_id)
         create_table_with_add_actions(
-            str(path),
+            uri,
             _delta_schema(contract),
             [_add_action(file) for file in add],
             mode="error",
             partition_by=list(contract.partition_by),
             name=table,
             description=contract.doc,
+            storage_options=self.storage.delta_options(),
             commit_properties=_commit_properties(run_id),
         )
         return self.version(table)
@@ -358,7 +450,7 @@ class Lake:
                 for name, (first, last) in (between or {}).items()
             ):
                 continue
-            path = str(self._path(table) / relative)
+            path = self.storage.address(f"{table}/{relative}")
             found.append(DataFile(path, relative, values, rows, size, low, high, committed_ms))
         return found
 
@@ -375,8 +467,43 @@ def read_files(
     if not files:
         empty = schema.empty_table()
         return empty.select(columns) if columns else empty
-    dataset = ds.dataset([file.path for file in files], schema=schema, format="parquet")
-    return dataset.to_table(columns=columns, filter=where)
+    with naming_missing(table, files), told_as_store(files[0].path):
+        found = dataset([file.path for file in files], schema=schema)
+        return found.to_table(columns=columns, filter=where)
+
+
+@contextlib.contextmanager
+def naming_missing(table: str, files: list[DataFile]) -> Iterator[None]:
+    """Where reading files of a table fails within it because some are not there, say which."""
+    try:
+        yield
+    except (FileNotFoundError, duckdb.IOException) as error:
+        gone = _missing(files)
+        if gone:
+            raise MissingFilesError.of(table, gone) from error
+        raise
+
+
+def _missing(files: list[DataFile]) -> list[str]:
+    storages = {file.path.removesuffix(file.relative_path) for file in files}
+    there = {root: storage_of(root) for root in storages}
+    return [
+        file.relative_path
+        for file in files
+        if not there[file.path.removesuffix(file.relative_path)].exists(file.relative_path)
+    ]
+
+
+def _joinable_keys(rows: pa.Table, table: Table) -> pa.Table:
+    """The key's columns for a join: there a NULL meets nothing, but two rows of no cluster have the same key."""
+    keys = rows.select(list(table.key))
+    for name in table.key:
+        if table.column(name).nullable:
+            at, values = keys.column_names.index(name), keys.column(name)
+            default = pa.scalar("" if pa.types.is_string(values.type) else 0, values.type)
+            keys = keys.set_column(at, name, pc.fill_null(values, default))
+            keys = keys.append_column(f"{name} is NULL", pc.is_null(values))
+    return keys
 
 
 def _split(rows: pa.Table, partition_by: tuple[str, ...]) -> Iterable[pa.Table]:
@@ -406,7 +533,7 @@ def _commit_properties(run_id: str) -> CommitProperties:
     return CommitProperties(custom_metadata={"run_id": run_id}, max_commit_retries=0)
 
 
-def _add_action(file: NewFile) -> AddAction:
+def _add_action(file: NewFile, moved_ms: Mapping[str, int] | None = None) -> AddAction:
     stats = {
         "numRecords": file.rows,
         "minValues": {k: v for k, v in file.minimum.items() if k not in file.partition},
@@ -417,17 +544,17 @@ def _add_action(file: NewFile) -> AddAction:
         path=file.relative_path,
         size=file.size_bytes,
         partition_values=file.partition,
-        modification_time=int(time.time() * 1000),
-        data_change=True,
+        modification_time=(moved_ms or {}).get(file.relative_path, int(time.time() * 1000)),
+        data_change=moved_ms is None,
         stats=json.dumps(stats),
     )
 
 
-def _remove_action(file: DataFile) -> RemoveAction:
+def _remove_action(file: DataFile, moved_ms: Mapping[str, int] | None = None) -> RemoveAction:
     return RemoveAction(
         path=file.relative_path,
         deletion_timestamp=int(time.time() * 1000),
-        data_change=True,
+        data_change=moved_ms is None,
         partition_values=file.partition,
         size=file.size_bytes,
     )

@@ -17,6 +17,9 @@ HOLE_INTERVALS = 1.5
 #: A block with fewer samples does not know its own interval; the series' other blocks do.
 SAMPLES_FOR_INTERVAL = 3
 
+#: A broker's clock and the scraping server's may differ by as much as a minute is coarse: the unit of signals.
+AHEAD_MS = 60_000
+
 _KEY = ("cluster", "metric_name", "series_id", "block_start_ms")
 
 FACTS = pa.schema(
@@ -39,6 +42,10 @@ FACTS = pa.schema(
         ("outside_block", pa.int64()),  # samples or markers outside [block_start_ms, block_start_ms + 1 h)
         ("negative_values", pa.int64()),
         ("not_finite_values", pa.int64()),
+        ("zero_values", pa.int64()),
+        ("falls", pa.int64()),  # values below the one before
+        ("shallow_falls", pa.int64()),  # those to more than half of it
+        ("ahead_of_clock", pa.int64()),  # values that lie more than AHEAD_MS after their own time, as times
     ]
 )
 
@@ -73,6 +80,10 @@ def block_facts(blocks: pa.Table) -> pa.RecordBatch:
     marked = stale.any_between(hole_row, hole_start_ms, hole_start_ms + hole_ms)
 
     stale_step_ms, stale_step_row, _ = stale.steps()
+    with np.errstate(invalid="ignore"):  # the difference of two infinities is none
+        change, change_row, before = values.steps()
+        fell = change < 0
+        shallow = fell & (before + change > before / 2)
     columns = {
         "samples": times.length,
         "first_ms": times.first(),
@@ -89,6 +100,10 @@ def block_facts(blocks: pa.Table) -> pa.RecordBatch:
         "outside_block": times.count_outside(start_ms) + stale.count_outside(start_ms),
         "negative_values": _count_by_row(values.row[values.flat < 0], rows),
         "not_finite_values": _count_by_row(values.row[~np.isfinite(values.flat)], rows),
+        "zero_values": _count_by_row(values.row[values.flat == 0], rows),
+        "falls": _count_by_row(change_row[fell], rows),
+        "shallow_falls": _count_by_row(change_row[shallow], rows),
+        "ahead_of_clock": _ahead(times, values, rows),
     }
     arrays = [
         pa.concat_arrays(blocks[name].chunks) if rows else pa.array([], FACTS.field(name).type)
@@ -141,6 +156,14 @@ class _Lists:
         low = np.searchsorted(keys, row * width_ms + (after_ms - origin_ms), side="right")
         high = np.searchsorted(keys, row * width_ms + (before_ms - origin_ms), side="left")
         return high > low
+
+
+def _ahead(times: _Lists, values: _Lists, rows: int) -> np.ndarray:
+    """Values that are times after their own scrape; 0 where a row has not as many values as times."""
+    fits = values.length == times.length
+    in_values = fits[values.row]
+    flat, row, at_ms = values.flat[in_values], values.row[in_values], times.flat[fits[times.row]]
+    return _count_by_row(row[flat > at_ms + AHEAD_MS], rows)
 
 
 def _count_by_row(row: np.ndarray, rows: int) -> np.ndarray:

@@ -6,20 +6,34 @@ the two, and the interval of a block that is too short to know its own. One hour
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import groupby
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from throttlescope.ingest.lake.parquet import read_parquet
+from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.quality.block_facts import HOLE_INTERVALS, block_facts
 
 BACKLOG_METRICS = ("pulsar_subscription_back_log", "pulsar_subscription_back_log_no_delayed")
 
 _COUNTER = re.compile(r"_(total|events)$")
+#: Pulsar says -1 for "none" and "unknown" here, and permits fall below zero when a batch is sent on few of them.
+_MAY_BE_NEGATIVE = frozenset(
+    (
+        *BACKLOG_METRICS,
+        "pulsar_consumer_available_permits",
+        "pulsar_storage_backlog_age_seconds",
+        "pulsar_storage_backlog_quota_limit",
+        "pulsar_storage_backlog_quota_limit_time",
+    )
+)
+#: With more restarts in an hour than it has windows of five minutes, no window is without one.
+RESTARTS_IN_AN_HOUR = 12
+#: Rows of faults that are handed on at once.
+_ROWS_AT_ONCE = 10_000
 
 FAULTS = pa.schema(
     [
@@ -37,7 +51,12 @@ FAULTS = pa.schema(
         ("absent_backlog_scrapes", pa.int64()),
         ("negative_backlog", pa.int64()),
         ("negative_counter", pa.int64()),
+        ("negative_gauge", pa.int64()),
         ("not_finite_values", pa.int64()),
+        ("shallow_falls", pa.int64()),
+        ("frequent_restarts", pa.int64()),
+        ("failed_scrapes", pa.int64()),
+        ("ahead_of_clock", pa.int64()),
     ]
 )
 
@@ -64,21 +83,40 @@ def faults_of_files(
     catalogue : sequence of str
         Paths of the files of ``series`` that hold the shard.
     """
-    known: set[str] = set()
-    for path in catalogue:
-        series = pq.read_table(path, columns=["series_id"], filters=pc.field("metric_name") == metric_name)
-        known.update(series.column("series_id").to_pylist())
+    known = _series_by_metric(tuple(catalogue)).get(metric_name, frozenset())
     before: dict[str, _Before] = {}
-    facts = (fact for path in blocks for fact in block_facts(pq.read_table(path)).to_pylist())
-    for _, hour in groupby(facts, key=lambda fact: fact["block_start_ms"]):
-        rows = [_faults(fact, before.setdefault(fact["series_id"], _Before()), known) for fact in hour]
+    rows: list[dict] = []
+    for path in blocks:
+        # A task is one of several on this machine, and a file is small: threads of its own only wait for each other.
+        for fact in block_facts(read_parquet(path, use_threads=False)).to_pylist():
+            rows.append(_faults(fact, before.setdefault(fact["series_id"], _Before()), known))
+        if len(rows) >= _ROWS_AT_ONCE:
+            yield pa.RecordBatch.from_pylist(rows, schema=FAULTS)
+            rows = []
+    if rows:
         yield pa.RecordBatch.from_pylist(rows, schema=FAULTS)
 
 
-def _faults(fact: dict, before: _Before, known: set[str]) -> dict:
+@functools.lru_cache(maxsize=2)
+def _series_by_metric(catalogue: tuple[str, ...]) -> dict[str, frozenset[str]]:
+    """Series of a shard by metric. Files never change, and the tasks of a worker ask for the same shards again and again."""
+    found: dict[str, set[str]] = {}
+    for path in catalogue:
+        series = read_parquet(path, ["series_id", "metric_name"], use_threads=False)
+        for name, series_id in zip(
+            *(series[column].to_pylist() for column in ("metric_name", "series_id")), strict=True
+        ):
+            found.setdefault(name, set()).add(series_id)
+    return {name: frozenset(some) for name, some in found.items()}
+
+
+def _faults(fact: dict, before: _Before, known: Set[str]) -> dict:
     border_missing, border_absent = _border_hole(fact, before)
     short_missing, short_absent = _short_hole(fact, before)
-    is_backlog = fact["metric_name"] in BACKLOG_METRICS
+    name = fact["metric_name"]
+    is_backlog, is_counter = name in BACKLOG_METRICS, _is_counter(name)
+    is_time = name in METRICS and METRICS[name].unit == "epoch_ms"
+    is_gauge = name in METRICS and not is_counter and name not in _MAY_BE_NEGATIVE
     absent = fact["absent_scrapes"] + border_absent + short_absent
     faults = {name: fact[name] for name in FAULTS.names if name in fact} | {
         "repeated_blocks": int(before.block_start_ms == fact["block_start_ms"]),
@@ -86,13 +124,23 @@ def _faults(fact: dict, before: _Before, known: set[str]) -> dict:
         "missing_scrapes": fact["missing_scrapes"] + border_missing + short_missing,
         "absent_backlog_scrapes": absent if is_backlog else 0,
         "negative_backlog": fact["negative_values"] if is_backlog else 0,
-        "negative_counter": fact["negative_values"] if _COUNTER.search(fact["metric_name"]) else 0,
+        "negative_counter": fact["negative_values"] if is_counter else 0,
+        "negative_gauge": fact["negative_values"] if is_gauge else 0,
+        "shallow_falls": fact["shallow_falls"] if is_counter else 0,
+        "frequent_restarts": fact["falls"] if is_counter and fact["falls"] > RESTARTS_IN_AN_HOUR else 0,
+        "failed_scrapes": fact["zero_values"] if name == "up" else 0,
+        "ahead_of_clock": fact["ahead_of_clock"] if is_time else 0,
     }
     before.block_start_ms = fact["block_start_ms"]
     for name in ("last_ms", "last_stale_ms", "interval_ms"):
         if fact[name] is not None:
             setattr(before, name, fact[name])
     return faults
+
+
+def _is_counter(metric_name: str) -> bool:
+    metric = METRICS.get(metric_name)
+    return metric.kind == "counter" if metric is not None else bool(_COUNTER.search(metric_name))
 
 
 def _border_hole(fact: dict, before: _Before) -> tuple[int, int]:

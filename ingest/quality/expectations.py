@@ -1,4 +1,4 @@
-"""Great Expectations at work: in, a DataFrame and checks; out, which checks do not hold.
+"""Great Expectations at work: in, a frame of counted faults and checks; out, which checks do not hold.
 
 The library takes seconds to import and by default writes progress bars, so it is imported only when a gate runs and
 is kept quiet. Its context lives in memory; nothing is written and nothing is sent anywhere.
@@ -11,45 +11,17 @@ import os
 import threading
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from throttlescope.ingest.errors import GateError
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.frames import Frame
 
 _IMPORT_LOCK = threading.Lock()
+_DEFINITIONS: dict[str, Any] = {}
 
 
-@dataclass(frozen=True)
-class Check:
-    """One expectation about a frame of counted faults.
-
-    Attributes
-    ----------
-    name : str
-        Its name in ``quality.check``.
-    column : str
-        Integer column of the frame that counts the faults of a row; it has to be 0 everywhere.
-    severity : str
-        ``error`` or ``warning``.
-    fault, expected : str
-        Words for what is counted and for what would have been right.
-    unique : tuple of str
-        Where given, the columns that together may not repeat: judged instead of ``column``, which then only
-        locates the repeated rows.
-    """
-
-    name: str
-    column: str
-    severity: str
-    fault: str
-    expected: str
-    unique: tuple[str, ...] = ()
-
-
-def failing(frame: DataFrame, checks: Sequence[Check]) -> list[Check]:
+def failing(frame: Frame, checks: Sequence[Check]) -> list[Check]:
     """Return the checks that do not hold for ``frame``, in the order given.
 
     Only yes or no is asked for: Great Expectations' details take twice the jobs and know no clusters, and
@@ -58,9 +30,11 @@ def failing(frame: DataFrame, checks: Sequence[Check]) -> list[Check]:
     Raises
     ------
     GateError
-        A check could not be evaluated, such as for a missing column. Great Expectations reports that like an
-        expectation that does not hold, and a gate that is broken must not look like data that is bad.
+        A check could not be evaluated, such as for a missing column or one of another type. Great Expectations reports
+        that like an expectation that does not hold, and takes a column of NULLs for one that does; a gate that is
+        broken must look like neither.
     """
+    check_columns(frame, checks)
     with _Quiet():
         results = _validate(frame, checks)
     by_name = {}
@@ -95,6 +69,31 @@ def preload() -> threading.Thread:
     return thread
 
 
+def check_columns(frame: Frame, checks: Sequence[Check]) -> None:
+    """Refuse checks whose columns the frame does not have, or not as whole numbers.
+
+    Raises
+    ------
+    GateError
+    """
+    types = frame.types
+    for check in checks:
+        needed = [check.column, *check.unique, *(column for column, _ in check.aside)]
+        for column in needed:
+            if column not in types:
+                raise GateError(
+                    f"The check {check.name} could not be evaluated",
+                    got=f"no column {column}",
+                    expected="one of " + ", ".join(types),
+                )
+        if types[check.column] != "integer":
+            raise GateError(
+                f"The check {check.name} could not be evaluated",
+                got=f"{check.column} of type {types[check.column]}",
+                expected="a column of counts",
+            )
+
+
 def _import():
     with _IMPORT_LOCK:
         os.environ.setdefault("GX_ANALYTICS_ENABLED", "False")
@@ -103,23 +102,31 @@ def _import():
     return great_expectations
 
 
-def _validate(frame: DataFrame, checks: Sequence[Check]) -> list:
+def _validate(frame: Frame, checks: Sequence[Check]) -> list:
     gx = _import()
+    suite = gx.ExpectationSuite("gate", expectations=[_expectation(gx, check) for check in checks])
+    # The batch is asked itself: a validation definition would first write suite and results into stores in memory.
+    batch = _definition(gx, frame.source).get_batch(batch_parameters={"dataframe": frame.data})
+    return batch.validate(suite, result_format="BOOLEAN_ONLY").results
+
+
+def _definition(gx, source: str):
+    """Where frames go. That of this process is made once; Spark's anew each time, because it keeps a session."""
+    if source == "pandas" and source in _DEFINITIONS:
+        return _DEFINITIONS[source]
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False, metric_calculations=False)
-    # persist=False: by default the whole DataFrame is cached again, and stays cached.
-    batch = (
-        context.data_sources.add_spark("lake", persist=False)
-        .add_dataframe_asset("frame")
-        .add_batch_definition_whole_dataframe("all")
-    )
-    suite = context.suites.add(
-        gx.ExpectationSuite("gate", expectations=[_expectation(gx, c) for c in checks])
-    )
-    definition = gx.ValidationDefinition(name="gate", data=batch, suite=suite)
-    return definition.run(batch_parameters={"dataframe": frame}, result_format="BOOLEAN_ONLY").results
+    if source == "spark":
+        # persist=False: by default the whole DataFrame is cached again, and stays cached.
+        lake = context.data_sources.add_spark("lake", persist=False)
+    else:
+        lake = context.data_sources.add_pandas("lake")
+    definition = lake.add_dataframe_asset("frame").add_batch_definition_whole_dataframe("all")
+    if source == "pandas":
+        _DEFINITIONS[source] = definition
+    return definition
 
 
 def _expectation(gx, check: Check):

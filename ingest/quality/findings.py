@@ -1,30 +1,30 @@
 """From failing checks to rows of ``quality``: in, a frame and its checks; out, one row per check and cluster.
 
 A check that holds has one row for all clusters; one that does not has a row per cluster concerned, with the number of
-rows, the sum of their faults and the worst row as an example.
+rows, the sum of their faults, the worst row as an example and the keys of up to nineteen more.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import GateError
-from throttlescope.ingest.quality.expectations import Check, failing
+from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.expectations import check_columns, failing
+from throttlescope.ingest.quality.frames import Frame
 from throttlescope.ingest.times import date_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 
 #: Written by every gate: how much there was to check.
 PRESENT = Check("rows_present", "", "warning", "", "at least one row")
+
+#: Keys of rows with a fault that are kept per check and cluster, the worst first; ``rows`` says how many there are.
+KEPT_KEYS = 20
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,13 @@ class GateResult:
 
     rows: pa.Table
     stopped: bool
+
+    @classmethod
+    def of(cls, results: Iterable[GateResult]) -> GateResult:
+        """Several tables of one gate as one."""
+        results = list(results)
+        rows = [result.rows for result in results] or [TABLES["quality"].schema.empty_table()]
+        return cls(pa.concat_tables(rows), any(result.stopped for result in results))
 
     def failures(self, severity: str | None = None) -> list[dict]:
         """Rows that do not hold, all or of one severity."""
@@ -62,7 +69,7 @@ class GateResult:
 
 
 def judge(
-    frame: DataFrame,
+    frame: Frame,
     checks: Sequence[Check],
     *,
     gate: str,
@@ -71,43 +78,73 @@ def judge(
     run_id: str,
     example_columns: Sequence[str],
     describe: Callable[[dict], dict] = dict,
+    may_be_empty: str = "",
 ) -> GateResult:
-    """Run the checks on ``frame`` and return their rows.
+    """Run the checks on ``frame`` and return their rows; the frame is closed.
 
     Parameters
     ----------
-    frame : DataFrame
-        One row per thing checked: ``cluster``, the checks' fault columns and ``example_columns``. It is computed
-        several times, so it should be small and cached.
+    frame : Frame
+        One row per thing checked: ``cluster``, the checks' fault columns and ``example_columns``.
     row_word : str
         What one row of ``frame`` stands for, such as blocks.
     example_columns : sequence of str
-        What is kept of the worst row of a failing check.
+        What names a row: kept of the worst rows of a failing check.
     describe : callable
         Turns those columns into the example that a reader understands.
+    may_be_empty : str
+        Where given, no rows at all are no fault, and this says what they mean.
     """
+    try:
+        return _judged(
+            frame, checks, gate, table, row_word, run_id, list(example_columns), describe, may_be_empty
+        )
+    finally:
+        frame.close()
+
+
+def _judged(
+    frame: Frame,
+    checks: Sequence[Check],
+    gate: str,
+    table: str,
+    row_word: str,
+    run_id: str,
+    key: list[str],
+    describe: Callable[[dict], dict],
+    may_be_empty: str,
+) -> GateResult:
     now_ms = time.time_ns() // 1_000_000
-    checked = frame.count()
-    if not checked:
+    total, left_aside = _counts(frame, checks)
+    present = _row(PRESENT, gate, table, run_id, now_ms)
+    if not total:
         # Expectations about no rows all hold; that must not be read as good data.
-        nothing = _row(PRESENT, gate, table, run_id, now_ms) | {"success": False, "observed": f"0 {row_word}"}
-        return _result([nothing], stopped=False)
+        nothing = f"0 {row_word}" + (f": {may_be_empty}" if may_be_empty else "")
+        return _result([present | {"success": bool(may_be_empty), "observed": nothing}], stopped=False)
     wrong = failing(frame, checks)
-    details = _details(frame, wrong, example_columns)
-    rows = [_row(PRESENT, gate, table, run_id, now_ms) | {"observed": f"{checked} {row_word}"}]
+    details = _details(frame, wrong, key)
+    rows = [present | {"observed": f"{total} {row_word}"}]
     for check in checks:
         common = _row(check, gate, table, run_id, now_ms)
+        note = _not_judged(check, left_aside, total, row_word)
         if check not in wrong:
-            rows.append(common)
-        for cluster, concerned, faults, example in details.get(check.name, ()):
-            example = describe(example) | {check.column: example[check.column]}
+            rows.append(common | {"observed": note})
+            continue
+        for cluster, worst in details[check.name].items():
+            first = worst[0]
+            example = describe({name: first[name] for name in key}) | {check.column: first["faults_"]}
+            if len(worst) > 1:
+                example["others"] = [
+                    {name: one[name] for name in key} | {check.column: one["faults_"]} for one in worst[1:]
+                ]
+            observed = f"{first['sum_']} {check.fault} in {first['rows_']} {row_word}"
             rows.append(
                 common
                 | {
                     "cluster": cluster,
                     "success": False,
-                    "observed": f"{faults} {check.fault} in {concerned} {row_word}",
-                    "rows": concerned,
+                    "observed": f"{observed} ({note})" if note else observed,
+                    "rows": first["rows_"],
                     "example": json.dumps(example, sort_keys=True, ensure_ascii=False),
                 }
             )
@@ -127,33 +164,62 @@ def _result(rows: list[dict], stopped: bool) -> GateResult:
     return GateResult(contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema)), stopped)
 
 
-def _details(
-    frame: DataFrame, wrong: Sequence[Check], example_columns: Sequence[str]
-) -> dict[str, list[tuple[str, int, int, dict]]]:
-    """Per failing check: cluster, rows concerned, faults, worst row. One job for all checks."""
+def _counts(frame: Frame, checks: Sequence[Check]) -> tuple[int, dict[str, int]]:
+    """Rows of the frame, and of each column of what is left aside its sum.
+
+    Raises
+    ------
+    GateError
+        A fault was not counted somewhere: an expectation would pass over the NULL.
+    """
+    check_columns(frame, checks)
+    columns = sorted({check.column for check in checks})
+    aside = sorted({column for check in checks for column, _ in check.aside})
+    measures = ["count(*) AS total_"]
+    measures += [f"count({column}) AS {column}" for column in columns]
+    measures += [f"CAST(coalesce(sum({column}), 0) AS BIGINT) AS {column}" for column in aside]
+    (found,) = frame.query(f"SELECT {', '.join(measures)} FROM {{frame}}")  # noqa: S608
+    for check in checks:
+        if uncounted := found["total_"] - found[check.column]:
+            raise GateError(
+                f"The check {check.name} could not be evaluated",
+                got=f"{uncounted} rows of {found['total_']} without a count in {check.column}",
+            )
+    return found["total_"], {column: found[column] for column in aside}
+
+
+def _not_judged(check: Check, aside: dict[str, int], total: int, row_word: str) -> str | None:
+    """Of how many rows a check says nothing, and why; None where it speaks of all."""
+    left = [(aside[column], words) for column, words in check.aside if aside[column]]
+    if not left:
+        return None
+    judged = total - sum(count for count, _ in left)
+    reasons = ", ".join(f"{count} {words}" for count, words in left)
+    return f"{judged} of {total} {row_word} judged; not judged: {reasons}"
+
+
+def _details(frame: Frame, wrong: Sequence[Check], key: list[str]) -> dict[str, dict[str, list[dict]]]:
+    """Per failing check and cluster its worst rows: key, ``faults_``, ``rows_`` and ``sum_``. One job for all checks."""
     if not wrong:
         return {}
-    from pyspark.sql import functions as F
-
-    measures = []
-    for check in wrong:
-        faults = F.col(check.column)
-        worst = F.max_by(F.struct(*example_columns, check.column), faults)
-        measures += [
-            F.count_if(faults > 0).alias(f"{check.name}.rows"),
-            F.sum(F.greatest(faults, F.lit(0))).alias(f"{check.name}.faults"),
-            worst.alias(f"{check.name}.worst"),
-        ]
-    found: dict[str, list] = {check.name: [] for check in wrong}
-    for row in frame.groupBy("cluster").agg(*measures).orderBy("cluster").collect():
-        for check in wrong:
-            if row[f"{check.name}.rows"]:
-                found[check.name].append(
-                    (
-                        row["cluster"],
-                        row[f"{check.name}.rows"],
-                        row[f"{check.name}.faults"],
-                        row[f"{check.name}.worst"].asDict(),
-                    )
-                )
+    names = ", ".join(key)
+    parts = [
+        f"SELECT * FROM (SELECT '{check.name}' AS check_, cluster AS cluster_, {names}, "  # noqa: S608
+        f"CAST({check.column} AS BIGINT) AS faults_, count(*) OVER (PARTITION BY cluster) AS rows_, "
+        f"CAST(sum({check.column}) OVER (PARTITION BY cluster) AS BIGINT) AS sum_, row_number() OVER "
+        f"(PARTITION BY cluster ORDER BY {check.column} DESC, {names}) AS rank_ FROM {{frame}} "
+        f"WHERE {check.column} > 0) WHERE rank_ <= {KEPT_KEYS}"
+        for check in wrong
+    ]
+    found: dict[str, dict[str, list[dict]]] = {check.name: {} for check in wrong}
+    rows = frame.query(" UNION ALL ".join(parts))
+    for row in sorted(rows, key=lambda row: (row["check_"], row["cluster_"] or "", row["rank_"])):
+        found[row["check_"]].setdefault(row["cluster_"], []).append(row)
+    unlocated = [name for name, clusters in found.items() if not clusters]
+    if unlocated:
+        raise GateError(
+            "A check does not hold and no row has its fault",
+            got=", ".join(unlocated),
+            fix="report it: the gate contradicts itself",
+        )
     return found

@@ -9,29 +9,36 @@ Why each check has its severity:
 - Scrapes absent after a staleness marker say that the broker did not expose the subscription's backlog: the topic was
   unloaded, or the broker was down. *Warning.*
 - A negative backlog is what a broker really prints when ``exposePreciseBacklogInPrometheus`` is off and its two
-  counters disagree. Refusing it would refuse the source; the verdict has to doubt it. *Warning*, as for negative
-  counters and values that are no numbers.
+  counters disagree. Refusing it would refuse the source; the verdict has to doubt it. *Warning*, as for other negative
+  values and values that are no numbers.
+- A counter that falls to more than half of what it was has not restarted: it had a scrape's time to count, and before all
+  of its life. It is a gauge in disguise (brokers before 2022 took the counts of consumers that left away again), or two
+  sources take turns in one series, and rates add the whole value at every fall. *Warning*, because a counter that had
+  hardly begun may really come back so far.
+- More restarts in an hour than it has windows: every window of the subscription sees its topic come up. *Warning.*
+- Scrapes that failed, as ``up`` says: the minutes concerned carry their coverage. *Warning.*
+- A broker's times that lie after the scrape by more than a minute: its clock or the scraping server's is wrong, and ages
+  ("time since the last acknowledgement") are. *Warning.*
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake
-from throttlescope.ingest.quality.block_facts import HOLE_INTERVALS
-from throttlescope.ingest.quality.block_faults import FAULTS, faults_of_files
-from throttlescope.ingest.quality.expectations import Check
+from throttlescope.ingest.quality.block_facts import AHEAD_MS, HOLE_INTERVALS
+from throttlescope.ingest.quality.block_faults import FAULTS, RESTARTS_IN_AN_HOUR, faults_of_files
+from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.door import with_labels
 from throttlescope.ingest.quality.findings import GateResult, judge
+from throttlescope.ingest.quality.frames import Frame, mapped
 from throttlescope.ingest.times import block_start, format_time
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _KEY = TABLES["samples"].key
 
@@ -67,44 +74,61 @@ CHECKS = (
     ),
     Check("backlog_not_negative", "negative_backlog", "warning", "negative backlog samples", "backlog >= 0"),
     Check("counters_not_negative", "negative_counter", "warning", "negative counter samples", "counters >= 0"),
+    Check("gauges_not_negative", "negative_gauge", "warning", "negative gauge samples", "gauges >= 0"),
+    Check(
+        "counters_only_rise", "shallow_falls", "warning", "falls of a counter to more than half of it",
+        "a counter rises, or restarts at 0",
+    ),
+    Check(
+        "counters_seldom_restart", "frequent_restarts", "warning", "restarts of counters",
+        f"at most {RESTARTS_IN_AN_HOUR} restarts of a counter in an hour",
+    ),
+    Check("scrapes_succeed", "failed_scrapes", "warning", "failed scrapes", "up is 1"),
+    Check(
+        "broker_clock", "ahead_of_clock", "warning", "times after their own scrape",
+        f"a broker's clock at most {AHEAD_MS // 1000} s ahead of the scraping server's",
+    ),
     Check("values_finite", "not_finite_values", "warning", "samples that are NaN or infinite", "finite values"),
 )  # fmt: skip
 
 
+#: Blocks that are counted in this process at most: an hour of some 300 subscriptions.
+_IN_PROCESS_BLOCKS = 20_000
+
+
 def check_samples(
-    session: SparkSession, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
+    session: SparkSession | None, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
 ) -> GateResult:
     """Check the blocks that touch [start_ms, end_ms) of some clusters.
+
+    Parameters
+    ----------
+    session : SparkSession, optional
+        Without one everything is counted in this process.
 
     Returns
     -------
     GateResult
         Rows for ``quality``; ``stopped`` where nothing may be computed from these blocks.
     """
-    frame = _frame(session, lake, set(clusters), start_ms, end_ms).persist()
-    try:
-        return judge(
-            frame,
-            CHECKS,
-            gate="samples",
-            table="samples",
-            row_word="blocks",
-            run_id=run_id,
-            example_columns=("series_id", "metric_name", "block_start_ms"),
-            describe=lambda example: _with_labels(lake, example),
-        )
-    finally:
-        frame.unpersist()
+    return judge(
+        _frame(session, lake, set(clusters), start_ms, end_ms),
+        CHECKS,
+        gate="samples",
+        table="samples",
+        row_word="blocks",
+        run_id=run_id,
+        example_columns=("series_id", "metric_name", "block_start_ms"),
+        describe=lambda example: _described(lake, example),
+    )
 
 
-def _frame(session: SparkSession, lake: Lake, clusters: set[str], start_ms: int, end_ms: int) -> DataFrame:
+def _frame(session: SparkSession | None, lake: Lake, clusters: set[str], start_ms: int, end_ms: int) -> Frame:
     """One row per block with its fault columns.
 
     All blocks of a series are in files of one metric, cluster and shard. A task therefore gets such a group of files
     whole and in order of time, and nothing has to be shuffled for what one block has to know of the one before.
     """
-    from pyspark.sql.pandas.types import from_arrow_schema
-
     between = {"block_start_ms": (block_start(start_ms), end_ms - 1)}
     groups: dict[tuple[str, str, int], list[DataFile]] = defaultdict(list)
     for file in lake.files("samples", between=between):
@@ -120,28 +144,13 @@ def _frame(session: SparkSession, lake: Lake, clusters: set[str], start_ms: int,
             "catalogue": catalogue[shard],
             "metric_name": metric_name,
         }
-        for (metric_name, _, shard), files in groups.items()
+        for (metric_name, _, shard), files in sorted(groups.items(), key=lambda one: one[0][2])
     ]
-    schema = from_arrow_schema(FAULTS)
-    if not tasks:
-        return session.createDataFrame([], schema)
-
-    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for task in batch.to_pylist():
-                yield from faults_of_files(**task)
-
-    parts = min(len(tasks), 4 * session.sparkContext.defaultParallelism)
-    return session.createDataFrame(pa.Table.from_pylist(tasks)).repartition(parts).mapInArrow(count, schema)
+    # Opening a file costs as much as some ten blocks.
+    blocks = sum(file.rows + 10 for files in groups.values() for file in files)
+    return mapped(session, tasks, faults_of_files, FAULTS, blocks, most=_IN_PROCESS_BLOCKS)
 
 
-def _with_labels(lake: Lake, example: dict) -> dict:
-    """Name the series by its labels; nobody knows it by its hash."""
-    found = lake.read("series", columns=["labels"], where=pc.field("series_id") == example["series_id"])
-    labels = dict(found.column("labels")[0].as_py()) if found.num_rows else None
-    return {
-        "series_id": example["series_id"],
-        "metric_name": example["metric_name"],
-        "labels": labels,
-        "block": format_time(example["block_start_ms"]),
-    }
+def _described(lake: Lake, example: dict) -> dict:
+    series = with_labels(lake, {name: example[name] for name in ("series_id", "metric_name")})
+    return series | {"block": format_time(example["block_start_ms"])}

@@ -1,7 +1,14 @@
 """The gate between transforms and models: in, ``signals`` of a range; out, what cannot be true in them.
 
-A repeated or crooked minute, a negative difference of a counter and a negative use of a limit are faults of ours, not
-of a source: *errors*. A share outside 0 to 1 comes from scrapes that crowd into one minute: *warning*.
+Why each check has its severity:
+
+- A repeated or crooked minute, a negative difference of a counter, a negative rate from counters, a negative use of a
+  limit and a limit or period that is not above zero are faults of ours, not of a source: *errors*.
+- A share outside 0 to 1 comes from scrapes that crowd into one minute, an age below zero from a broker's clock ahead of
+  the Prometheus'. Healthy sources do that: *warnings*.
+- A minute that is missing between two others says that nobody exposed the topic for longer than the look-back of five
+  minutes: an unload, or a hole of the source. Windows with it carry less coverage: *warning*.
+- A backlog that moves otherwise than what came in and went out (:mod:`flow_balance`): *warning*.
 """
 
 from __future__ import annotations
@@ -9,37 +16,97 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.contracts.words import LEVELS, UNITS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.quality.expectations import Check
+from throttlescope.ingest.quality import flow_balance
+from throttlescope.ingest.quality.checks import Check, below_zero, counted, outside_share
 from throttlescope.ingest.quality.findings import GateResult, judge
-from throttlescope.ingest.times import MINUTE_MS, block_start
+from throttlescope.ingest.quality.frames import counted_from, inside, rows_of
+from throttlescope.ingest.quality.verdicts import with_hour
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_NAMES = tuple(column.name for column in TABLES["signals"].columns)
+_DELTAS = tuple(name for name in _NAMES if name.endswith("_delta"))
+_RATES = tuple(name for name in _NAMES if name.endswith("_rate_5m"))
+_USES = tuple(name for name in _NAMES if name.startswith("rho_"))
+_SHARES = tuple(name for name in _NAMES if name.endswith("_share") and name != "coverage_share")
+_AGES = ("last_flow_age_s", "last_ack_age_s", "mark_delete_age_s")
+_LIMITS = tuple(f"limit_{level}_{what}" for level in LEVELS for what in (*UNITS, "period_s"))
+
 CHECKS = (
     Check(
         "minute_key_unique", "repeated_minutes", "error", "repeated minutes",
-        f"one row per {', '.join(TABLES['signals'].key)}",
+        f"one row per {', '.join(TABLES['signals'].key)}", tally="count(*) - count(DISTINCT minute_ms)",
     ),
-    Check("minute_on_grid", "crooked_minutes", "error", "minutes off the grid", "minute_ms a multiple of 60 000"),
-    Check("deltas_not_negative", "negative_deltas", "error", "negative differences", "counter differences >= 0"),
-    Check("use_not_negative", "negative_uses", "error", "negative uses of a limit", "rho >= 0"),
-    Check("coverage_is_share", "coverage_outside", "warning", "coverages outside 0 to 1", "coverage from 0 to 1"),
-    Check("shares_are_shares", "shares_outside", "warning", "shares outside 0 to 1", "shares from 0 to 1"),
+    Check(
+        "minute_on_grid", "crooked_minutes", "error", "minutes off the grid", "minute_ms a multiple of 60 000",
+        faulty=f"minute_ms % {MINUTE_MS} <> 0",
+    ),
+    Check(
+        "deltas_not_negative", "negative_deltas", "error", "negative differences", "counter differences >= 0",
+        tally=below_zero(_DELTAS),
+    ),
+    Check(
+        "counter_rates_not_negative", "negative_rates", "error", "negative rates of counters", "rates >= 0",
+        tally=below_zero(_RATES),
+    ),
+    Check(
+        "use_not_negative", "negative_uses", "error", "negative uses of a limit", "rho >= 0", tally=below_zero(_USES)
+    ),
+    Check(
+        "limits_above_zero", "limits_not_above_zero", "error", "limits or periods that are not above 0",
+        "rates and periods above 0; no limit is NULL",
+        tally=" + ".join(f"sum(CASE WHEN {name} <= 0 THEN 1 ELSE 0 END)" for name in _LIMITS),
+    ),
+    Check(
+        "minutes_complete", "missing_minutes", "warning", "missing minutes",
+        "a row for every minute between the first and the last of an hour",
+        tally=f"(max(minute_ms) - min(minute_ms)) / {MINUTE_MS} + 1 - count(DISTINCT minute_ms)",
+    ),
+    Check(
+        "coverage_is_share", "coverage_outside", "warning", "coverages outside 0 to 1", "coverage from 0 to 1",
+        tally=outside_share(("coverage_share",)),
+    ),
+    Check(
+        "shares_are_shares", "shares_outside", "warning", "shares outside 0 to 1", "shares from 0 to 1",
+        tally=outside_share(_SHARES),
+    ),
+    Check(
+        "ages_not_negative", "negative_ages", "warning", "ages below zero", "a broker's clock not ahead of the scrape",
+        tally=below_zero(_AGES),
+    ),
 )  # fmt: skip
 
-_NAMES = tuple(column.name for column in TABLES["signals"].columns)
-_DELTAS = tuple(name for name in _NAMES if name.endswith("_delta"))
-_USES = tuple(name for name in _NAMES if name.startswith("rho_"))
-_SHARES = tuple(name for name in _NAMES if name.endswith("_share") and name != "coverage_share")
+SUITE = (*CHECKS, flow_balance.CHECK)
+
+_READ = sorted(
+    {
+        *SUBSCRIPTION_KEY_NAMES, "minute_ms", "coverage_share", *_DELTAS, *_RATES, *_USES, *_SHARES, *_AGES, *_LIMITS,
+        *flow_balance.COLUMNS,
+    }
+)  # fmt: skip
+
+
+_KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
+_HOUR = f"minute_ms - minute_ms % {BLOCK_MS}"
+#: One row per subscription partition and UTC hour.
+_SELECT = (
+    f"SELECT {_KEY}, hour_ms, {', '.join(check.column for check in CHECKS)}, {flow_balance.JUDGED} "  # noqa: S608
+    f"FROM (SELECT {_KEY}, {_HOUR} AS hour_ms, {counted(CHECKS)}, {flow_balance.MEASURES} "
+    f"FROM {{signals}} GROUP BY {_KEY}, {_HOUR}) AS hours"
+)
 
 
 def check_signals(
-    session: SparkSession,
-    signals: Lake | DataFrame,
+    session: SparkSession | None,
+    signals: Lake | DataFrame | pa.Table,
     clusters: Iterable[str],
     start_ms: int,
     end_ms: int,
@@ -49,53 +116,25 @@ def check_signals(
 
     Parameters
     ----------
-    signals : Lake or DataFrame
-        The lake that holds them, or a frame with the columns of ``signals``.
+    session : SparkSession, optional
+        Without one everything is counted in this process.
+    signals : Lake, DataFrame or pyarrow.Table
+        The lake that holds them, or rows with the columns of ``signals``.
     """
-    from pyspark.sql import functions as F
-
     clusters = sorted(set(clusters))
+    rows = {"signals": signals}
     if isinstance(signals, Lake):
         between = {"minute_ms": (block_start(start_ms), end_ms - 1)}
         files = signals.files("signals", partition={"cluster": clusters}, between=between)
-        signals = signals.spark(session, "signals", files)
-    chosen = signals.where(
-        F.col("cluster").isin(clusters) & (F.col("minute_ms") >= start_ms) & (F.col("minute_ms") < end_ms)
+        rows = rows_of(session, signals, {"signals": files}, {"signals": _READ})
+    rows = {"signals": inside(rows["signals"], clusters, "minute_ms", start_ms, end_ms)}
+    return judge(
+        counted_from(session, rows, _SELECT),
+        SUITE,
+        gate="signals",
+        table="signals",
+        row_word="subscription hours",
+        run_id=run_id,
+        example_columns=(*SUBSCRIPTION_KEY_NAMES, "hour_ms"),
+        describe=with_hour,
     )
-
-    def faults(condition):
-        return F.count_if(condition)
-
-    def any_of(names, test):
-        return sum((faults(test(F.col(name))) for name in names), F.lit(0))
-
-    def below_zero(value):
-        return (value < 0) | F.isnan(value)
-
-    def no_share(value):
-        return (value < 0) | (value > 1)
-
-    frame = (
-        chosen.groupBy(*SUBSCRIPTION_KEY_NAMES)
-        .agg(
-            (F.count("*") - F.count_distinct("minute_ms")).alias("repeated_minutes"),
-            faults(F.col("minute_ms") % MINUTE_MS != 0).alias("crooked_minutes"),
-            any_of(_DELTAS, below_zero).alias("negative_deltas"),
-            any_of(_USES, below_zero).alias("negative_uses"),
-            any_of(("coverage_share",), no_share).alias("coverage_outside"),
-            any_of(_SHARES, no_share).alias("shares_outside"),
-        )
-        .persist()
-    )
-    try:
-        return judge(
-            frame,
-            CHECKS,
-            gate="signals",
-            table="signals",
-            row_word="subscriptions",
-            run_id=run_id,
-            example_columns=SUBSCRIPTION_KEY_NAMES,
-        )
-    finally:
-        frame.unpersist()

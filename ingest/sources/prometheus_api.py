@@ -119,6 +119,10 @@ class PrometheusApi:
         """``/api/v1/status/buildinfo``: version and the like; empty where a server has none."""
         return self._optional("/api/v1/status/buildinfo", meter)
 
+    def runtime_info(self, meter: Meter | None = None) -> dict[str, str]:
+        """``/api/v1/status/runtimeinfo``: retention and the like; empty where a server has none."""
+        return self._optional("/api/v1/status/runtimeinfo", meter)
+
     def external_labels(self, meter: Meter | None = None) -> dict[str, str]:
         """``external_labels`` of the server's configuration; empty where a server does not show it."""
         text = self._optional("/api/v1/status/config", meter).get("yaml", "")

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.policy_answers import answer_fault
 from throttlescope.ingest.sources.access import (
     TRANSPORT_ERRORS,
     Access,
@@ -58,6 +59,8 @@ class AdminSnapshot:
         What the brokers had to serve.
     failures : list of Failure
         Questions without an answer; the rows lack them.
+    refused : list of Refusal
+        Answers that are not what was asked for; they are among the failures, too.
     """
 
     policies: pa.Table
@@ -65,6 +68,16 @@ class AdminSnapshot:
     requests: int
     bytes: int
     failures: list[Failure]
+    refused: list[Refusal] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer that the door refuses: the table that it was meant for, the reason code, and the row."""
+
+    table: str
+    reason: str
+    row: dict[str, Any]
 
 
 @dataclass(frozen=True, order=True)
@@ -201,6 +214,7 @@ class _Collection:
         self.policies: list[dict[str, Any]] = []
         self.stats: list[dict[str, Any]] = []
         self.failures: list[Failure] = []
+        self.refused: list[Refusal] = []
         self.web_address = urlsplit(admin.urls[0]).netloc
 
     def run(self) -> AdminSnapshot:
@@ -234,6 +248,7 @@ class _Collection:
             self.admin.requests - requests,
             self.admin.bytes - size,
             self.failures,
+            self.refused,
         )
 
     # -- brokers ---------------------------------------------------------------------------
@@ -306,9 +321,22 @@ class _Collection:
         observed_ms = round(time.time() * 1000)
         try:
             body = self.admin.get(f"/admin/v2/{physical.path}/stats", getPreciseBacklog="true")
-            self.stats += stats_rows(self.cluster, topic.namespace, topic.name, partition, observed_ms, body)
-        except (SourceError, InputError) as error:
+        except SourceError as error:
             self._failed("topic_stats", physical.name, error)
+            return
+        row = {
+            "cluster": self.cluster,
+            "namespace": topic.namespace,
+            "topic": topic.name,
+            "partition": partition,
+            "observed_ms": observed_ms,
+            "body": body,
+        }
+        try:
+            self.stats += stats_rows(**row)
+        except InputError as error:
+            self._failed("topic_stats", physical.name, error)
+            self.refused.append(Refusal("topic_stats", "stats_unreadable", row))
 
     # -- one question ----------------------------------------------------------------------
 
@@ -334,17 +362,20 @@ class _Collection:
         if without_secrets and isinstance(answer, dict):
             answer = {name: _hidden(name, value) for name, value in answer.items()}
             body = json.dumps(answer)
-        self.policies.append(
-            {
-                "cluster": self.cluster,
-                "scope": scope,
-                "key": key,
-                "body": body,
-                "broker": broker or self.web_address,
-                "observed_ms": observed_ms,
-                "date": date_of(observed_ms),
-            }
-        )
+        row = {
+            "cluster": self.cluster,
+            "scope": scope,
+            "key": key,
+            "body": body,
+            "broker": broker or self.web_address,
+            "observed_ms": observed_ms,
+        }
+        if fault := answer_fault(scope, body):
+            # Read as it is, it would pass for "nothing set".
+            self.failures.append(Failure(scope, key, fault))
+            self.refused.append(Refusal("policies", "policy_unreadable", row))
+            return None
+        self.policies.append(row | {"date": date_of(observed_ms)})
         return answer
 
     def _failed(self, scope: str, key: str, error: Exception) -> None:

@@ -1,7 +1,6 @@
-"""The quarantine: in, a row that was refused and why; out, rows of the table ``quarantine``.
+"""Refusing: in, a row and why it cannot be taken; out, rows of the table ``quarantine``.
 
-One bad row does not fail a run: it is kept whole, with its reason, and counted. Reasons are a closed list, so that
-they can be counted over runs and looked up.
+Reasons are a closed list, so that they can be counted over runs and looked up.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ REASONS: dict[str, str] = {
     "invalid_partition": "a partition label that is no whole number from -1",
     "label_not_utf8": "a label whose bytes are no text",
     "policy_unreadable": "an answer of the admin API that is not what its version documents",
-    "limit_unresolved": "policies from which no effective limit could be read",
     "stats_unreadable": "per-partition stats of the admin API without the fields that they must have",
-    "truth_unreadable": "a truth range with an unknown word or an impossible time",
+    "samples_not_kept": "a series whose samples were too many to be kept with it, or that an earlier version refused",
+    "row_unreadable": "a row that is no JSON of the form that its table's door takes",
 }
 
 

@@ -1,0 +1,83 @@
+"""Delta tables of a lake. In: a storage and a table's name. Out: the table at its newest version, or at an older one.
+
+On disk a table is opened anew each time: that takes milliseconds. In an object store its log is kept between two looks and only
+what came since is fetched: two requests where nothing did.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.formats import check_readable
+from throttlescope.ingest.lake.storage import Storage
+
+
+class DeltaTables:
+    """The tables of one lake; threads may share it."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._kept: dict[str, DeltaTable] = {}
+        self._lock = threading.RLock()
+
+    def uri(self, table: str) -> str:
+        """Where a table is.
+
+        Raises
+        ------
+        InputError
+            There is no such table.
+        """
+        if table not in TABLES:
+            raise InputError("No such table", got=repr(table), expected=", ".join(TABLES))
+        return self._storage.address(table)
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[None]:
+        """While in it, no other thread moves a kept table to a newer version; faults of the store are told as such."""
+        if not self._storage.is_remote:
+            yield
+            return
+        from throttlescope.ingest.lake.store_errors import is_store_fault, told
+
+        with self._lock:
+            try:
+                yield
+            except (DeltaError, OSError) as error:
+                if isinstance(error, TableNotFoundError | FileNotFoundError) or not is_store_fault(error):
+                    raise
+                raise told(error, self._storage.root) from error
+
+    def open(self, table: str, version: int | None = None) -> DeltaTable | None:
+        """A table; None where it was never written. Use it within :meth:`looking`."""
+        uri = self.uri(table)
+        try:
+            if self._storage.is_remote:
+                delta = self._newest(table, uri)
+                if version is not None and version != delta.version():
+                    delta = DeltaTable(uri, version=version, storage_options=self._storage.delta_options())
+            elif not os.path.isdir(os.path.join(uri, "_delta_log")):
+                return None
+            else:
+                delta = DeltaTable(uri, version=version)
+        except TableNotFoundError:
+            self._kept.pop(table, None)
+            return None
+        check_readable(delta, TABLES[table])
+        return delta
+
+    def _newest(self, table: str, uri: str) -> DeltaTable:
+        delta = self._kept.get(table)
+        if delta is None:
+            delta = self._kept[table] = DeltaTable(uri, storage_options=self._storage.delta_options())
+        else:
+            delta.update_incremental()
+        return delta

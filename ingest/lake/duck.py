@@ -1,0 +1,56 @@
+"""DuckDB over a lake's files. In: a connection, and files of a snapshot. Out: SQL that reads them, on disk or in an object store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import duckdb
+import pyarrow as pa
+
+from throttlescope.ingest.lake.files import DataFile
+from throttlescope.ingest.lake.storage import Storage
+
+
+def reaches(connection: duckdb.DuckDBPyConnection, storage: Storage) -> None:
+    """Let a connection, and every cursor of it, read files of a storage."""
+    if storage.is_remote:
+        from throttlescope.ingest.lake.duck_files import store_files
+
+        # DuckDB's own reader of S3 is an extension that it would have to download.
+        connection.register_filesystem(store_files())
+
+
+def from_files(files: Sequence[DataFile], *, union_by_name: bool = False) -> str:
+    """What stands behind FROM to read some files; at least one."""
+    quoted = ", ".join("'" + file.path.replace("'", "''") + "'" for file in files)
+    more = ", union_by_name = true" if union_by_name else ""
+    return f"read_parquet([{quoted}], hive_partitioning = false{more})"
+
+
+def make_empty(connection: duckdb.DuckDBPyConnection, name: str, schema: pa.Schema) -> None:
+    """Make a table without rows. A real one: what is only registered is not seen by cursors."""
+    connection.register("empty", schema.empty_table())
+    connection.execute(f"CREATE TABLE {name} AS SELECT * FROM empty")  # noqa: S608
+    connection.unregister("empty")
+
+
+def is_widened(
+    connection: duckdb.DuckDBPyConnection, files: Sequence[DataFile], columns: Iterable[str]
+) -> bool:
+    """Whether some files were written before a table had all of its columns. Only the oldest is looked into; at least one."""
+    oldest = min(files, key=lambda file: file.committed_ms)
+    # DuckDB looks, so that a file that is gone is the same fault here as in any query.
+    described = connection.execute(f"DESCRIBE SELECT * FROM {from_files([oldest])}").fetchall()  # noqa: S608
+    return not set(columns) <= {row[0] for row in described}
+
+
+def with_all_columns(empty: str, files: Sequence[DataFile]) -> str:
+    """What stands behind FROM to read files of which some lack columns: those are NULL. It costs a look into every file.
+
+    Parameters
+    ----------
+    empty : str
+        A table without rows that has them all (:func:`make_empty`): it may be that no file has the newest one.
+    """
+    stored = from_files(files, union_by_name=True)
+    return f"(SELECT * FROM {empty} UNION ALL BY NAME SELECT * FROM {stored})"  # noqa: S608

@@ -1,0 +1,99 @@
+"""Parquet files of a lake, wherever they are. In: addresses of files, on disk or ``s3://``. Out: as pyarrow reads them.
+
+The only place that opens a lake's files for reading. A file on disk is opened by its path, as before; of an object
+the footer and the columns asked for are fetched, in few and large pieces.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+_REMOTE = "s3://"
+
+
+def is_remote(path: str) -> bool:
+    """Whether an address is an object's."""
+    return path.startswith(_REMOTE)
+
+
+def parquet_file(path: str, **options: Any) -> pq.ParquetFile:
+    """One open file; close it, or read it whole.
+
+    Parameters
+    ----------
+    options
+        As :class:`pyarrow.parquet.ParquetFile` takes them.
+
+    Raises
+    ------
+    FileNotFoundError
+        The file is not there.
+    SourceError
+        The object store does not answer or refuses.
+    """
+    if not is_remote(path):
+        return pq.ParquetFile(path, **options)
+    with told_as_store(path):
+        # Columns are fetched together before any is decoded: a request each would cost a round trip each.
+        return pq.ParquetFile(_opened(path), pre_buffer=True, **options)
+
+
+def read_parquet(
+    path: str,
+    columns: Sequence[str] | None = None,
+    *,
+    use_threads: bool = True,
+    where: pc.Expression | None = None,
+) -> pa.Table:
+    """Rows of one file, with its own columns or some of them."""
+    columns = None if columns is None else list(columns)
+    if where is not None:
+        with told_as_store(path):
+            return dataset([path]).to_table(columns=columns, filter=where, use_threads=use_threads)
+    with told_as_store(path), parquet_file(path) as file:
+        return file.read(columns, use_threads=use_threads)
+
+
+def dataset(
+    paths: Sequence[str], schema: pa.Schema | None = None, *, kind: Literal["parquet", "arrow"] = "parquet"
+) -> ds.Dataset:
+    """Some files as one dataset; a column of the schema that a file lacks is NULL there."""
+    if not paths or not is_remote(paths[0]):
+        return ds.dataset(list(paths), schema=schema, format=kind)
+    from throttlescope.ingest.lake.object_store import arrow_filesystem
+
+    whole = ds.ParquetFragmentScanOptions(pre_buffer=True)
+    format_ = kind if kind == "arrow" else ds.ParquetFileFormat(default_fragment_scan_options=whole)
+    with told_as_store(paths[0]):
+        keys = [path.removeprefix(_REMOTE) for path in paths]
+        return ds.dataset(keys, schema=schema, format=format_, filesystem=arrow_filesystem())
+
+
+@contextlib.contextmanager
+def told_as_store(path: str) -> Iterator[None]:
+    """Faults of the object store as what a user is to see; those of files on disk, and a file that is gone, as they are."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if not is_remote(path):
+            raise
+        from throttlescope.ingest.lake.store_errors import is_store_fault, told
+
+        if not is_store_fault(error):
+            raise
+        raise told(error, path) from error
+
+
+def _opened(path: str) -> pa.NativeFile:
+    from throttlescope.ingest.lake.object_store import arrow_filesystem
+
+    return arrow_filesystem().open_input_file(path.removeprefix(_REMOTE))

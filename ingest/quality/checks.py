@@ -1,0 +1,69 @@
+"""What a check is: in, nothing; out, one expectation about a frame of counted faults, with its words.
+
+A suite is a tuple of checks. Each says how its faults are counted, so that counting and judging cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Check:
+    """One expectation about a frame of counted faults.
+
+    Attributes
+    ----------
+    name : str
+        Its name in ``quality.check``.
+    column : str
+        Integer column of the frame that counts the faults of a row; it has to be 0 everywhere.
+    severity : str
+        ``error`` or ``warning``.
+    fault, expected : str
+        Words for what is counted and for what would have been right.
+    unique : tuple of str
+        Where given, the columns that together may not repeat: judged instead of ``column``, which then only
+        locates the repeated rows.
+    faulty : str
+        SQL that is true of a row of the table with this fault; the rows of a group that have it are counted.
+    tally : str
+        SQL that counts the faults of a group itself, where no single row has them.
+    aside : tuple of (str, str)
+        Columns that are 1 where the check has nothing to say about a row, each with the reason in words.
+    """
+
+    name: str
+    column: str
+    severity: str
+    fault: str
+    expected: str
+    unique: tuple[str, ...] = ()
+    faulty: str = ""
+    tally: str = ""
+    aside: tuple[tuple[str, str], ...] = ()
+
+
+def counted(checks: Iterable[Check]) -> str:
+    """The SQL columns that count the faults of a group, in the words that Spark and DuckDB share."""
+    columns = []
+    for check in checks:
+        tally = check.tally or f"sum(CASE WHEN {check.faulty} THEN 1 ELSE 0 END)"
+        columns.append(f"CAST(coalesce({tally}, 0) AS BIGINT) AS {check.column}")
+    return ", ".join(columns)
+
+
+def below_zero(names: Sequence[str]) -> str:
+    """SQL: how many of some numbers are negative or no number at all."""
+    return added(names, "{0} < 0 OR isnan(CAST({0} AS DOUBLE))")
+
+
+def outside_share(names: Sequence[str]) -> str:
+    """SQL: how many of some shares are not from 0 to 1."""
+    return added(names, "{0} < 0 OR {0} > 1 OR isnan(CAST({0} AS DOUBLE))")
+
+
+def added(names: Sequence[str], test: str) -> str:
+    """SQL: how often a test, which names a column by {0}, is true of some columns of a group's rows."""
+    return " + ".join(f"sum(CASE WHEN {test.format(name)} THEN 1 ELSE 0 END)" for name in names)
