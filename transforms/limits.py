@@ -124,6 +124,88 @@ def effective_limits(
     return rows
 
 
+@dataclass(frozen=True)
+class Rung:
+    """One record of a level's chain, whether it won or not.
+
+    Attributes
+    ----------
+    set_by : str
+        Which record: one of ``contracts.words.SET_BY``.
+    is_known : bool
+        It was asked for and answered; without an answer nothing below it can be said to win.
+    rate_msg, rate_bytes : int or None
+        Per period; None: none, which counts as not set.
+    wins : bool
+        It is what the broker goes by. It wins whole: what it leaves out is no limit.
+    """
+
+    level: str
+    set_by: str
+    is_known: bool
+    rate_msg: int | None
+    rate_bytes: int | None
+    period_s: int
+    relative_to_publish: bool
+    wins: bool
+
+    @property
+    def sets(self) -> bool:
+        return self.rate_msg is not None or self.rate_bytes is not None
+
+
+def limit_ladder(
+    policies: Sequence[Mapping],
+    topic_stats: Sequence[Mapping] = (),
+    *,
+    cluster: str,
+    namespace: str,
+    topic: str,
+    partition: int,
+    subscription: str,
+) -> list[Rung]:
+    """Every record of the three chains of one subscription partition, by the newest answers.
+
+    Parameters
+    ----------
+    policies, topic_stats
+        As for :func:`effective_limits`; those of this subscription, its topic, its namespace and the brokers are enough.
+
+    Returns
+    -------
+    list of Rung
+        By level, in the order in which the broker looks; the winner is the one that :func:`effective_limits` writes.
+    """
+    known = _Known(_Owners(topic_stats), cluster=cluster)
+    for answer in sorted(policies, key=lambda row: (row["observed_ms"], row["scope"], row["key"])):
+        known.observed_ms = answer["observed_ms"]
+        known.take(answer)
+    key = _Key(cluster, namespace, topic, partition, subscription)
+    owner = known.owner(key)
+    runtime = known._runtime(owner)
+    rungs = []
+    for level in LEVELS:
+        is_open = True
+        for set_by, record in known._chain(level, key, owner, runtime):
+            wins = is_open and record is not None and record.sets
+            # An answer that is missing hides all below it.
+            is_open = is_open and record is not None and not wins
+            record_or_none = record or _Record()
+            rungs.append(
+                Rung(
+                    level,
+                    set_by,
+                    record is not None,
+                    record_or_none.msg if record_or_none.msg > 0 else None,
+                    record_or_none.bytes if record_or_none.bytes > 0 else None,
+                    record_or_none.period_s,
+                    record_or_none.relative,
+                    wins,
+                )
+            )
+    return rungs
+
+
 # -- snapshots --------------------------------------------------------------------------------
 
 

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
 from throttlescope.ingest.contracts.results import RULE_COLUMNS
 from throttlescope.ingest.contracts.words import LEVELS, UNITS
 from throttlescope.ingest.lake import DataFile
+from throttlescope.ingest.lake.parquet import dataset, read_parquet, told_as_store
 from throttlescope.ingest.selector import EQUAL, Matcher, Selector, metric_selector, parse_selector
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.transforms import deltas
@@ -396,9 +395,7 @@ def _key_of(labels: Mapping[str, str], names: tuple[str, ...] = SUBSCRIPTION_KEY
 
 def _catalogue(task: MinutesTask) -> pa.Table:
     columns = ["series_id", "metric_name", "cluster", "labels"]
-    rows = pa.concat_tables(
-        pq.ParquetFile(path).read(columns, use_threads=False) for path in task.series_files
-    )
+    rows = pa.concat_tables(read_parquet(path, columns, use_threads=False) for path in task.series_files)
     metrics = {file.partition["metric_name"] for file in task.sample_files}
     mine = pc.is_in(rows["cluster"], pa.array(sorted(task.newest_ms)))
     read = pc.is_in(rows["metric_name"], pa.array(sorted(metrics)))
@@ -411,4 +408,5 @@ def _rows_of_topics(table: str, paths: Sequence[str], topics: pa.Array, task: Mi
     if not paths:
         return schema.empty_table()
     mine = pc.field("cluster").isin(sorted(task.newest_ms)) & pc.field("topic").isin(topics)
-    return ds.dataset(list(paths), schema=schema, format="parquet").to_table(filter=mine, use_threads=False)
+    with told_as_store(paths[0]):
+        return dataset(paths, schema).to_table(filter=mine, use_threads=False)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +23,7 @@ from throttlescope.ingest.contracts.words import UNITS
 from throttlescope.ingest.labels import shard_of
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.metrics import METRICS
+from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, block_start, check_range, date_of
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.minutes import BACKLOG, SCHEMA, MinutesTask, metrics_read, task_rows
@@ -32,8 +34,20 @@ if TYPE_CHECKING:
 #: Bytes of sample files that one task reads at most, unless a single shard's day is more: some ten million samples.
 _TASK_BYTES = 32 * 1024 * 1024
 
+#: Series in an hour, of which a piece has more: each reads an hour of look-back again. A million samples at one a minute.
+_CUT_ROWS = 20_000
+#: A shard's day that is so many times what a core would get is cut: one crowded topic must not make all others wait.
+_HEAVY = 1.25
+
 #: A shard of a cluster.
 _Unit = tuple[str, int]
+
+
+class Span(NamedTuple):
+    """Whole UTC hours, [start_ms, end_ms)."""
+
+    start_ms: int
+    end_ms: int
 
 
 def build_signals(
@@ -56,7 +70,7 @@ def build_signals(
     check_range(start_ms, end_ms)
     clusters = sorted(set(clusters))
     start_ms, end_ms = block_start(start_ms), end_ms + -end_ms % BLOCK_MS
-    tasks = plan_tasks(lake, clusters, start_ms, end_ms, session.sparkContext.defaultParallelism)
+    tasks = plan_tasks(lake, clusters, start_ms, end_ms, parallelism(session))
     lake.replace_spark(
         with_broker_use(_minutes(session, tasks)),
         "signals",
@@ -82,7 +96,7 @@ def plan_tasks(
 
     What belongs together stays together: a shard of a cluster, for a UTC day at most, with the hour before it for
     look-backs, and the broker's own series, which are in a shard apart. Tasks are many enough for all cores and small
-    enough for their memory.
+    enough for their memory; a shard's day that is far larger than the others is cut into spans of hours.
     """
     clusters = set(clusters)
     newest_ms = _newest(lake, clusters)
@@ -95,12 +109,20 @@ def plan_tasks(
     for day_ms, files_of in _files_by_day(lake, clusters, start_ms, end_ms).items():
         day_end_ms = day_ms + DAY_MS
         # A shard without a backlog has no subscription.
-        bytes_of = {
-            unit: sum(file.size_bytes for file in files)
+        files_in = {
+            unit: files
             for unit, files in files_of.items()
             if any(file.partition["metric_name"] == BACKLOG for file in files)
         }
-        for share in _shares(bytes_of, parallelism):
+        # Bytes tell what has to be held, rows (series in an hour) what has to be done: like series take few bytes.
+        held = sum(file.size_bytes for files in files_in.values() for file in files)
+        rows_of = {unit: sum(file.rows for file in files) for unit, files in files_in.items()}
+        hours = Span(max(day_ms, start_ms), min(day_end_ms, end_ms))
+        pieces = _cut_heavy(rows_of, hours, parallelism)
+        light = {unit: rows for unit, rows in rows_of.items() if unit not in pieces}
+        work = [(hours, share) for share in _shares(light, max(parallelism, -(-held // _TASK_BYTES)))]
+        work += [(span, [unit]) for unit, spans in sorted(pieces.items()) for span in spans]
+        for span, share in work:
             # The broker's own series have no topic and so one shard: they go along with every other.
             read = set(share) | {(cluster, shard_of(cluster, "", "")) for cluster, _ in share}
             # Of the broker's shard only its own series: a topic that is in it too belongs to one task.
@@ -108,12 +130,13 @@ def plan_tasks(
                 file
                 for unit in read & files_of.keys()
                 for file in files_of[unit]
-                if unit in share or METRICS[file.partition["metric_name"]].level == "broker"
+                if (unit in share or METRICS[file.partition["metric_name"]].level == "broker")
+                and span.start_ms - BLOCK_MS <= file.minimum["block_start_ms"] < span.end_ms
             ]
             tasks.append(
                 MinutesTask(
-                    start_ms=max(day_ms, start_ms),
-                    end_ms=min(day_end_ms, end_ms),
+                    start_ms=span.start_ms,
+                    end_ms=span.end_ms,
                     sample_files=tuple(sorted(files, key=lambda file: file.path)),
                     series_files=tuple(
                         path
@@ -153,18 +176,31 @@ def _files_by_day(
     return dict(sorted(found.items()))
 
 
-def _shares(bytes_of: dict[_Unit, int], parallelism: int) -> list[list[_Unit]]:
+def _shares(rows_of: dict[_Unit, int], count: int) -> list[list[_Unit]]:
     """Units in shares of about the same size: the largest first, each to the share that is smallest so far."""
-    if not bytes_of:
-        return []
-    count = min(len(bytes_of), max(parallelism, -(-sum(bytes_of.values()) // _TASK_BYTES)))
-    shares: list[list[_Unit]] = [[] for _ in range(count)]
-    sizes = [0] * count
-    for unit in sorted(bytes_of, key=lambda unit: (-bytes_of[unit], unit)):
+    shares: list[list[_Unit]] = [[] for _ in range(min(len(rows_of), count))]
+    sizes = [0] * len(shares)
+    for unit in sorted(rows_of, key=lambda unit: (-rows_of[unit], unit)):
         smallest = sizes.index(min(sizes))
         shares[smallest].append(unit)
-        sizes[smallest] += bytes_of[unit]
+        sizes[smallest] += rows_of[unit]
     return shares
+
+
+def _cut_heavy(rows_of: dict[_Unit, int], hours: Span, parallelism: int) -> dict[_Unit, list[Span]]:
+    """Units that are more than a core's share, with the spans of time that they are cut into; none shorter than an hour.
+
+    Subscriptions of a topic share its limit, so a topic is not cut otherwise.
+    """
+    most = max(_CUT_ROWS, _HEAVY * sum(rows_of.values()) / parallelism)
+    count = (hours.end_ms - hours.start_ms) // BLOCK_MS
+    found = {}
+    for unit, rows in rows_of.items():
+        parts = min(count, int(-(-rows // most)))
+        if parts > 1:
+            edges = [hours.start_ms + BLOCK_MS * (count * part // parts) for part in range(parts + 1)]
+            found[unit] = [Span(*edge) for edge in pairwise(edges)]
+    return found
 
 
 def _newest(lake: Lake, clusters: set[str]) -> dict[str, int]:
@@ -203,11 +239,12 @@ def _minutes(session: SparkSession, tasks: list[MinutesTask]) -> DataFrame:
             for task in batch.column("task").to_pylist():
                 yield from task_rows(pickle.loads(task))  # noqa: S301 - our own task, from the driver
 
-    # As rows, so that each task gets its own work and not everybody's.
-    work = session.createDataFrame(
-        pa.table({"task": pa.array([pickle.dumps(task) for task in tasks], pa.binary())})
-    )
-    return work.repartition(len(tasks)).mapInArrow(run, schema)
+    # As rows, so that each task gets its own work and not everybody's; by number, because dealing them out would give one
+    # task two of them and another none.
+    numbers = pa.array(range(len(tasks)), pa.int32())
+    work = pa.array([pickle.dumps(task) for task in tasks], pa.binary())
+    frame = session.createDataFrame(pa.table({"number": numbers, "task": work}))
+    return frame.repartitionById(len(tasks), "number").mapInArrow(run, schema)
 
 
 # -- across shards ------------------------------------------------------------------------------

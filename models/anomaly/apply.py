@@ -1,10 +1,11 @@
 """Anomalies of a lake. In: ``signals`` and ``verdicts``. Out: ``anomalies``, on Spark for a fleet or in this process.
 
-Rows are grouped by topic partition and judged in the tasks; what is found is little, so it is grouped and committed by the driver.
+Subscriptions are judged in the tasks, some of them together; what is found is little, so it is grouped and committed by the driver.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
 from throttlescope.ingest.times import DAY_MS, dates_of
 from throttlescope.models.anomaly import minutes
 from throttlescope.models.anomaly import verdicts as diagnosis
@@ -70,45 +72,48 @@ def build_anomalies(
     judge = _here if session is None else _on_spark
     found, topics = judge(session, lake, clusters, judged)
     found = [row for row in found if row["start_ms"] >= from_ms]
-    return _write(lake, grouped(found, topics_judged(topics)), clusters, from_ms, end_ms, run_id)
+    return _write(lake, grouped(found, topics), clusters, from_ms, end_ms, run_id)
 
 
 def _on_spark(
     session: SparkSession, lake: Lake, clusters: list[str], judged: Range
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Rows of ``anomalies``, not grouped yet, and the topics that were there; topic partitions are judged in the tasks."""
+) -> tuple[list[dict[str, Any]], Counter[tuple[str, str | None]]]:
+    """Rows of ``anomalies``, not grouped yet, and how many topics there were."""
     # Imported here: judging in-process needs no Spark.
     from pyspark.sql import functions as F
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    signals = (
-        lake.spark(session, "signals", _files(lake, "signals", "minute_ms", clusters, judged))
-        .select(*_SIGNALS)
-        .where((F.col("minute_ms") >= judged.first_ms) & (F.col("minute_ms") < judged.end_ms))
-    )
-    verdicts = lake.spark(
-        session, "verdicts", _files(lake, "verdicts", "window_start_ms", clusters, judged)
-    ).select(*diagnosis.COLUMNS)
+    files = _files(lake, "signals", "minute_ms", clusters, judged)
+    count = share_count(session, sum(file.rows for file in files))
+    minutes = {"minute_ms": (judged.first_ms, judged.end_ms - 1)}
+    signals = lake.spark(session, "signals", files, columns=_SIGNALS, between=minutes)
+    said = _files(lake, "verdicts", "window_start_ms", clusters, judged)
+    verdicts = lake.spark(session, "verdicts", said, columns=diagnosis.COLUMNS)
     covered = {cluster: [] for cluster in clusters}
     for row in signals.where("coverage_share > 0").select("cluster", "minute_ms").distinct().collect():
         covered[row.cluster].append(row.minute_ms)
     covered = {cluster: np.array(sorted(starts_ms), dtype=np.int64) for cluster, starts_ms in covered.items()}
-    recent = (
-        signals.where(F.col("minute_ms") >= judged.start_ms).select("cluster", "topic", "broker").distinct()
+    # Counted there: topics are as many as the fleet is large, brokers are few.
+    recent = signals.where(F.col("minute_ms") >= judged.start_ms)
+    counted = recent.groupBy("cluster", "broker").agg(F.count_distinct("topic").alias("topics"))
+    whole = recent.groupBy("cluster").agg(F.count_distinct("topic").alias("topics"))
+    topics = Counter(
+        {(row.cluster, row.broker): row.topics for row in counted.collect() if row.broker is not None}
     )
+    topics.update({(row.cluster, None): row.topics for row in whole.collect()})
     schema = TABLES["anomalies"].loose_schema
 
     def judge(rows: pa.Table, said: pa.Table) -> pa.Table:
         return pa.Table.from_pylist(_judged(rows, said, judged, covered), schema=schema)
 
-    together = signals.groupBy(*TOPIC_KEY_NAMES).cogroup(verdicts.groupBy(*TOPIC_KEY_NAMES))
+    together = with_share(signals, count).groupBy(SHARE).cogroup(with_share(verdicts, count).groupBy(SHARE))
     found = together.applyInArrow(judge, from_arrow_schema(schema)).toArrow().to_pylist()
-    return found, [row.asDict() for row in recent.collect()]
+    return found, topics
 
 
 def _here(
     session: None, lake: Lake, clusters: list[str], judged: Range
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[dict[str, Any]], Counter[tuple[str, str | None]]]:
     """The same in this process."""
     inside = (pc.field("minute_ms") >= judged.first_ms) & (pc.field("minute_ms") < judged.end_ms)
     files = _files(lake, "signals", "minute_ms", clusters, judged)
@@ -119,7 +124,8 @@ def _here(
     topics = (
         recent.select(["cluster", "topic", "broker"]).group_by(["cluster", "topic", "broker"]).aggregate([])
     )
-    return _judged(signals, verdicts, judged, covered_minutes(signals)), topics.to_pylist()
+    found = _judged(signals, verdicts, judged, covered_minutes(signals))
+    return found, topics_judged(topics.to_pylist())
 
 
 def find_anomalies(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, check_range
 from throttlescope.models.diagnosis.fleet.hours import bounds, hours
 from throttlescope.models.diagnosis.fleet.quiet import judge_quiet
@@ -120,19 +119,3 @@ def verdicts_of(
         )
     ]
     return pa.Table.from_pylist(rows, schema=TABLES["verdicts"].loose_schema)
-
-
-def verdict_latest(lake: Lake) -> pa.Table:
-    """The newest verdict of every subscription partition, with the columns of ``verdicts``, sorted by key."""
-    contract = TABLES["verdicts"]
-    columns = ", ".join(f'"{column.name}"' for column in contract.columns)
-    key = ", ".join(f'"{name}"' for name in SUBSCRIPTION_KEY_NAMES)
-    connection = lake.duckdb()
-    try:
-        newest = connection.sql(
-            f"SELECT {columns} FROM verdicts QUALIFY row_number() OVER "  # noqa: S608 - our own names
-            f"(PARTITION BY {key} ORDER BY window_end_ms DESC, window_start_ms DESC) = 1 ORDER BY {key}"
-        ).to_arrow_table()
-    finally:
-        connection.close()
-    return newest.cast(contract.loose_schema)

@@ -1,6 +1,6 @@
 """Episodes of a lake, on Spark or in this process. In: ``signals`` and ``verdicts`` of a range. Out: the tables ``episodes`` and ``incidents``.
 
-Rows are grouped by topic partition and judged in the tasks; what is found is little, so the driver commits it, and then the shared
+Subscriptions are judged in the tasks, some of them together; what is found is little, so the driver commits it, and then the shared
 incidents of all episodes. A run takes up what earlier runs left open: it judges whole UTC days anew, from the one that holds the
 range's start less two hours, and continues what was there at that midnight.
 """
@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
 from throttlescope.models.diagnosis import thresholds as diagnosis
 from throttlescope.models.diagnosis.window import SubscriptionKey
@@ -126,7 +127,7 @@ def write_incidents(lake: Lake, cluster: str, run_id: str) -> int:
 
 
 def _judge(from_ms: int, judged_until_ms: int, open_rows: Rows) -> Callable[[pa.Table, pa.Table], pa.Table]:
-    """What a task does with one topic partition."""
+    """What a task does with one share of the subscriptions."""
 
     def judge(rows: pa.Table, said: pa.Table) -> pa.Table:
         return episodes_of(rows, said, from_ms=from_ms, judged_until_ms=judged_until_ms, stored=open_rows)
@@ -181,10 +182,13 @@ def _on_spark(
     # Imported here: judging in-process needs no Spark.
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    minutes = _asked(lake.spark(session, "signals", signals), from_ms, until_ms, open_rows)
-    said = lake.spark(session, "verdicts", verdicts).select(*VERDICT_COLUMNS)
+    count = share_count(session, sum(file.rows for file in signals))
+    read = {"minute_ms": (from_ms - BEFORE_MS, until_ms - 1)}
+    rows = lake.spark(session, "signals", signals, columns=COLUMNS, between=read)
+    minutes = _asked(rows, from_ms, until_ms, open_rows)
+    said = lake.spark(session, "verdicts", verdicts, columns=VERDICT_COLUMNS)
     said = said.where(f"window_end_ms > {from_ms - BEFORE_MS} AND window_start_ms < {until_ms}")
-    together = minutes.groupBy(*TOPIC_KEY_NAMES).cogroup(said.groupBy(*TOPIC_KEY_NAMES))
+    together = with_share(minutes, count).groupBy(SHARE).cogroup(with_share(said, count).groupBy(SHARE))
     schema = from_arrow_schema(TABLES["episodes"].loose_schema)
     return together.applyInArrow(judge, schema).toArrow().to_pylist()
 

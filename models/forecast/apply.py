@@ -119,7 +119,7 @@ def build_forecasts(
         # Imported here: forecasting in-process needs no Spark.
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        signals = lake.spark(session, "signals", files).select(*COLUMNS)
+        signals = lake.spark(session, "signals", files, columns=COLUMNS)
         df = signals.groupBy("cluster", "namespace", "topic").applyInArrow(
             forecast, from_arrow_schema(schema)
         )

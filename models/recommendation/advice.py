@@ -88,6 +88,7 @@ def advise(
     limiters: Sequence[str] = (),
     history: Observed | None = None,
     target_s: int = TARGET_S,
+    ground: Ground | None = None,
 ) -> Advice:
     """Find the smallest changes with which the backlog of a window is gone in time.
 
@@ -97,13 +98,15 @@ def advise(
         Limiters that are said to hold; by default all that have a limit.
     target_s : int
         Seconds within which the backlog is to be gone.
+    ground : Ground, optional
+        What earlier replays of the window found; ``history`` is its own then.
 
     Raises
     ------
     InputError
         The window cannot be replayed.
     """
-    ground = Ground(observed, history or observed)
+    ground = ground or Ground(observed, history or observed)
     found = counterfactuals(observed, limiters, ground=ground, horizon_s=target_s)
     levers: list[Recommendation] = []
     for row in found.rows:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pydantic import ValidationError
 
+from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.models.throttling.bounds import check
 from throttlescope.models.throttling.columns import EVENTS
 from throttlescope.models.throttling.compile import compile_scenario
@@ -168,7 +169,7 @@ def _on_spark(
                 [pa.array(numbers, pa.int64()), pa.array(found)], ["id", "summary"]
             )
 
-    cores = session.sparkContext.defaultParallelism
+    cores = parallelism(session)
     tasks = min(len(texts), TASKS_PER_CORE * cores)
     numbers = session.range(0, len(texts), 1, tasks)
     rows = numbers.mapInArrow(work, "id long, summary string").collect()

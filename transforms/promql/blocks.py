@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numba import njit
 
 from throttlescope.ingest.lake import DataFile
+from throttlescope.ingest.lake.parquet import read_parquet
 from throttlescope.transforms.promql.source import bounds_of
 
 _COLUMNS = ["series_id", "timestamps_ms", "values", "stale_ms"]
@@ -188,7 +188,7 @@ class _Part:
 
 def _read(path: str) -> _Part:
     # One file after the other: many are small, and a dataset's threads, or a mapped file's page faults, cost more.
-    table = pq.ParquetFile(path).read(_COLUMNS, use_threads=False).combine_chunks()
+    table = read_parquet(path, _COLUMNS, use_threads=False).combine_chunks()
     if table.num_rows == 0:
         none = np.empty(0, np.int64)
         return _Part(np.empty(0, _ID), none, np.empty(0), np.zeros(1, np.int64), none, np.zeros(1, np.int64))

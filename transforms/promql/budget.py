@@ -5,8 +5,13 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from throttlescope.transforms.promql.errors import QueryTimeoutError, TooManySamplesError
+from throttlescope.transforms.promql.errors import QueryCancelledError, QueryTimeoutError, TooManySamplesError
+
+if TYPE_CHECKING:
+    from throttlescope.transforms.promql.query import Options
 
 #: A slow machine's: what an array costs whose memory has to be fetched from the system first.
 _CELLS_PER_S = 20_000_000
@@ -21,13 +26,26 @@ class Budget:
         Samples that may be read, and cells that one step matrix may have.
     timeout_s : float
         Counted from now.
+    is_cancelled : callable, optional
+        Asked now and then: whether nobody waits for the answer any more.
     """
 
-    def __init__(self, max_samples: float = math.inf, timeout_s: float = math.inf) -> None:
+    def __init__(
+        self,
+        max_samples: float = math.inf,
+        timeout_s: float = math.inf,
+        is_cancelled: Callable[[], bool] | None = None,
+    ) -> None:
         self.max_samples, self.timeout_s = max_samples, timeout_s
+        self._is_cancelled = is_cancelled
         self._end_s = time.monotonic() + timeout_s
         self._loaded = 0
         self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, options: Options) -> Budget:
+        """What a query with these options may take, from now on."""
+        return cls(options.max_samples, options.timeout_s, options.is_cancelled)
 
     @property
     def left_s(self) -> float:
@@ -56,7 +74,9 @@ class Budget:
             )
 
     def check_time(self, cells: int = 0) -> None:
-        """Refuse to go on when the time is up, or would be before so many cells of a step matrix are made."""
+        """Refuse to go on when nobody waits, or the time is up, or would be before so many cells of a step matrix are made."""
+        if self._is_cancelled is not None and self._is_cancelled():
+            raise QueryCancelledError("query was canceled in expression evaluation")
         if self.left_s < cells / _CELLS_PER_S:
             raise QueryTimeoutError(
                 "query timed out in expression evaluation",

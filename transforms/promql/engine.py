@@ -109,7 +109,7 @@ class Engine:
     def _answer(
         self, text: str, plan: Plan, steps: Steps, options: Options, place: Place, kind: str
     ) -> Answer:
-        notes, budget = Notes(text), Budget(options.max_samples, options.timeout_s)
+        notes, budget = Notes(text), Budget.of(options)
         work, view = self._work(text, plan, steps, options)
         chosen = self._place(work, place)
         if not is_cut_whole(work.plan):

@@ -36,6 +36,10 @@ class QueryTimeoutError(QueryError):
     """The query took longer than it may."""
 
 
+class QueryCancelledError(QueryError):
+    """Nobody waits for the answer any more."""
+
+
 def place(text: str, position: int) -> str:
     """``line L, column C`` of an offset, both counted from 1."""
     line = text.count("\n", 0, position) + 1

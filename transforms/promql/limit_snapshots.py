@@ -7,13 +7,13 @@ import functools
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.words import UNITS
 from throttlescope.ingest.labels import shard_of
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.parquet import read_parquet
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC, LimitSeries, up
 from throttlescope.transforms.promql.source import bounds_of
@@ -158,7 +158,7 @@ def _rows(limits: pa.Table, row_of: np.ndarray, identity: np.ndarray) -> pa.Tabl
 @functools.lru_cache(maxsize=1024)
 def _compacted(path: str) -> pa.Table:
     """A file's rows without the snapshots between equal ones: limits change seldom and are read often."""
-    return compacted(pq.ParquetFile(path).read(COLUMNS, use_threads=False))
+    return compacted(read_parquet(path, COLUMNS, use_threads=False))
 
 
 def compacted(limits: pa.Table) -> pa.Table:

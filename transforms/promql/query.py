@@ -6,6 +6,7 @@ same evaluator.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from throttlescope.ingest.errors import InputError
@@ -35,6 +36,8 @@ class Options:
         Points per series that a range query may ask for.
     timeout_s : float
         ``query.timeout``.
+    is_cancelled : callable, optional
+        Asked now and then: whether nobody waits for the answer any more.
     """
 
     lookback_ms: int = LOOKBACK_MS
@@ -42,6 +45,7 @@ class Options:
     max_samples: int = 50_000_000
     max_points: int = 11_000
     timeout_s: float = 120.0
+    is_cancelled: Callable[[], bool] | None = None
 
 
 #: A server's default flags.
@@ -139,6 +143,6 @@ def kind_of_plan(plan: Plan) -> str:
 
 
 def _answer(text: str, plan: Plan, source: SampleSource, steps: Steps, options: Options, kind: str) -> Answer:
-    notes, budget = Notes(text), Budget(options.max_samples, options.timeout_s)
+    notes, budget = Notes(text), Budget.of(options)
     value = evaluate(plan, source, steps, lookback_ms=options.lookback_ms, notes=notes, budget=budget)
     return Answer(kind, steps, value, notes.warnings, notes.infos)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from throttlescope.ingest.times import format_time
+from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, Labels
 from throttlescope.transforms.promql.source import SampleSource
@@ -66,10 +67,18 @@ class Evaluation:
         In the order of :func:`order.schedule`.
     lookback_ms : int
         How long a sample is current.
+    budget : Budget, optional
+        What all evaluations together may take.
     """
 
-    def __init__(self, rules: Sequence[Scheduled], *, lookback_ms: int = LOOKBACK_MS) -> None:
-        self.rules, self.lookback_ms = list(rules), lookback_ms
+    def __init__(
+        self,
+        rules: Sequence[Scheduled],
+        *,
+        lookback_ms: int = LOOKBACK_MS,
+        budget: Budget | None = None,
+    ) -> None:
+        self.rules, self.lookback_ms, self.budget = list(rules), lookback_ms, budget
         self.states = {rule.number: State() for rule in rules}
         self.outcomes = {rule.number: Outcome() for rule in rules}
         self._last_reader: dict[int, int] = {}
@@ -120,7 +129,7 @@ class Evaluation:
         outcome, state = self.outcomes[rule.number], self.states[rule.number]
         first_ms, last_ms = int(times_ms[0]) - rule.offset_ms, int(times_ms[-1]) - rule.offset_ms
         steps = Steps(first_ms, last_ms, rule.interval_ms)
-        answers = answers_at(rule.plan, source, steps, self.lookback_ms)
+        answers = answers_at(rule.plan, source, steps, self.lookback_ms, self.budget)
         errors = answers.errors
         outcome.evaluations += len(times_ms)
         labels_of_element = alert_labels if isinstance(rule.rule, AlertingRule) else recorded_labels

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from throttlescope.transforms.promql.budget import Budget
-from throttlescope.transforms.promql.errors import QueryError
+from throttlescope.transforms.promql.errors import QueryCancelledError, QueryError, QueryTimeoutError
 from throttlescope.transforms.promql.evaluate import evaluate
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, merged
 from throttlescope.transforms.promql.plan import Plan
@@ -50,9 +50,25 @@ class Answers:
         return mask
 
 
-def answers_at(plan: Plan, source: SampleSource, steps: Steps, lookback_ms: int) -> Answers:
-    """Evaluate at every step, as if each were a query of its own."""
-    found = _Pieces(plan, source, lookback_ms)
+def answers_at(
+    plan: Plan, source: SampleSource, steps: Steps, lookback_ms: int, budget: Budget | None = None
+) -> Answers:
+    """Evaluate at every step, as if each were a query of its own.
+
+    Parameters
+    ----------
+    budget : Budget, optional
+        Of the whole evaluation. Where its time is up, or nobody waits, all of it ends; a moment that would hold too many samples
+        fails alone.
+
+    Raises
+    ------
+    QueryTimeoutError, QueryCancelledError
+        Of the budget.
+    TooManySamplesError
+        The moments together have more cells than the budget allows.
+    """
+    found = _Pieces(plan, source, lookback_ms, budget)
     times_ms, first, size = steps.times_ms, 0, _FIRST_STEPS
     while first < len(times_ms):
         after = min(first + size, len(times_ms))
@@ -63,20 +79,24 @@ def answers_at(plan: Plan, source: SampleSource, steps: Steps, lookback_ms: int)
 
 
 class _Pieces:
-    def __init__(self, plan: Plan, source: SampleSource, lookback_ms: int) -> None:
-        self.plan, self.source, self.lookback_ms = plan, source, lookback_ms
+    def __init__(
+        self, plan: Plan, source: SampleSource, lookback_ms: int, budget: Budget | None = None
+    ) -> None:
+        self.plan, self.source, self.lookback_ms, self.budget = plan, source, lookback_ms, budget
         self.pieces: list[tuple[int, StepMatrix]] = []
         self.errors: dict[int, str] = {}
 
     def evaluate(self, times_ms: np.ndarray, step_ms: int, column: int) -> int:
         """Evaluate some neighbours, halving what fails; the number of cells that it took."""
-        measured = _Measured()
+        measured = _Measured(self.budget)
         steps = Steps(int(times_ms[0]), int(times_ms[-1]), step_ms)
         try:
             value = evaluate(self.plan, self.source, steps, lookback_ms=self.lookback_ms, budget=measured)
             if isinstance(value, np.ndarray):
                 value = StepMatrix(((),), value[np.newaxis], np.ones((1, len(value)), bool))
             value = merged(value)
+        except (QueryTimeoutError, QueryCancelledError):
+            raise
         except QueryError as error:
             if len(times_ms) == 1:
                 self.errors[column] = str(error)
@@ -96,6 +116,8 @@ class _Pieces:
         for _, piece in self.pieces:
             for labels in piece.labels:
                 row_of.setdefault(labels, len(row_of))
+        if self.budget is not None:
+            self.budget.hold(len(row_of) * columns)
         values = np.full((len(row_of), columns), np.nan)
         present = np.zeros((len(row_of), columns), bool)
         for column, piece in self.pieces:
@@ -106,14 +128,20 @@ class _Pieces:
 
 
 class _Measured(Budget):
-    """Allows everything and counts the cells of all matrices."""
+    """Counts the cells of all matrices; allows everything but what another budget refuses."""
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Budget | None = None) -> None:
         super().__init__()
-        self.cells = 0
+        self.cells, self.bounds = 0, bounds
 
     def load(self, samples: int) -> None:
         pass
 
     def hold(self, samples: int) -> None:
         self.cells += samples
+        if self.bounds is not None:
+            self.bounds.hold(samples)
+
+    def check_time(self, cells: int = 0) -> None:
+        if self.bounds is not None:
+            self.bounds.check_time(cells)

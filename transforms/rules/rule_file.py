@@ -186,7 +186,12 @@ def read_rule_file(path: Path) -> RuleFile:
         ) from error
     except UnicodeDecodeError as error:
         raise RuleFileError(f"{path.name} is no UTF-8", got=str(error)) from error
-    return _Reading(path.name).file(text)
+    return read_rule_text(text, path.name)
+
+
+def read_rule_text(text: str, name: str) -> RuleFile:
+    """As :func:`read_rule_file`, of a text; ``name`` stands in messages where a file's name would."""
+    return _Reading(name).file(text)
 
 
 def parse_duration(text: str) -> int:

@@ -6,28 +6,20 @@ the next begins. A span reads what the one before has written from the lake like
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.lake import DataFile, Lake
+from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.manifest import new_run_id
 from throttlescope.ingest.metrics import METRICS
-from throttlescope.ingest.selector import NAME_LABEL, Selector
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, format_time
-from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
-from throttlescope.transforms.promql.plan import needed_samples, settled
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
-from throttlescope.transforms.promql.series_index import with_limits
 from throttlescope.transforms.promql.shards.work import LakeView
-from throttlescope.transforms.promql.source import SampleSource
-from throttlescope.transforms.rules.evaluation import Evaluation, Outcome, moments
+from throttlescope.transforms.rules.evaluation import Evaluation, Outcome
+from throttlescope.transforms.rules.needs import samples_of, source_of
 from throttlescope.transforms.rules.order import Scheduled, schedule
 from throttlescope.transforms.rules.outputs import metric_names
 from throttlescope.transforms.rules.resume import carried_ms, resumed
@@ -144,7 +136,7 @@ def run_rules(
     check_range(start_ms, end_ms)
     rules = schedule(files, evaluation_interval_ms)
     for rule in rules:
-        _check_writable(rule)
+        check_writable(rule)
     run = _Run(lake, rules, start_ms, end_ms, lookback_ms, progress)
     first_ms = start_ms
     while first_ms < end_ms:
@@ -181,7 +173,7 @@ class _Run:
             collect.take(rule, written)
             self._tell(first_ms, after_ms, collect.taken)
 
-        source = _source(self.lake, view, self.rules, first_ms, after_ms, self.lookback_ms)
+        source = source_of(self.lake, view, self.rules, first_ms, after_ms, self.lookback_ms)
         self.evaluation.span(source, first_ms, after_ms, finished=finished)
         writer.commit()
         self.spans += 1
@@ -212,7 +204,7 @@ class _Run:
             for rule in self.rules
             if isinstance(rule.rule, AlertingRule) and rule.rule.keep_firing_for_ms
         ]
-        before = _source(self.lake, view, keeping, earlier_ms, self.start_ms, self.lookback_ms, own)
+        before = source_of(self.lake, view, keeping, earlier_ms, self.start_ms, self.lookback_ms, own)
         self.evaluation.states = resumed(self.rules, before, self.start_ms, self.lookback_ms)
 
     def _tell(self, first_ms: int, after_ms: int, rules_done: int) -> None:
@@ -222,7 +214,8 @@ class _Run:
             self.progress(RunProgress(done / (self.end_ms - self.start_ms), first_ms, samples))
 
 
-def _check_writable(rule: Scheduled) -> None:
+def check_writable(rule: Scheduled) -> None:
+    """Refuse a rule whose series cannot be written: a label that needs Go, or a metric that is read from the source."""
     if isinstance(rule.rule, AlertingRule):
         for name, text in rule.rule.labels.items():
             if not fills_in(text):
@@ -261,90 +254,13 @@ class _Collector:
                 self.writer.write(metric, [parts[number] for number in sorted(parts)])
 
 
-# -- what a span reads -----------------------------------------------------------------------
-
-
-def _source(
-    lake: Lake,
-    view: LakeView,
-    rules: Sequence[Scheduled],
-    start_ms: int,
-    end_ms: int,
-    lookback_ms: int,
-    also: Mapping[str, tuple[int, int]] = MappingProxyType({}),
-) -> SampleSource:
-    """What the lake has for the evaluations in [start, end), and of other metrics in ranges of their own."""
-    needed = _ranges(view, rules, start_ms, end_ms, lookback_ms, also)
-    files = list(_files(view, needed))
-    metrics = sorted({file.partition["metric_name"] for file in files})
-    series = lake.read(
-        "series",
-        columns=["series_id", "metric_name", "labels"],
-        where=pc.field("metric_name").isin(pa.array(metrics, pa.string())),
-        version=view.versions[1],
-    )
-    limits = view.limits.within(*needed[LIMIT_METRIC]) if LIMIT_METRIC in needed else None
-    return LakeSource(files, with_limits(series, limits), limits=limits)
-
-
-def _ranges(
-    view: LakeView,
-    rules: Sequence[Scheduled],
-    start_ms: int,
-    end_ms: int,
-    lookback_ms: int,
-    also: Mapping[str, tuple[int, int]] = MappingProxyType({}),
-) -> dict[str, tuple[int, int]]:
-    """What is read of each metric."""
-    needed = dict(also)
-    for selector, (low, high) in _needed(rules, start_ms, end_ms, lookback_ms):
-        for metric in _metrics(view, selector):
-            before = needed.get(metric, (low, high))
-            needed[metric] = (min(low, before[0]), max(high, before[1]))
-    return needed
-
-
-def _files(view: LakeView, needed: Mapping[str, tuple[int, int]]) -> Iterator[DataFile]:
-    for (metric, _), files in view.files.items():
-        if metric in needed:
-            low, high = needed[metric]
-            for file in files:
-                if file.minimum["block_start_ms"] < high and file.maximum["block_start_ms"] + BLOCK_MS > low:
-                    yield file
-
-
-def _needed(
-    rules: Sequence[Scheduled], start_ms: int, end_ms: int, lookback_ms: int
-) -> Iterator[tuple[Selector, tuple[int, int]]]:
-    """What rules read for their evaluations in [start, end)."""
-    for rule in rules:
-        times_ms = moments(rule.interval_ms, start_ms, end_ms) - rule.offset_ms
-        # Of the first and the last: ``@ end()`` moves with the evaluation.
-        for time_ms in {int(times_ms[0]), int(times_ms[-1])} if len(times_ms) else ():
-            plan = settled(rule.plan, time_ms, time_ms)
-            yield from needed_samples([plan], time_ms, time_ms, lookback_ms).items()
-
-
-def _metrics(view: LakeView, selector: Selector) -> Iterable[str]:
-    names = {metric for metric, _ in view.files} | ({LIMIT_METRIC} if view.limits else set())
-    if selector.metric_name is not None:
-        return names & {selector.metric_name}
-    named = [matcher for matcher in selector.matchers if matcher.name == NAME_LABEL]
-    return {name for name in names if all(matcher.matches(name) for matcher in named)}
-
-
 def _span_end(
     view: LakeView, rules: Sequence[Scheduled], start_ms: int, end_ms: int, lookback_ms: int
 ) -> int:
     """Where a span ends that begins at ``start_ms``: on a whole part of the UTC day."""
     day_ms = start_ms - start_ms % DAY_MS
     shortest_ms = min((rule.interval_ms for rule in rules), default=MINUTE_MS)
-    needed = _ranges(view, rules, day_ms, day_ms + DAY_MS, lookback_ms)
-    samples = sum(
-        file.rows * view.samples_per_hour(file.partition["metric_name"]) for file in _files(view, needed)
-    )
-    if LIMIT_METRIC in needed:
-        samples += view.limits.count(*needed[LIMIT_METRIC])
+    samples = samples_of(view, rules, day_ms, day_ms + DAY_MS, lookback_ms)
     for hours in _SPAN_HOURS:
         span_ms = hours * BLOCK_MS
         if samples * hours / 24 <= SPAN_SAMPLES and span_ms / shortest_ms <= SPAN_MOMENTS:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.lake import DataFile, read_files
+from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.diagnosis.screen import Grid
 
@@ -104,7 +105,7 @@ def on_spark(
     run : function
         Does one piece; its batches have the columns of ``schema``.
     """
-    tasks = _tasks(work, rows, session.sparkContext.defaultParallelism)
+    tasks = _tasks(work, rows, parallelism(session))
 
     def run_task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -112,8 +113,15 @@ def on_spark(
                 for piece in pickle.loads(pieces):  # noqa: S301 - our own work, from the driver
                     yield from run(piece)
 
-    table = pa.table({"work": pa.array([pickle.dumps(task) for task in tasks], pa.binary())})
-    return session.createDataFrame(table).repartition(len(tasks)).mapInArrow(run_task, schema)
+    table = pa.table(
+        {
+            "task": pa.array(range(len(tasks)), pa.int32()),
+            "work": pa.array([pickle.dumps(task) for task in tasks], pa.binary()),
+        }
+    )
+    # By number: dealing them out would give one task two of them and another none.
+    frame = session.createDataFrame(table).repartitionById(len(tasks), "task")
+    return frame.mapInArrow(run_task, schema)
 
 
 def _tasks(work: list[object], rows: Callable[[object], int], parallelism: int) -> list[list[object]]:

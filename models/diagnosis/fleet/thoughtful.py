@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import DataFile
+from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.models.diagnosis.fleet.hours import on_spark, read_minutes, touches
 from throttlescope.models.diagnosis.history import HISTORY_COLUMNS, HISTORY_MS
@@ -65,7 +66,7 @@ def judge_left(session: SparkSession, files: list[DataFile], left: Left, window_
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    shares = share_out(left, session.sparkContext.defaultParallelism)
+    shares = share_out(left, parallelism(session))
     share_of = {key: number for number, share in enumerate(shares) for key in share}
     work = pieces(files, left, window_ms)
 

@@ -2,7 +2,8 @@
 
 ``read`` (with ``series`` and ``admin``) a lake -> ``window`` (with ``align``) ``observed`` -> ``capacity`` (with ``binding``)
 and ``change`` -> ``rebuild`` a world -> ``speed`` of the broker -> ``outlook`` -> ``replay``, whose ``answer`` has its
-``notes``. What several replays of one window share is their ``ground``.
+``notes``. What several replays of one window share is their ``ground``. ``rewind`` asks the other way: what would have been in the
+window. ``flow`` answers both in milliseconds, with what the simulator serves from a full backlog.
 
 >>> from throttlescope.models.throttling.replay import parse_change, read_observed, replay
 >>> observed = read_observed(lake, "persistent://acme/shop/orders#billing", start_ms, end_ms)  # doctest: +SKIP
@@ -13,10 +14,12 @@ and ``change`` -> ``rebuild`` a world -> ``speed`` of the broker -> ``outlook`` 
 from throttlescope.models.throttling.replay.answer import Answer, Arrivals, Forecast, Outlook
 from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
 from throttlescope.models.throttling.replay.change import KEYS, Change, parse_change
+from throttlescope.models.throttling.replay.flow import flow
 from throttlescope.models.throttling.replay.ground import Ground, fit_arrivals
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.read import newest_ms, read_observed
 from throttlescope.models.throttling.replay.replay import replay
+from throttlescope.models.throttling.replay.rewind import rewind
 
 __all__ = [
     "KEYS",
@@ -30,8 +33,10 @@ __all__ = [
     "Outlook",
     "fit_arrivals",
     "fit_capacity",
+    "flow",
     "newest_ms",
     "parse_change",
     "read_observed",
     "replay",
+    "rewind",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -50,6 +51,8 @@ class Outlook:
     held_by : str
         What holds the drain: a limiter (``subscription.msg``), ``consumers``, or ``reads``, the broker's own speed; ``arrivals``
         where there is nothing to drain.
+    used : mapping
+        Use of every limiter and of ``consumers`` until it is drained (or to the end), as shares of what they allow.
     """
 
     drain_s: float | None
@@ -59,6 +62,19 @@ class Outlook:
     growth_entries_per_s: float
     out_msg_per_s: float
     held_by: str
+    used: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def next_brake(self) -> tuple[str, float] | None:
+        """What would hold it next, and at how many messages per second: all are used more alike as more is dispatched.
+
+        None where nothing else is known, as no other limit is set and what consumers can do was never seen.
+        """
+        others = {name: share for name, share in self.used.items() if name != self.held_by and share > 0}
+        if not others or self.held_by in ("reads", "arrivals"):
+            return None
+        name = max(others, key=others.__getitem__)
+        return name, self.out_msg_per_s / others[name]
 
 
 @dataclass(frozen=True)

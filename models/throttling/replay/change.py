@@ -22,7 +22,17 @@ KEYS = {
     "consumers": "consumers connected to the subscription",
     "processing_ms": "milliseconds that a consumer works on one message",
     "rate_msg": "messages per second that are published to the whole topic",
+    "load": "what is published, times so much",
+    "batch_msg": "messages of an entry",
 }
+_OTHERS = {
+    "consumers": (0, 10_000),
+    "processing_ms": (0, 86_400_000),
+    "rate_msg": (0, MAX_RATE_MSG),
+    "load": (0, 1_000),
+    "batch_msg": (1, 10_000),
+}
+_WHOLE = ("consumers", "batch_msg")
 _UNLIMITED = "none"
 
 
@@ -34,18 +44,24 @@ class Change:
     ----------
     limits : mapping
         ``level.unit`` or ``level.period_s`` to a number; None lifts that limit.
+    load : float or None
+        Factor of the arrivals that were observed, with their spread; ``rate_msg`` is one rate instead of them.
+    batch_msg : int or None
+        Messages of every entry, of those that wait already as well: the same messages in other entries.
     """
 
     limits: Mapping[str, int | None] = field(default_factory=dict)
     consumers: int | None = None
     processing_ms: float | None = None
     rate_msg: float | None = None
+    load: float | None = None
+    batch_msg: int | None = None
 
     @property
     def words(self) -> str:
         """The change as it would be written after ``--set``."""
         parts = [f"{key}={_UNLIMITED if value is None else value}" for key, value in self.limits.items()]
-        for name in ("consumers", "processing_ms", "rate_msg"):
+        for name in _OTHERS:
             value = getattr(self, name)
             if value is not None:
                 parts.append(f"{name}={value:.12g}")
@@ -72,16 +88,18 @@ def parse_change(settings: Iterable[str]) -> Change:
             )  # fmt: skip
         if key in limits or key in others:
             raise InputError(f"--set: {key} is given twice", got=text)
-        if key in ("consumers", "processing_ms", "rate_msg"):
+        if key in _OTHERS:
             others[key] = _other(key, value)
         else:
             limits[key] = _limit(key, value)
-    return Change(
-        limits,
-        consumers=int(others["consumers"]) if "consumers" in others else None,
-        processing_ms=others.get("processing_ms"),
-        rate_msg=others.get("rate_msg"),
-    )
+    if "rate_msg" in others and "load" in others:
+        raise InputError(
+            "--set: rate_msg and load both say what is published",
+            got=f"rate_msg={others['rate_msg']:.12g} load={others['load']:.12g}",
+            expected="one of them",
+        )
+    whole = {key: int(others.pop(key)) for key in _WHOLE if key in others}
+    return Change(limits, **whole, **others)
 
 
 def _limit(key: str, value: str) -> int | None:
@@ -102,14 +120,12 @@ def _limit(key: str, value: str) -> int | None:
 
 
 def _other(key: str, value: str) -> float:
-    low, most = {"consumers": (0, 10_000), "processing_ms": (0, 86_400_000), "rate_msg": (0, MAX_RATE_MSG)}[
-        key
-    ]
+    low, most = _OTHERS[key]
     try:
         number = float(value)
     except ValueError:
         number = -1.0
-    if not low <= number <= most or (key == "consumers" and number != int(number)):
-        whole = "a whole number" if key == "consumers" else "a number"
+    if not low <= number <= most or (key in _WHOLE and number != int(number)):
+        whole = "a whole number" if key in _WHOLE else "a number"
         raise InputError(f"--set {key}", got=value or "nothing", expected=f"{whole} from {low} to {most}")
     return number

@@ -7,9 +7,10 @@ consumers can do, how fast the broker reads (the dearest: the window is replayed
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from throttlescope.models.throttling.replay.speed import Speed, fit_speed
 
 #: Between two scrapes nothing is known, so arrivals are compared over minutes.
 MINUTE_S = 60.0
+#: A page asks one ground for hundreds of changes: what is kept of each kind.
+MOST_KEPT = {"speed": 8, "future": 4, "past": 60, "service": 200}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +40,16 @@ class Ground:
         The window.
     history : Observed
         A longer window with the same end, in which the consumers' capacity is looked for.
+    fitted_on : Observed, optional
+        A shorter window with the same end, in which the broker's speed is looked for: replaying a day at several speeds takes minutes.
     """
 
     observed: Observed
     history: Observed
     machine: Machine = LAB
     engine: Engine = "kernel"
-    _speeds: dict[float | None, Speed] = field(default_factory=dict)
-    _futures: dict[tuple[int, int], Future] = field(default_factory=dict)
+    fitted_on: Observed | None = None
+    _kept: dict[tuple, Any] = field(default_factory=dict)
 
     @cached_property
     def arrivals(self) -> Arrivals:
@@ -75,20 +82,32 @@ class Ground:
 
     def speed(self, told_ms: float | None = None) -> Speed:
         """How fast the broker reads, and with it the window replayed."""
-        if told_ms not in self._speeds:
-            assumed = self.assumed("fitted", told_ms)
-            self._speeds[told_ms] = fit_speed(self.observed, assumed, self.machine, self.engine)
-        return self._speeds[told_ms]
+
+        def fit() -> Speed:
+            return fit_speed(
+                self.fitted_on or self.observed, self.assumed("fitted", told_ms), self.machine, self.engine
+            )
+
+        return self.kept(("speed", told_ms), fit)
 
     def future(self, drained_below_entries: int, horizon_s: int) -> Future:
         """Futures from the window's end on; each that was simulated is kept."""
-        asked = (drained_below_entries, horizon_s)
-        if asked not in self._futures:
-            backlog = int(self.observed.backlog_entries[-1])
-            self._futures[asked] = Future(
-                self.observed, backlog, drained_below_entries, horizon_s, self.engine
-            )
-        return self._futures[asked]
+        backlog = int(self.observed.backlog_entries[-1])
+        return self.kept(
+            ("future", drained_below_entries, horizon_s),
+            lambda: Future(self.observed, backlog, drained_below_entries, horizon_s, self.engine),
+        )
+
+    def kept(self, asked: tuple, find: Callable[[], T]) -> T:
+        """What was found before, or is found now: the newest :data:`MOST_KEPT` of each kind, which ``asked`` begins with."""
+        found = self._kept.pop(asked, None)
+        if found is None:
+            found = find()
+        self._kept[asked] = found
+        kind = [key for key in self._kept if key[0] == asked[0]]
+        for key in kind[: -MOST_KEPT[asked[0]]]:
+            self._kept.pop(key, None)
+        return found
 
 
 def fit_arrivals(observed: Observed) -> Arrivals:

@@ -87,6 +87,10 @@ def _of_change(observed: Observed, change: Change, capacity: Capacity) -> list[s
         active = observed.active(observed.subscription, change.consumers)
         if active < change.consumers:
             found.append(f"a subscription of type {kind} serves {active} of {change.consumers} consumers")
+    if change.batch_msg is not None:
+        found.append(
+            f"what waits is taken as batched by {change.batch_msg:,} as well, and backlogs stay in the entries that were recorded"
+        )
     if len(observed.partitions) > 1 and change.limits.keys() - {"broker.msg", "broker.bytes"}:
         found.append(
             f"limits of topic and subscription hold for each of the {len(observed.partitions)} partitions"

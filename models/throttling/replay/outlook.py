@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,8 +16,10 @@ from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.rebuild import (
     Assumed,
     asked_dispatchers,
+    batched,
     future_world,
     real_messages,
+    recorded_entries,
 )
 from throttlescope.models.throttling.simulate import run
 from throttlescope.models.throttling.world import World
@@ -27,6 +30,8 @@ HORIZONS_S = (900, 3_600, 21_600, 86_400)
 HOLDS_FROM_SHARE = 0.5
 #: A curve has at most so many points.
 POINTS = 3_600
+#: Outlooks that are kept; a page asks one ground for hundreds.
+MOST_KNOWN = 60
 
 Engine = Literal["kernel", "twin"]
 
@@ -45,9 +50,8 @@ class Future:
     def outlook(self, assumed: Assumed, change: Change, machine: Machine) -> Outlook:
         """Simulate until the backlog is drained, or to the horizon."""
         asked = repr((assumed, change, machine))
-        if asked not in self.known:
-            self.known[asked] = self._outlook(assumed, change, machine)
-        return self.known[asked]
+        found = self.known.pop(asked, None) or self._outlook(assumed, change, machine)
+        return keep(self.known, asked, found)
 
     def _outlook(self, assumed: Assumed, change: Change, machine: Machine) -> Outlook:
         # Whether a backlog that is not there yet stays away shows at the end only.
@@ -58,7 +62,7 @@ class Future:
             world = future_world(self.observed, assumed, change, seconds, machine)
             totals = run(world, machine, every_s, self.engine)
             mine = asked_dispatchers(world, self.observed.partition)
-            waiting = totals["backlog_entries"][:, mine].sum(axis=1)
+            waiting = waiting_entries(self.observed, change, totals, mine)
             low = np.flatnonzero(waiting <= self.drained_below_entries)
             if nothing_to_drain:
                 stays = len(low) > 0 and low[-1] >= 0.9 * (len(waiting) - 1)
@@ -70,7 +74,10 @@ class Future:
             else:
                 rows, drain_s = len(waiting), None
         span_s = rows * every_s
-        out = float(totals["out_messages"][rows - 1, mine].sum()) * real_messages(self.observed)
+        out = float(totals["out_messages"][rows - 1, mine].sum()) * real_messages(
+            batched(self.observed, change)
+        )
+        used = used_shares(self.observed, world, totals, rows, span_s)
         return Outlook(
             drain_s=drain_s,
             horizon_s=seconds,
@@ -78,12 +85,34 @@ class Future:
             backlog_entries=waiting,
             growth_entries_per_s=float(waiting[rows - 1] - self.backlog_entries) / span_s,
             out_msg_per_s=out / span_s,
-            held_by="arrivals" if drain_s == 0 else _held_by(self.observed, world, totals, rows, span_s),
+            held_by="arrivals" if drain_s == 0 else held_by(used),
+            used=used,
         )
 
 
-def _held_by(observed: Observed, world: World, totals: dict, rows: int, seconds: int) -> str:
-    """Of limiters and consumers what is used most while the backlog drains; the broker's reads where none is used much."""
+def keep(known: dict[str, Outlook], asked: str, found: Outlook) -> Outlook:
+    """Put an outlook behind the others; the one that was not asked for the longest goes where there are too many."""
+    known[asked] = found
+    while len(known) > MOST_KNOWN:
+        known.pop(next(iter(known)), None)
+    return found
+
+
+def waiting_entries(observed: Observed, change: Change, totals: dict, dispatchers: list[int]) -> np.ndarray:
+    """The backlog of some dispatchers together, in entries as they were recorded."""
+    waiting = totals["backlog_entries"][:, dispatchers].sum(axis=1)
+    times = recorded_entries(observed, change)
+    return waiting if times == 1 else np.round(waiting * times).astype(np.int64)
+
+
+def held_by(used: Mapping[str, float]) -> str:
+    """What is used most; the broker's reads where none is used much."""
+    name = max(used, key=used.__getitem__)
+    return name if used[name] >= HOLDS_FROM_SHARE else "reads"
+
+
+def used_shares(observed: Observed, world: World, totals: dict, rows: int, seconds: int) -> dict[str, float]:
+    """How much of every limiter and of the consumers is used in a world's first rows."""
     every = asked_dispatchers(world)
     workers = [
         item
@@ -92,7 +121,7 @@ def _held_by(observed: Observed, world: World, totals: dict, rows: int, seconds:
     ]
     active = observed.active(observed.subscription, len(workers))
     if not active:
-        return "consumers"
+        return {"consumers": 1.0}
     out_per_s = float(totals["out_messages"][rows - 1, every].sum()) / seconds
     used = {"consumers": out_per_s * workers[0].processing_us / (active * 1_000_000)}
     for number in asked_dispatchers(world, observed.partition):
@@ -111,5 +140,4 @@ def _held_by(observed: Observed, world: World, totals: dict, rows: int, seconds:
                     )
                     share = float(use / (rate * 1_000_000 / rates.period_us))
                     used[f"{level}.{unit}"] = max(used.get(f"{level}.{unit}", 0.0), share)
-    name = max(used, key=used.__getitem__)
-    return name if used[name] >= HOLDS_FROM_SHARE else "reads"
+    return used

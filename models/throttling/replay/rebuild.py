@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,12 +57,30 @@ def real_messages(observed: Observed) -> float:
     return observed.messages_per_entry / observed.batch_msg
 
 
+def batched(observed: Observed, change: Change) -> Observed:
+    """The same messages in the entries of a change: an entry holds others, so fewer or more of them wait."""
+    if change.batch_msg is None:
+        return observed
+    times = observed.messages_per_entry / change.batch_msg
+    readers = {
+        key: replace(item, backlog_entries=item.backlog_entries * times)
+        for key, item in observed.readers.items()
+    }
+    return replace(observed, messages_per_entry=float(change.batch_msg), readers=readers)
+
+
+def recorded_entries(observed: Observed, change: Change) -> float:
+    """Entries as they were recorded that one entry of a changed world stands for."""
+    return 1.0 if change.batch_msg is None else change.batch_msg / observed.messages_per_entry
+
+
 def future_world(
     observed: Observed, assumed: Assumed, change: Change, duration_s: int, machine: Machine
 ) -> World:
     """The time after the window, from the backlogs that were seen last."""
+    observed = batched(observed, change)
     world = _world(observed, assumed, change, duration_s, machine)
-    rate_msg = assumed.rate_msg if change.rate_msg is None else change.rate_msg
+    rate_msg = assumed.rate_msg * _load(change) if change.rate_msg is None else change.rate_msg
     shares = _shares(observed)
     for log in world.logs:
         entries_per_s = rate_msg / observed.messages_per_entry * shares.get(log.partition, 0.0)
@@ -71,14 +89,21 @@ def future_world(
     return world
 
 
-def window_world(observed: Observed, assumed: Assumed, machine: Machine) -> World:
-    """The window as it was observed."""
+def window_world(
+    observed: Observed, assumed: Assumed, machine: Machine, change: Change | None = None
+) -> World:
+    """The window as it was observed, or as it had been with a change from its beginning on."""
+    change = change or Change()
+    observed = batched(observed, change)
     duration_s = max(1, int(observed.elapsed_s))
-    world = _world(observed, assumed, Change(), duration_s, machine)
+    world = _world(observed, assumed, change, duration_s, machine)
+    shares = _shares(observed)
     starts_us = (observed.times_ms - observed.times_ms[0]) * 1000
     for log in world.logs:
         seen = observed.partitions.get(log.partition)
-        published = np.zeros(len(starts_us)) if seen is None else np.cumsum(seen.in_msg)
+        published = np.zeros(len(starts_us)) if seen is None else np.cumsum(seen.in_msg) * _load(change)
+        if change.rate_msg is not None:
+            published = starts_us / 1_000_000 * change.rate_msg * shares.get(log.partition, 0.0)
         entries = np.round(published / observed.messages_per_entry).astype(np.int64)
         segments = []
         for at in range(len(starts_us) - 1):
@@ -107,6 +132,10 @@ def processing_ms(observed: Observed, subscription: str, consumers: int, msg_per
     if msg_per_s <= 0 or not active:
         return MAX_PROCESSING_MS
     return min(1000 * active / msg_per_s, MAX_PROCESSING_MS)
+
+
+def _load(change: Change) -> float:
+    return 1.0 if change.load is None else change.load
 
 
 def _shares(observed: Observed) -> dict[int, float]:

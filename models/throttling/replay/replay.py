@@ -66,17 +66,17 @@ def replay(
     ground = ground or Ground(observed, history or observed, machine, engine)
     arrivals, fitted = ground.arrivals, ground.capacity
     check_change(observed, change, arrivals, horizon_s)
-    capacity = _given(observed, change, fitted)
+    capacity = given_capacity(observed, change, fitted)
     below = drained_below_entries
     if below is None:
-        below = _drained_below(observed, change, arrivals)
+        below = drained_below(observed, change, arrivals)
     told_ms = change.processing_ms if fitted.msg_per_s is None else None
     speed = ground.speed(told_ms)
     future = ground.future(below, horizon_s)
 
     def forecast(what: Change, known: bool) -> Forecast:
         def assumed(which: str, rate: float) -> Assumed:
-            return ground.assumed(which, told_ms, rate * _topic_share(observed))
+            return ground.assumed(which, told_ms, rate * topic_share(observed))
 
         return Forecast(
             fitted=future.outlook(assumed("fitted", arrivals.msg_per_s), what, speed.fitted)
@@ -115,9 +115,11 @@ def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon
                     got=f"{limit[unit]} times a period of {limit['period_s']} s",
                     expected=f"at most {MAX_PER_PERIOD}",
                 )
-    rate = max(arrivals.high_msg_per_s, change.rate_msg or 0.0)
+    load = 1.0 if change.load is None else change.load
+    rate = max(arrivals.high_msg_per_s * max(1.0, load), change.rate_msg or 0.0)
+    per_entry = min(observed.messages_per_entry, change.batch_msg or math.inf)
     readers = len({name for name, _ in observed.readers})
-    events = rate / observed.messages_per_entry * _topic_share(observed) * readers * horizon_s * _FUTURES
+    events = rate / per_entry * topic_share(observed) * readers * horizon_s * _FUTURES
     if events > MAX_EVENTS:
         raise InputError(
             f"A replay of {rate:,.0f} msg/s for {horizon_s:,} s and {readers} subscriptions takes too long",
@@ -127,7 +129,7 @@ def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon
         )
 
 
-def _topic_share(observed: Observed) -> float:
+def topic_share(observed: Observed) -> float:
     """What is published to the topic over what is published to the partition asked for."""
     if observed.partition is None:
         return 1.0
@@ -135,7 +137,7 @@ def _topic_share(observed: Observed) -> float:
     return sum(float(item.in_msg.sum()) for item in observed.partitions.values()) / mine if mine else 1.0
 
 
-def _given(observed: Observed, change: Change, fitted: Capacity) -> Capacity:
+def given_capacity(observed: Observed, change: Change, fitted: Capacity) -> Capacity:
     """The fitted capacity, or what the change says of it."""
     if change.processing_ms is None:
         return fitted
@@ -147,7 +149,11 @@ def _given(observed: Observed, change: Change, fitted: Capacity) -> Capacity:
     return Capacity(per_s, per_s, per_s, "given", None, None, consumers)
 
 
-def _drained_below(observed: Observed, change: Change, arrivals: Arrivals) -> int:
+def drained_below(observed: Observed, change: Change, arrivals: Arrivals) -> int:
+    """Entries that count as no backlog: 100, or what comes in two periods of the longest limit."""
     periods = [limit["period_s"] for what in (Change(), change) for limit in limits_after(observed, what)]
-    entries_per_s = max(arrivals.msg_per_s, change.rate_msg or 0.0) / observed.messages_per_entry
+    load = 1.0 if change.load is None else change.load
+    entries_per_s = (
+        max(arrivals.msg_per_s * max(1.0, load), change.rate_msg or 0.0) / observed.messages_per_entry
+    )
     return max(DRAINED_ENTRIES, math.ceil(DRAINED_PERIODS * max([1, *periods]) * entries_per_s))

@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.spark.executors import parallelism
+from throttlescope.ingest.spark.tags import cancel_jobs, tag_jobs, untag_jobs
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.evaluate import Value
 from throttlescope.transforms.promql.lake_source import LakeSource
@@ -70,9 +72,7 @@ def _results(work: Work, session: SparkSession, budget: Budget) -> dict[int, byt
                 row = {"piece": [at], "samples": [samples], "result": [pickle.dumps(result, 5)]}
                 yield pa.RecordBatch.from_pydict(row, _RESULT)
 
-    tasks = min(
-        len(work.pieces), max(2 * session.sparkContext.defaultParallelism, -(-work.samples // PIECE_SAMPLES))
-    )
+    tasks = min(len(work.pieces), max(2 * parallelism(session), -(-work.samples // PIECE_SAMPLES)))
     rows = pa.table(
         {
             "task": pa.array([at % tasks for at in range(len(work.pieces))], pa.int32()),
@@ -118,20 +118,20 @@ class _cancelled_after:  # noqa: N801 - reads as what it does
     """Cancels the session's jobs of this thread when the time is up."""
 
     def __init__(self, session: SparkSession, seconds: float) -> None:
-        self._context, self._seconds = session.sparkContext, seconds
+        self._session, self._seconds = session, seconds
         self._timer: threading.Timer | None = None
 
     def __enter__(self) -> None:
         if self._seconds == float("inf"):
             return
         tag = f"throttlescope-promql-{threading.get_ident()}"
-        self._context.addJobTag(tag)
+        tag_jobs(self._session, tag)
         self._tag = tag
-        self._timer = threading.Timer(max(self._seconds, 0), self._context.cancelJobsWithTag, (tag,))
+        self._timer = threading.Timer(max(self._seconds, 0), cancel_jobs, (self._session, tag))
         self._timer.daemon = True
         self._timer.start()
 
     def __exit__(self, *_: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
-            self._context.removeJobTag(self._tag)
+            untag_jobs(self._session, self._tag)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from throttlescope.ingest.lake import DataFile, Lake
+from throttlescope.ingest.lake.parquet import parquet_file
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC, STEP_MS, LimitSeries
@@ -104,7 +104,8 @@ def versions(lake: Lake) -> tuple[int | None, int | None, int | None]:
 
 
 def _samples_of(path: str) -> int:
-    metadata = pq.ParquetFile(path).metadata
+    with parquet_file(path) as file:
+        metadata = file.metadata
     total = 0
     for group in range(metadata.num_row_groups):
         columns = metadata.row_group(group)
