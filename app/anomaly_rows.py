@@ -13,6 +13,7 @@ from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import DAY_MS, MINUTE_MS, check_range
 
 if TYPE_CHECKING:
+    from throttlescope.app.config import Settings
     from throttlescope.ingest.lake import Lake
 
 
@@ -66,7 +67,7 @@ def judge_anomalies(lake: Lake, wanted: AnomalyFilter, *, quiet: bool = False) -
 
 
 def store_anomalies(
-    lake: Lake, wanted: AnomalyFilter, *, quiet: bool = False, debug: bool = False
+    lake: Lake, wanted: AnomalyFilter, settings: Settings, *, quiet: bool = False, debug: bool = False
 ) -> AnomalyRows:
     """Judge whole clusters on Spark and write them; the rows are then read back.
 
@@ -76,7 +77,7 @@ def store_anomalies(
         There are no signals, no such cluster or no such zone.
     """
     from throttlescope.app.render_progress import Progress
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.app.spark import start_spark
     from throttlescope.models.anomaly.apply import build_anomalies
     from throttlescope.models.anomaly.calendar import zone_of
 
@@ -87,7 +88,7 @@ def store_anomalies(
         clusters = {wanted.cluster}
     progress = Progress(2, quiet=quiet)
     with progress.step("Starting Spark"):
-        session = spark_session(debug=debug)
+        session = start_spark(settings, debug=debug)
     with progress.step("Comparing with the weeks before"):
         written = build_anomalies(
             session, lake, clusters, start_ms, end_ms, f"anomalies-{uuid.uuid4()}", zone=wanted.zone

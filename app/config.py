@@ -22,6 +22,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    InstanceOf,
     SecretStr,
     ValidationError,
     model_validator,
@@ -29,6 +30,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake_address import LakeAddress
 from throttlescope.ingest.times import MINUTE_MS, SECOND_MS, parse_duration
 
 if TYPE_CHECKING:
@@ -64,6 +66,19 @@ def _whole_minutes(value_ms: int) -> int:
     if value_ms % MINUTE_MS:
         raise ValueError("expected whole minutes, such as 5m")
     return value_ms
+
+
+def _spark_names(values: object) -> object:
+    """Dotted names, which TOML reads as tables of tables unless they are quoted; numbers and truths as Spark writes them."""
+    if not isinstance(values, dict):
+        return values
+    flat: dict[str, object] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{inner}": text for inner, text in _spark_names(value).items()}
+        else:
+            flat[name] = str(value).lower() if isinstance(value, bool) else value
+    return {name: str(value) if isinstance(value, (int, float)) else value for name, value in flat.items()}
 
 
 def _zone(name: str) -> str:
@@ -168,6 +183,10 @@ class PrometheusSource(Access):
         "auto",
         description="how samples are read; auto takes remote read where it is offered, else the JSON API",
     )
+    retention: DurationMs | None = Field(
+        None,
+        description="how long it keeps samples, for a server that does not say; gaps are tried again so long",
+    )
 
 
 class PulsarAdminSource(Access):
@@ -243,16 +262,45 @@ class Objectives(_Section):
     )
 
 
+class Spark(_Section):
+    """Where Spark runs; without it on this machine."""
+
+    master: str | None = Field(
+        None, description="`local[N]`, `spark://HOST:PORT`, `yarn`, `k8s://URL`, or `sc://HOST:PORT` for Spark Connect"
+    )  # fmt: skip
+    package: str | None = Field(
+        None, description="archive from `throttlescope spark package`, for executors that lack the package"
+    )
+    executor_wait: DurationMs = Field(
+        180_000, validate_default=False, description="how long a cluster may take to give the first executor"
+    )
+    conf: Annotated[dict[str, str], BeforeValidator(_spark_names)] = Field(
+        {}, description="more of Spark's settings by their names; they win over ours"
+    )
+
+    def options(self) -> dict[str, Any]:
+        """Arguments of :func:`throttlescope.ingest.session.spark_session`."""
+        return {
+            "master": self.master,
+            "package": self.package,
+            "executor_wait_s": self.executor_wait / SECOND_MS,
+            "conf": self.conf,
+        }
+
+
 class Settings(BaseSettings):
     """The whole file, after the flags were laid over it."""
 
     model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    lake: Path = Field(Path("lake"), description="folder of the lake")
+    lake: Annotated[InstanceOf[LakeAddress], BeforeValidator(LakeAddress.of)] = Field(
+        LakeAddress("lake"), description="folder of the lake, or `s3://bucket/prefix`"
+    )
     window: MinutesMs = Field(300_000, validate_default=False, description="length of a verdict's window")
     every: MinutesMs = Field(300_000, validate_default=False, description="distance of two windows' starts")
     ingest: Gentleness = Gentleness()
     objectives: Objectives = Objectives()
+    spark: Spark = Spark()
     clusters: dict[str, Cluster] = Field({}, description="one table per cluster, named as its cluster label")
 
     @classmethod
@@ -335,7 +383,7 @@ def _type_name(field: Any) -> str:
     text = str(field.annotation)
     for name, word in (
         ("Literal", " or ".join(f'"{x}"' for x in getattr(field.annotation, "__args__", ()))),
-        ("dict", "table of text"), ("list", "list of text"), ("Path", "path"), ("bool", "true or false"),
+        ("dict", "table of text"), ("list", "list of text"), ("LakeAddress", "folder or URI"), ("Path", "path"), ("bool", "true or false"),
         ("float", "number"), ("int", "integer"), ("str", "text"),
     ):  # fmt: skip
         if name in text:
@@ -344,7 +392,7 @@ def _type_name(field: Any) -> str:
 
 
 def _shown(name: str, value: object) -> str:
-    if name in ("window", "every", "timeout"):
+    if name in ("window", "every", "timeout", "executor_wait"):
         return f'"{int(value) // 1000}s"' if int(value) < 60_000 else f'"{int(value) // 60_000}m"'
     if value is None:
         return "not set"
@@ -389,7 +437,9 @@ def _anchored(values: dict[str, Any], folder: Path) -> dict[str, Any]:
     for name, value in values.items():
         if isinstance(value, dict):
             value = _anchored(value, folder)
-        elif isinstance(value, str) and (name == "lake" or name.endswith("_file")):
+        elif isinstance(value, str) and name in ("lake", "package") and "://" in value:
+            pass  # In an object store, or somewhere that Spark reads by itself.
+        elif isinstance(value, str) and (name in ("lake", "package") or name.endswith("_file")):
             value = str(folder / Path(value).expanduser())
         anchored[name] = value
     return anchored

@@ -15,6 +15,7 @@ from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range
 
 if TYPE_CHECKING:
+    from throttlescope.app.config import Settings
     from throttlescope.ingest.lake import Lake
 
 
@@ -87,7 +88,9 @@ def read_rollups(lake: Lake, wanted: EpisodeFilter, by: str) -> list[dict[str, A
     return rollups(rows, by, partition_counts(lake, rows))
 
 
-def store_episodes(lake: Lake, wanted: EpisodeFilter, *, quiet: bool = False, debug: bool = False) -> None:
+def store_episodes(
+    lake: Lake, wanted: EpisodeFilter, settings: Settings, *, quiet: bool = False, debug: bool = False
+) -> None:
     """Judge whole clusters on Spark and write ``episodes``, with what each cause's removal would have drained, and ``incidents``.
 
     Raises
@@ -96,7 +99,7 @@ def store_episodes(lake: Lake, wanted: EpisodeFilter, *, quiet: bool = False, de
         There are no signals of them.
     """
     from throttlescope.app.render_progress import Progress
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.app.spark import start_spark
     from throttlescope.models.episodes.apply import build_episodes
     from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
 
@@ -116,7 +119,7 @@ def store_episodes(lake: Lake, wanted: EpisodeFilter, *, quiet: bool = False, de
         spans[file.partition["cluster"]] = (min(first, low), max(last, high))
     progress = Progress(3, quiet=quiet)
     with progress.step("Starting Spark"):
-        session = spark_session(debug=debug)
+        session = start_spark(settings, debug=debug)
     ranges = []
     for cluster, (low, high) in sorted(spans.items()):
         start_ms = low if wanted.start_ms is None else max(wanted.start_ms, low)

@@ -12,11 +12,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.forecasting import clusters_of
 from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import MINUTE_MS, block_start
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcome, outcomes
 from throttlescope.models.forecast.read import METRICS, traces_of
@@ -102,13 +103,17 @@ def back_test_lake(
     for n, (one, last_ms) in enumerate(sorted(newest.items())):
         note(f"{n + 1} of {len(newest)}: {one}")
         until_ms = last_ms if end_ms is None else min(end_ms, last_ms)
+        rows = _stored(lake, one, first_ms, until_ms) if every_ms is None else []
+        if every_ms is None and not rows:
+            continue
+        # Of a fleet only the topics that a forecast was made of are read, and only of that time.
+        read = _Read(lake, one, first_ms, until_ms, sorted({row["topic"] for row in rows}) or None)
         limits = lake.read("limits", where=pc.field("cluster") == one).to_pylist()
-        traces = traces_of(_source(lake, one, first_ms, until_ms), limits, first_ms, until_ms)
-        changes, causes = _changes(lake, one), _causes(lake, one)
+        traces = traces_of(read.source(), limits, first_ms, until_ms)
+        changes, causes = read.changes(), read.causes()
         if every_ms is None:
-            rows = _stored(lake, one, first_ms, until_ms)
             judged += _judged_drains(rows, traces, changes, causes)
-            expired = _expired(lake, one)
+            expired = read.expired()
             expiries += [
                 loss_outcome(row, expired.get(_key(row), []), until_ms)
                 for row in rows
@@ -178,67 +183,97 @@ def _stored(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[dict[s
     return [row for row in rows.to_pylist() if start_ms <= row["made_at_ms"] < end_ms]
 
 
-def _expired(lake: Lake, cluster: str) -> dict[SubscriptionKey, list[int]]:
-    """Ends of minutes in which messages expired, by subscription partition."""
-    names = [*SubscriptionKey._fields, "minute_ms", "expired_msg_delta"]
-    rows = lake.read(
-        "signals", columns=names, partition={"cluster": [cluster]}, where=pc.field("expired_msg_delta") > 0
-    )
-    found: dict[SubscriptionKey, list[int]] = defaultdict(list)
-    for row in rows.sort_by("minute_ms").to_pylist():
-        found[_key(row)].append(row["minute_ms"] + MINUTE_MS)
-    return found
-
-
 def _key(row: dict[str, Any]) -> SubscriptionKey:
     return SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
 
 
-def _source(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> LakeSource:
-    catalogue = lake.read(
-        "series", where=(pc.field("cluster") == cluster) & pc.field("metric_name").isin(METRICS)
-    )
-    files = lake.files(
-        "samples",
-        partition={"metric_name": METRICS},
-        between={"block_start_ms": (block_start(start_ms), end_ms), "cluster": (cluster, cluster)},
-    )
-    return LakeSource(files, catalogue)
+@dataclass(frozen=True)
+class _Read:
+    """What forecasts of a cluster are held against.
 
+    Attributes
+    ----------
+    topics : list of str or None
+        Those alone, and only in [start_ms, end_ms); None: all topics, over the whole history.
+    """
 
-def _changes(lake: Lake, cluster: str) -> dict[SubscriptionKey, list[int]]:
-    """When something was seen to change, by subscription partition: the start of the minute that shows it."""
-    names = [
-        *SubscriptionKey._fields,
-        "minute_ms",
-        "limits_changed",
-        "broker_changed",
-        "counter_resets",
-        "consumers",
-    ]
-    rows = lake.read("signals", columns=names, partition={"cluster": [cluster]}).sort_by("minute_ms")
-    found: dict[SubscriptionKey, list[int]] = defaultdict(list)
-    consumers: dict[SubscriptionKey, float] = {}
-    for row in rows.to_pylist():
-        key = _key(row)
-        before, now = consumers.get(key), row["consumers"]
-        others = before is not None and now is not None and now != before
-        if row["limits_changed"] or row["broker_changed"] or row["counter_resets"] or others:
-            found[key].append(row["minute_ms"])
-        if now is not None:
-            consumers[key] = now
-    return found
+    lake: Lake
+    cluster: str
+    start_ms: int
+    end_ms: int
+    topics: list[str] | None
 
+    def source(self) -> LakeSource:
+        """Samples of the backlogs in the range."""
+        catalogue = self.lake.read(
+            "series", where=(pc.field("cluster") == self.cluster) & pc.field("metric_name").isin(METRICS)
+        )
+        if self.topics is not None:
+            wanted = set(self.topics)
+            labels = catalogue.column("labels").to_pylist()
+            catalogue = catalogue.filter(
+                pa.array([dict(one).get("topic") in wanted for one in labels], pa.bool_())
+            )
+        files = self.lake.files(
+            "samples",
+            partition={"metric_name": METRICS},
+            between={
+                "block_start_ms": (block_start(self.start_ms), self.end_ms),
+                "cluster": (self.cluster, self.cluster),
+            },
+        )
+        return LakeSource(files, catalogue)
 
-def _causes(lake: Lake, cluster: str) -> dict[SubscriptionKey, list[tuple[int, str]]]:
-    """Ends of windows and their causes, by subscription partition."""
-    names = [*SubscriptionKey._fields, "window_end_ms", "cause"]
-    rows = lake.read("verdicts", columns=names, partition={"cluster": [cluster]}).sort_by("window_end_ms")
-    found: dict[SubscriptionKey, list[tuple[int, str]]] = defaultdict(list)
-    for row in rows.to_pylist():
-        key = _key(row)
-        found[key].append((row["window_end_ms"], row["cause"]))
-    return found
+    def expired(self) -> dict[SubscriptionKey, list[int]]:
+        """Ends of minutes in which messages expired, by subscription partition."""
+        names = ["minute_ms", "expired_msg_delta"]
+        found: dict[SubscriptionKey, list[int]] = defaultdict(list)
+        for row in self._rows("signals", "minute_ms", names, pc.field("expired_msg_delta") > 0):
+            found[_key(row)].append(row["minute_ms"] + MINUTE_MS)
+        return found
+
+    def changes(self) -> dict[SubscriptionKey, list[int]]:
+        """When something was seen to change, by subscription partition: the start of the minute that shows it."""
+        names = ["minute_ms", "limits_changed", "broker_changed", "counter_resets", "consumers"]
+        found: dict[SubscriptionKey, list[int]] = defaultdict(list)
+        consumers: dict[SubscriptionKey, float] = {}
+        for row in self._rows("signals", "minute_ms", names):
+            key = _key(row)
+            before, now = consumers.get(key), row["consumers"]
+            others = before is not None and now is not None and now != before
+            if row["limits_changed"] or row["broker_changed"] or row["counter_resets"] or others:
+                found[key].append(row["minute_ms"])
+            if now is not None:
+                consumers[key] = now
+        return found
+
+    def causes(self) -> dict[SubscriptionKey, list[tuple[int, str]]]:
+        """Ends of windows and their causes, by subscription partition."""
+        found: dict[SubscriptionKey, list[tuple[int, str]]] = defaultdict(list)
+        for row in self._rows("verdicts", "window_end_ms", ["window_end_ms", "cause"]):
+            found[_key(row)].append((row["window_end_ms"], row["cause"]))
+        return found
+
+    def _rows(
+        self, table: str, time_column: str, names: list[str], where: pc.Expression | None = None
+    ) -> list[dict[str, Any]]:
+        """Rows in the order of time."""
+        between = None
+        if self.topics is not None:
+            inside = pc.field("topic").isin(self.topics)
+            # A window that ended before the first forecast still says what held the backlog then.
+            first_ms = self.start_ms - BLOCK_MS
+            inside &= (pc.field(time_column) >= first_ms) & (pc.field(time_column) <= self.end_ms)
+            where = inside if where is None else where & inside
+            between = {time_column: (first_ms, self.end_ms)}
+        rows = self.lake.read(
+            table,
+            columns=[*SubscriptionKey._fields, *names],
+            where=where,
+            partition={"cluster": [self.cluster]},
+            between=between,
+        )
+        return rows.sort_by(time_column).to_pylist()
 
 
 def _cause_at(spans: list[tuple[int, str]], at_ms: int) -> str:

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.render import count
-from throttlescope.ingest.times import DAY_MS, SECOND_MS
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,6 +61,7 @@ def make_episodes(
     session: SparkSession | None,
     lake: Lake,
     groups: Sequence[Group],
+    todo: Sequence[Group],
     run_id: str,
     results: Results,
     note: Note,
@@ -69,9 +72,10 @@ def make_episodes(
 
     states: Counter[str] = Counter()
     results.incidents = 0
-    for clusters, start_ms, end_ms in groups:
+    for clusters, start_ms, end_ms in todo:
         here = _small(lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms)
         build_episodes(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+    for clusters, start_ms, end_ms in groups:
         states.update(_touching(lake, "episodes", "state", clusters, start_ms, end_ms))
         results.incidents += len(_touching(lake, "incidents", "cluster", clusters, start_ms, end_ms))
     results.episodes = dict(states.most_common())
@@ -97,10 +101,42 @@ def make_counterfactuals(
     note(answered.words)
 
 
+def forget_answers(lake: Lake, cluster: str, hours: Sequence[int], run_id: str) -> None:
+    """Take back what replays said of episodes in hours whose signals changed: the samples that they were made from are others now."""
+    if not hours:
+        return
+    starts = np.array(sorted(hours), np.int64)
+
+    def touches(row: dict[str, Any]) -> bool:
+        first, after = np.searchsorted(
+            starts, [row["start_ms"] - BLOCK_MS + 1, row["over_until_ms"] + BLOCK_MS]
+        )
+        return row["counterfactual"] is not None and first < after
+
+    rows = [
+        row for row in lake.read("episodes", partition={"cluster": [cluster]}).to_pylist() if touches(row)
+    ]
+    if not rows:
+        return
+    ids = {row["episode_id"] for row in rows}
+
+    def change(existing: pa.Table) -> pa.Table:
+        place = existing.column_names.index("counterfactual")
+        names, answers = (existing[name].to_pylist() for name in ("episode_id", "counterfactual"))
+        kept = [None if name in ids else answer for name, answer in zip(names, answers, strict=True)]
+        return existing.set_column(
+            place, existing.schema.field(place), pa.array(kept, existing.schema.field(place).type)
+        )
+
+    touched = pa.Table.from_pylist([{"cluster": cluster, "date": row["date"]} for row in rows])
+    lake.update("episodes", change, partitions_of=touched, run_id=run_id)
+
+
 def make_forecasts(
     session: SparkSession | None,
     lake: Lake,
     groups: Sequence[Group],
+    todo: Sequence[Group],
     run_id: str,
     results: Results,
     note: Note,
@@ -109,11 +145,13 @@ def make_forecasts(
     from throttlescope.models.forecast.apply import LOOK_BACK_MS, build_forecasts
 
     results.forecasts = 0
-    for clusters, start_ms, end_ms in groups:
+    for clusters, start_ms, end_ms in todo:
         here = _small(lake, clusters, start_ms - LOOK_BACK_MS, end_ms)
-        results.forecasts += build_forecasts(
-            None if here else session, lake, clusters, start_ms, end_ms, run_id
-        )
+        build_forecasts(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+    for clusters, start_ms, end_ms in groups:
+        inside = {"made_at_ms": (block_start(start_ms), block_start(end_ms - 1) + BLOCK_MS - 1)}
+        files = lake.files("forecasts", partition={"cluster": clusters}, between=inside)
+        results.forecasts += sum(file.rows for file in files)
     note(f"{count(results.forecasts)} forecasts")
 
 
@@ -121,6 +159,7 @@ def make_anomalies(
     session: SparkSession | None,
     lake: Lake,
     groups: Sequence[Group],
+    todo: Sequence[Group],
     run_id: str,
     settings: Settings,
     results: Results,
@@ -133,10 +172,11 @@ def make_anomalies(
     states: Counter[str] = Counter()
     until_ms: list[int] = []
     weeks_ms = 7 * (RULES.weeks + 1) * DAY_MS
-    for clusters, start_ms, end_ms in groups:
+    for clusters, start_ms, end_ms in todo:
         for zone, mine in _by_zone(clusters, settings).items():
             here = _small(lake, mine, start_ms - weeks_ms, end_ms)
             build_anomalies(None if here else session, lake, mine, start_ms, end_ms, run_id, zone=zone)
+    for clusters, start_ms, end_ms in groups:
         found = _read_touching(lake, "anomalies", ["state", "learning_until_ms"], clusters, start_ms, end_ms)
         states.update(row["state"] for row in found)
         until_ms += [row["learning_until_ms"] for row in found if row["learning_until_ms"] is not None]

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from throttlescope.app.render import count
 from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.selector import Selector, parse_selector
+from throttlescope.ingest.times import BLOCK_MS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from throttlescope.app.config import Cluster, Settings
     from throttlescope.app.pipeline import Request
+    from throttlescope.app.pipeline_incremental import Reader
     from throttlescope.ingest.labels import LabelMapping
     from throttlescope.ingest.lake import Lake
-    from throttlescope.ingest.pull import PullProgress
+    from throttlescope.ingest.pull import PullProgress, PullResult
     from throttlescope.ingest.sources.prometheus import PrometheusSource
     from throttlescope.ingest.sources.pulsar_admin import Failure, PulsarAdmin
 
@@ -42,6 +44,8 @@ class Ingested:
     ----------
     spans : tuple of Span
         What is now in the lake of the range that was asked for.
+    repaired : tuple of Span
+        Hours outside it of which samples came that had been missing.
     findings : list of dict
         Rows of ``quality`` of the door, without the run's own columns.
     """
@@ -49,6 +53,7 @@ class Ingested:
     source: str
     clusters: tuple[str, ...]
     spans: tuple[Span, ...]
+    repaired: tuple[Span, ...] = ()
     source_requests: int = 0
     admin_requests: int = 0
     source_bytes: int = 0
@@ -60,12 +65,12 @@ class Ingested:
     findings: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def start_ms(self) -> int:
-        return min(span.start_ms for span in self.spans)
+    def start_ms(self) -> int | None:
+        return min((span.start_ms for span in self.spans), default=None)
 
     @property
-    def end_ms(self) -> int:
-        return max(span.end_ms for span in self.spans)
+    def end_ms(self) -> int | None:
+        return max((span.end_ms for span in self.spans), default=None)
 
 
 class Source(Protocol):
@@ -78,6 +83,19 @@ class Source(Protocol):
     def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested: ...
 
 
+def groups_of(ingested: Sequence[Ingested]) -> list[tuple[tuple[str, ...], int, int]]:
+    """What is to be computed: clusters whose hours overlap or touch together; recordings of other days apart."""
+    groups: list[tuple[set[str], int, int]] = []
+    spans = (span for done in ingested for span in (*done.spans, *done.repaired))
+    for span in sorted(spans, key=lambda span: span.start_ms):
+        if groups and span.start_ms <= groups[-1][2] + BLOCK_MS:
+            clusters, start_ms, end_ms = groups[-1]
+            groups[-1] = (clusters | set(span.clusters), start_ms, max(end_ms, span.end_ms))
+        else:
+            groups.append((set(span.clusters), span.start_ms, span.end_ms))
+    return [(tuple(sorted(clusters)), start_ms, end_ms) for clusters, start_ms, end_ms in groups]
+
+
 def open_sources(request: Request) -> list[Source]:
     """Open everything that a request names, before anything is started or written.
 
@@ -88,6 +106,10 @@ def open_sources(request: Request) -> list[Source]:
     SourceError
         A source cannot be reached or refuses.
     """
+    if request.command == "diagnose":
+        from throttlescope.app.pipeline_lake import open_lake
+
+        return open_lake(request)
     if request.recordings:
         from throttlescope.app.pipeline_recordings import open_recordings
 
@@ -110,15 +132,27 @@ def open_sources(request: Request) -> list[Source]:
 
 
 def _open_cluster(name: str, cluster: Cluster, request: Request) -> Source:
+    from throttlescope.app.pipeline_begin import begun, note_down
     from throttlescope.ingest.sources.prometheus import open_prometheus
 
     selectors = [parse_selector(text) for text in cluster.match]
     mapping = label_mapping(name, cluster, override_cluster=request.override_cluster)
-    prometheus = open_prometheus(
-        cluster.prometheus.url, cluster.prometheus.access(), reader=cluster.prometheus.reader, mapping=mapping
-    )
+    try:
+        prometheus = open_prometheus(
+            cluster.prometheus.url,
+            cluster.prometheus.access(),
+            reader=cluster.prometheus.reader,
+            mapping=mapping,
+        )
+    except SourceError:
+        note_down(request, cluster.prometheus.url, selectors, mapping.cluster)
+        raise
     admin = _open_admin(cluster, request.settings) if cluster.pulsar_admin is not None else None
-    return ClusterSource(prometheus, admin, selectors, request.settings, request.start_ms, request.end_ms)
+    source = ClusterSource(
+        prometheus, admin, selectors, request.settings, request.start_ms, request.end_ms,
+        retention_ms=cluster.prometheus.retention, reset=request.reset_watermark,
+    )  # fmt: skip
+    return begun(source, request)
 
 
 def label_mapping(name: str, cluster: Cluster, *, override_cluster: bool) -> LabelMapping:
@@ -155,39 +189,58 @@ class ClusterSource:
     admin: PulsarAdmin | None
     selectors: Sequence[Selector]
     settings: Settings
-    start_ms: int
+    start_ms: int | None
     end_ms: int
+    retention_ms: int | None = None
+    reset: bool = False
 
     @property
     def name(self) -> str:
         return f"{self.prometheus.samples.name} {self.prometheus.samples.address}"
 
+    def reader(self, lake: Lake, run_id: str = "") -> Reader:
+        """What reads this source into a lake."""
+        from throttlescope.app.pipeline_incremental import Reader
+
+        return Reader(lake, self.prometheus, self.selectors, run_id, self.retention_ms, self.reset)
+
     def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested:
         from throttlescope.ingest.pull import pull
 
-        pulled = pull(
-            session,
-            lake,
-            self.prometheus,
-            self.selectors,
-            self.start_ms,
-            self.end_ms,
-            run_id,
-            max_concurrent_reads=self.settings.ingest.max_concurrent_reads,
-            progress=lambda progress: note(pulled_note(progress)),
-        )
+        def read(start_ms: int, end_ms: int) -> PullResult:
+            return pull(
+                session,
+                lake,
+                self.prometheus,
+                self.selectors,
+                start_ms,
+                end_ms,
+                run_id,
+                max_concurrent_reads=self.settings.ingest.max_concurrent_reads,
+                progress=lambda progress: note(pulled_note(progress)),
+            )
+
+        found = self.reader(lake, run_id).read(read, self.start_ms, self.end_ms)
+        repaired = tuple(Span(*span) for span in found.repaired)
         done = Ingested(
-            self.name,
-            pulled.clusters,
-            (Span(pulled.clusters, pulled.start_ms, pulled.end_ms),),
-            source_requests=pulled.requests,
-            source_bytes=pulled.bytes,
-            series=pulled.series,
-            samples=pulled.samples,
-            samples_written=pulled.samples_written,
-            rows_quarantined=pulled.rows_quarantined,
-            details=pulled.details(),
+            self.name, found.clusters, (), repaired, findings=found.findings,
+            source_requests=found.meter.requests, source_bytes=found.meter.bytes,
+            details={"gaps_closed": found.closed},
+        )  # fmt: skip
+        pulled = found.pulled
+        if pulled is None:
+            note("no samples in the range; a gap was written down")
+            return done
+        done.spans = (Span(pulled.clusters, pulled.start_ms, pulled.end_ms),)
+        done.source_requests += pulled.requests
+        done.source_bytes += pulled.bytes
+        done.series, done.samples, done.samples_written = (
+            pulled.series,
+            pulled.samples,
+            pulled.samples_written,
         )
+        done.rows_quarantined = pulled.rows_quarantined
+        done.details |= pulled.details()
         if self.admin is not None:
             self._ask_admin(lake, run_id, note, done)
         return done
@@ -214,6 +267,7 @@ class ClusterSource:
             progress=lambda text: note(f"admin API: {text}"),
         )
         done.admin_requests = self.admin.requests
+        done.rows_quarantined += len(snapshot.refused)
         done.details["admin"] = {
             "address": self.admin.address,
             "policies": snapshot.policies.num_rows,
@@ -221,7 +275,7 @@ class ClusterSource:
             "bytes": snapshot.bytes,
             "unanswered": len(snapshot.failures),
         }
-        done.findings = [_unanswered(cluster, snapshot.failures)] if snapshot.failures else []
+        done.findings += [_unanswered(cluster, snapshot.failures)] if snapshot.failures else []
 
 
 def _unanswered(cluster: str, failures: Sequence[Failure]) -> dict[str, Any]:

@@ -52,7 +52,10 @@ def print_table(
     from rich.text import Text
 
     wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    console = Console(width=_PIPE_COLUMNS if wide else None, soft_wrap=False, highlight=False)
+    # In a notebook it would print by a way of its own, past whoever redirects stdout.
+    console = Console(
+        width=_PIPE_COLUMNS if wide else None, soft_wrap=False, highlight=False, force_jupyter=False
+    )
     rows = [[visible(cell) for cell in row] for row in rows]
     table = Table()
     for heading, justify in columns:

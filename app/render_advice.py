@@ -11,10 +11,10 @@ from throttlescope.models.diagnosis.wording import duration
 
 if TYPE_CHECKING:
     from throttlescope.app.whatif.ask import Read
-    from throttlescope.models.diagnosis.counterfactual import Counterfactual
     from throttlescope.models.recommendation import Advice, Recommendation
 
-_PRIMARY = {
+#: What the replays say as a whole, by :attr:`Counterfactuals.primary`.
+PRIMARY = {
     "limiter": "A limiter holds it: lifting it drains most.",
     "consumers": "The consumers hold it: faster ones drain most.",
     "both": "Both hold it: neither alone drains, both together do.",
@@ -60,7 +60,7 @@ def print_advice(found: Read, advice: Advice, *, now_ms: int) -> None:
             ["nothing changed", _span(known.as_is_entries), "-", "-", "-"],
             *(
                 [
-                    _lever(row),
+                    lever_words(row.lever, row.limiter),
                     _span(row.entries),
                     _span(row.gain_entries),
                     drain_within(row.earliest_drain_s, row.latest_drain_s),
@@ -71,7 +71,7 @@ def print_advice(found: Read, advice: Advice, *, now_ms: int) -> None:
         ],
         title=f"{found.name}: {count(known.backlog_entries)} entries at {format_time(found.at_ms)}, "
         f"{duration(known.horizon_s)} later",
-        notes=[_PRIMARY[known.primary]],
+        notes=[PRIMARY[known.primary]],
     )
     for number, one in enumerate(advice.recommendations, 1):
         print_recommendation(number, one)
@@ -124,8 +124,9 @@ def gone_in(earliest_s: float | None, likely_s: float | None, latest_s: float | 
     return likely if low == high else f"{likely} ({low} to {high})"
 
 
-def _lever(row: Counterfactual) -> str:
-    return f"the limit {row.limiter}" if row.lever == "limiter" else _LEVERS[row.lever]
+def lever_words(lever: str, limiter: str | None) -> str:
+    """What a replay took away: ``the limit topic.msg``, ``consumers that take all``, ``both together``."""
+    return f"the limit {limiter}" if lever == "limiter" else _LEVERS[lever]
 
 
 def drain_within(earliest_s: float | None, latest_s: float | None) -> str:

@@ -11,7 +11,8 @@ from throttlescope.app.render_verdicts import subscription_text
 if TYPE_CHECKING:
     from throttlescope.app.anomaly_rows import AnomalyRows
 
-_UNITS = {
+#: Units of a signal; samples have none.
+UNITS = {
     "in_msg_rate": "msg/s",
     "out_msg_rate": "msg/s",
     "backlog_ready_entries": "entries",
@@ -69,7 +70,7 @@ def print_anomalies(found: AnomalyRows, *, now_ms: int) -> None:
             minute_text(row["start_ms"]),
             duration_text(row["end_ms"] - row["start_ms"]),
             row["state"] + (", learnt" if row["adopted"] else ""),
-            _amount(row["value"], _UNITS.get(row["signal"], "")),
+            _amount(row["value"], UNITS.get(row["signal"], "")),
             f"{_amount(row['low'])} to {_amount(row['high'])}" if row["high"] is not None else "-",
             f"{row['score']:.1f}",
             row["verdict_cause"] or "-",

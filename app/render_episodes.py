@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from throttlescope.app.render import count, duration_text, freshness, minute_text, print_table, share
@@ -186,11 +186,15 @@ def lever_text(answer: Mapping[str, Any] | None) -> str:
         return "no answer"
     if answer["primary"] is None:
         return "none"
-    low, likely, high = (answer[f"gain_{which}_entries"] for which in ("low", "likely", "high"))
-    span = count(high) if low == high else f"{count(low)} to {count(high)}"
-    gain = span if likely is None or low == high else f"{count(likely)} ({span})"
     name = " ".join(part for part in (answer["primary"], answer["limiter"]) if part)
-    return f"{'!' if answer['agrees'] is False else ''}{name} -{gain}"
+    return f"{'!' if answer['agrees'] is False else ''}{name} -{gain_text(answer)}"
+
+
+def gain_text(answer: Mapping[str, Any], show: Callable[[float], str] = count) -> str:
+    """``98,000 (90,000 to 99,000)``: by how many entries the backlog would have been smaller."""
+    low, likely, high = (answer[f"gain_{which}_entries"] for which in ("low", "likely", "high"))
+    span = show(high) if low == high else f"{show(low)} to {show(high)}"
+    return span if likely is None or low == high else f"{show(likely)} ({span})"
 
 
 def _causes_text(causes: Sequence[Mapping[str, Any]]) -> str:

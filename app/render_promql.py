@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from decimal import Decimal
-from itertools import islice
 from typing import Any
 
-import numpy as np
-
+from throttlescope.app.promql_table import ROWS_SHOWN, SUMMED_UP, Line, answer_table, readable
 from throttlescope.app.render import count, freshness, print_table, write_csv
-from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.ingest.times import format_time
-from throttlescope.transforms.promql.answer import data_pieces, number, points_of, rows_of
+from throttlescope.transforms.promql.answer import data_pieces, rows_of
 from throttlescope.transforms.promql.query import Answer
 
-#: A range with more points is shown as a line per series.
-_POINTS_SHOWN = 100
-_ROWS_SHOWN = 500
 _TIME, _VALUE = "time_ms", "value"
-
-Labels = Mapping[str, str]
 
 
 def print_json(answer: Answer) -> None:
@@ -65,37 +57,18 @@ def print_answer(text: str, answer: Answer, *, newest_ms: int | None, now_ms: in
         )
     notes = [freshness(newest_ms, now_ms)]
     if answer.kind == "string":
-        columns, lines = [("value", "left")], [[answer.text]]
-        left_out = 0
+        columns, lines, left_out = [("value", "left")], [[answer.text]], 0
     else:
-        rows = list(rows_of(answer))
-        names = sorted({name for labels, *_ in rows for name in labels})
-        shared = _shared([labels for labels, *_ in rows], names)
-        varying = [name for name in names if name not in shared]
-        if shared:
-            notes.insert(0, "Every series: " + ", ".join(f"{name}={shared[name]}" for name in sorted(shared)))
-        heads = [("metric" if name == NAME_LABEL else name, "left") for name in varying]
-        if answer.kind == "matrix" and points_of(answer) > _POINTS_SHOWN:
-            columns = [
-                *heads,
-                *((word, "right") for word in ("points", "first", "last", "lowest", "highest")),
-            ]
-            cells = (_summed_up(values) for *_, values in rows)
-            all_lines = (
-                [*_cells(labels, varying), *more] for (labels, *_), more in zip(rows, cells, strict=True)
-            )
-            total = len(rows)
-        else:
-            timed = answer.kind == "matrix"
-            columns = [*heads, *([("time (UTC)", "left")] if timed else []), ("value", "right")]
-            all_lines = (
-                [*_cells(labels, varying), *([format_time(time_ms)] if timed else []), _readable(value)]
-                for labels, times_ms, values in rows
-                for time_ms, value in zip(times_ms.tolist(), values.tolist(), strict=True)
-            )
-            total = points_of(answer)
-        lines = list(islice(all_lines, _ROWS_SHOWN))
-        left_out = total - len(lines)
+        table = answer_table(answer, most=ROWS_SHOWN)
+        if table.shared:
+            notes.insert(0, "Every series: " + ", ".join(f"{n}={value}" for n, value in table.shared.items()))
+        columns = [
+            *((head, "left") for head in table.heads),
+            *([("time (UTC)", "left")] if table.timed else []),
+            *((word, "right") for word in (SUMMED_UP if table.summed else ("value",))),
+        ]
+        lines = [_cells(line, summed=table.summed) for line in table.lines]
+        left_out = table.left_out
     if left_out > 0:
         notes.insert(0, f"{count(left_out)} more lines are left out; --format csv or json has them all.")
     title = f"{' '.join(text.split())} {when}"
@@ -105,33 +78,13 @@ def print_answer(text: str, answer: Answer, *, newest_ms: int | None, now_ms: in
         print_table([("nothing", "left")], [["no series has a value then"]], title=title, notes=notes)
 
 
-def _shared(labels: Sequence[Labels], names: Sequence[str]) -> dict[str, str]:
-    """Labels with the same value in all series."""
-    if not labels:
-        return {}
-    first = labels[0]
-    return {
-        name: first[name]
-        for name in names
-        if name in first and all(one.get(name) == first[name] for one in labels)
-    }
-
-
-def _cells(labels: Labels, names: Sequence[str]) -> list[str]:
-    return [labels.get(name, "-") for name in names]
-
-
-def _summed_up(values: np.ndarray) -> list[str]:
-    known = values[~np.isnan(values)]
-    bounds = (known.min(), known.max()) if len(known) else (math.nan, math.nan)
-    return [count(len(values)), *(_readable(value) for value in (values[0], values[-1], *bounds))]
-
-
-def _readable(value: float) -> str:
-    """A whole number as it is, any other with six digits."""
-    if math.isfinite(value) and abs(value) < 1e15 and value == round(value):
-        return number(value)
-    return number(float(f"{value:.6g}"))
+def _cells(line: Line, *, summed: bool) -> list[str]:
+    cells = ["-" if label is None else label for label in line.labels]
+    if line.time_ms is not None:
+        cells.append(format_time(line.time_ms))
+    if summed:
+        return [*cells, count(line.values[0]), *(readable(value) for value in line.values[1:])]
+    return [*cells, *(readable(value) for value in line.values)]
 
 
 def _csv_number(value: float) -> float | Decimal:

@@ -17,6 +17,12 @@ _SHOWN = 5
 
 def print_run(result: RunResult) -> None:
     """Print what each source had to serve and what came of it, then the verdicts by cause and the next command."""
+    if result.idle:
+        print(
+            f"Idle interval: the lake holds no samples from {minute_text(result.start_ms)} to {minute_text(result.end_ms)} "
+            "(UTC); nothing was computed."
+        )
+        return
     print_table(
         [
             ("source", "left"),

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.words import CAUSES
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.lake import naming_missing
 from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.window import SubscriptionKey
@@ -167,6 +168,18 @@ def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
     return _rows(lake, query, values)
 
 
+def check_cause(cause: str) -> None:
+    """Refuse what is no cause."""
+    if cause not in CAUSES:
+        near = difflib.get_close_matches(cause, CAUSES, n=1)
+        raise InputError(
+            "There is no such cause",
+            got=cause,
+            expected=", ".join(CAUSES),
+            fix=f"did you mean {near[0]}?" if near else None,
+        )
+
+
 def _rows(lake: Lake, query: str, values: dict[str, Any]) -> list[dict[str, Any]]:
     if lake.version("verdicts") is None:
         raise InputError(
@@ -174,7 +187,11 @@ def _rows(lake: Lake, query: str, values: dict[str, Any]) -> list[dict[str, Any]
             got=lake.root,
             fix="make some with throttlescope run --lake DIR",
         )
-    with lake.duckdb() as connection:
+    with (
+        naming_missing("signals", lake.files("signals")),
+        naming_missing("verdicts", lake.files("verdicts")),
+        lake.duckdb() as connection,
+    ):
         found = connection.execute(query, values)
         names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
@@ -200,14 +217,7 @@ def _conditions(wanted: VerdictFilter) -> tuple[str, str, dict[str, Any]]:
         values["end_ms"] = wanted.end_ms
     after = "true"
     if wanted.cause is not None:
-        if wanted.cause not in CAUSES:
-            near = difflib.get_close_matches(wanted.cause, CAUSES, n=1)
-            raise InputError(
-                "There is no such cause",
-                got=wanted.cause,
-                expected=", ".join(CAUSES),
-                fix=f"did you mean {near[0]}?" if near else None,
-            )
+        check_cause(wanted.cause)
         after = "cause = $cause"
         values["cause"] = wanted.cause
     return " AND ".join(before), after, values

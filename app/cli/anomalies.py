@@ -11,6 +11,7 @@ from throttlescope.app.cli.options import (
     Config,
     Debug,
     LakeFolder,
+    Master,
     Quiet,
     RowFormat,
     RowFormatOption,
@@ -51,6 +52,7 @@ def anomalies(
     stored: Annotated[
         bool, typer.Option("--stored", help="Print what --store wrote instead of judging anew.")
     ] = False,
+    master: Master = None,
     quiet: Quiet = False,
     config: Config = None,
     debug: Debug = False,
@@ -76,7 +78,7 @@ def anomalies(
             got="--store beside --stored or --subscription",
             fix="leave one of them out",
         )
-    settings = settings_with(config, {"lake": lake})
+    settings = settings_with(config, {"lake": lake, "spark": {"master": master}})
     now_ms = int(time.time() * 1000)
     wanted = AnomalyFilter(
         cluster=cluster,
@@ -87,7 +89,7 @@ def anomalies(
     )
     in_lake = Lake(settings.lake.absolute())
     if store:
-        found = store_anomalies(in_lake, wanted, quiet=quiet, debug=debug)
+        found = store_anomalies(in_lake, wanted, settings, quiet=quiet, debug=debug)
     elif stored:
         found = read_anomalies(in_lake, wanted)
     else:

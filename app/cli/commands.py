@@ -10,26 +10,35 @@ from typer.core import TyperGroup
 
 from throttlescope.app.cli import (
     anomalies,
+    backfill,
     changes,
     demo,
+    diagnose,
     doctor,
     episodes,
     evaluate,
     forecast,
+    freshness,
     incident,
+    lake,
     now,
     promql,
     quality,
+    quarantine,
     recommend,
     recordings,
     reopen,
+    review,
     rules,
     run,
     serve,
     simulate,
+    spark,
+    users,
     verdicts,
     whatif,
 )
+from throttlescope.app.cli.faults import carried
 from throttlescope.app.cli.options import session_options
 from throttlescope.ingest.errors import EXIT_FAILED, EXIT_INPUT, ThrottlescopeError
 
@@ -82,6 +91,9 @@ class Commands(TyperGroup):
             raise
         except Exception as error:
             _trace_if_asked()
+            if (ours := carried(error)) is not None:
+                _complain(str(ours))
+                raise typer.Exit(ours.exit_code) from None
             _complain(f"Unexpected {_in_words(error)}. Fix: add --debug to see where, and report it")
             raise typer.Exit(EXIT_FAILED) from None
 
@@ -139,6 +151,8 @@ for _family in (
     demo,
     doctor,
     run,
+    diagnose,
+    backfill,
     verdicts,
     now,
     reopen,
@@ -148,13 +162,19 @@ for _family in (
     anomalies,
     evaluate,
     forecast,
+    review,
     incident,
     promql,
     rules,
     serve,
+    users,
+    freshness,
     quality,
+    quarantine,
+    lake,
     recordings,
     simulate,
+    spark,
     whatif,
 ):
     _family.register(app)

@@ -19,8 +19,10 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     lake: Annotated[
-        Path | None,
-        typer.Option("--lake", metavar="DIR", help="Folder of the demo's lake. Default: ./.demo."),
+        str | None,
+        typer.Option(
+            "--lake", metavar="DIR|URI", help="The demo's lake, as of the other commands. Default: ./.demo."
+        ),
     ] = None,
     serve: Annotated[
         bool, typer.Option("--serve/--no-serve", help="Serve the web app afterwards, until Ctrl-C.")

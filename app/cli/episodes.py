@@ -12,6 +12,7 @@ from throttlescope.app.cli.options import (
     Config,
     Debug,
     LakeFolder,
+    Master,
     Quiet,
     RowFormat,
     RowFormatOption,
@@ -55,6 +56,7 @@ def episodes(
             "--store", help="First judge the lake, or one --cluster, on Spark and write it into the lake."
         ),
     ] = False,
+    master: Master = None,
     quiet: Quiet = False,
     config: Config = None,
     debug: Debug = False,
@@ -93,7 +95,7 @@ def episodes(
         raise InputError(
             "--store judges whole clusters", got="--store beside --subscription", fix="leave one of them out"
         )
-    settings = settings_with(config, {"lake": lake})
+    settings = settings_with(config, {"lake": lake, "spark": {"master": master}})
     now_ms = int(time.time() * 1000)
     wanted = EpisodeFilter(
         cluster=cluster,
@@ -104,7 +106,7 @@ def episodes(
     )
     in_lake = Lake(settings.lake.absolute())
     if store:
-        store_episodes(in_lake, wanted, quiet=quiet, debug=debug)
+        store_episodes(in_lake, wanted, settings, quiet=quiet, debug=debug)
     if by is not None:
         rows = read_rollups(in_lake, wanted, by.value)
         columns = list(ROLLUP_COLUMNS)

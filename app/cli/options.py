@@ -51,6 +51,15 @@ class Reader(StrEnum):
     api = "api"
 
 
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Where Spark runs: local[N], spark://HOST:PORT, yarn, k8s://URL, or sc://HOST:PORT for Spark Connect. "
+        "Default: master in [spark] of the configuration, else all cores of this machine.",
+    ),
+]
 Debug = Annotated[
     bool,
     typer.Option(
@@ -70,9 +79,11 @@ Config = Annotated[
     ),
 ]
 LakeFolder = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        "--lake", metavar="DIR", help="Folder of the lake. Default: lake of the configuration, else ./lake."
+        "--lake",
+        metavar="DIR|URI",
+        help="Folder of the lake, or s3://bucket/prefix. Default: lake of the configuration, else ./lake.",
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is printed on stdout.")]
@@ -93,6 +104,14 @@ SubscriptionFilter = Annotated[
         "--subscription",
         metavar="TOPIC#SUB",
         help="Only this subscription, as persistent://tenant/ns/topic[-partition-N]#sub.",
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="TIME|VERSION",
+        help="Read the lake as it stood then (UTC), or in a version of the table; see throttlescope lake history.",
     ),
 ]
 
@@ -159,4 +178,11 @@ TokenFile = Annotated[
 AdminTokenFile = Annotated[
     Path | None,
     typer.Option("--admin-token-file", metavar="FILE", help="File with the token for the admin API."),
+]
+Recompute = Annotated[
+    bool,
+    typer.Option(
+        "--recompute",
+        help="Compute every hour of the range again, also where nothing has changed since it was computed.",
+    ),
 ]

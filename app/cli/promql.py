@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from throttlescope.app.cli.options import Config, Debug, LakeFolder, Quiet, RowFormat, RowFormatOption
+from throttlescope.app.cli.options import (
+    AsOf,
+    Config,
+    Debug,
+    LakeFolder,
+    Master,
+    Quiet,
+    RowFormat,
+    RowFormatOption,
+)
 
 
 class Place(StrEnum):
@@ -78,6 +87,8 @@ def promql(
         int,
         typer.Option("--max-samples", min=1, metavar="N", help="Samples that the query may hold at once."),
     ] = 50_000_000,
+    as_of: AsOf = None,
+    master: Master = None,
     config: Config = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -95,11 +106,13 @@ def promql(
     from throttlescope.app.render_progress import Progress
     from throttlescope.app.render_promql import print_answer, print_csv, print_json
     from throttlescope.ingest.errors import InputError
+    from throttlescope.ingest.lake.past import lake_as_of
     from throttlescope.ingest.times import format_time, parse_duration
     from throttlescope.transforms.promql.query import Options
 
-    settings = settings_with(config, {"lake": lake})
+    settings = settings_with(config, {"lake": lake, "spark": {"master": master}})
     now_ms = int(time.time() * 1000)
+    in_lake = settings.lake if as_of is None else lake_as_of(settings.lake, as_of, "samples", now_ms=now_ms)
     options = Options(
         lookback_ms=_above_zero(parse_duration(lookback), "--lookback"),
         timeout_s=_above_zero(parse_duration(timeout), "--timeout") / 1000,
@@ -108,12 +121,12 @@ def promql(
     with contextlib.ExitStack() as shown:
 
         def session():
-            from throttlescope.ingest.session import spark_session
+            from throttlescope.app.spark import start_spark
 
             shown.enter_context(Progress(1, quiet=quiet).step("evaluating on Spark"))
-            return spark_session(debug=debug)
+            return start_spark(settings, debug=debug)
 
-        queries = LakeQueries(settings.lake, session)
+        queries = LakeQueries(in_lake, session)
         newest_ms = queries.catalogue().newest_ms
         if newest_ms is None:
             raise InputError(
@@ -148,6 +161,7 @@ def _moments(
     at: str | None, start: str | None, end: str | None, step: str | None, *, now_ms: int, newest_ms: int
 ) -> tuple[int, ...]:
     """The moment, or start, end and step of the range, in milliseconds."""
+    from throttlescope.app.promql_table import default_step_ms
     from throttlescope.ingest.errors import InputError
     from throttlescope.ingest.times import format_time, parse_duration, parse_time
 
@@ -168,7 +182,7 @@ def _moments(
             fix="swap --start and --end" if end else "name an earlier --start, or the --end",
         )
     if step is None:
-        step_ms = max(1, (end_ms - start_ms) // 1000 // 250) * 1000
+        step_ms = default_step_ms(start_ms, end_ms)
     else:
         step_ms = _above_zero(parse_duration(step), "--step")
     return start_ms, end_ms, step_ms

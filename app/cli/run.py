@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,16 +16,21 @@ from throttlescope.app.cli.options import (
     Format,
     FormatOption,
     LakeFolder,
+    Master,
     Match,
     Prometheus,
     PulsarAdmin,
     Quiet,
     ReaderOption,
+    Recompute,
     Recording,
     Start,
     TokenFile,
     Window,
 )
+
+if TYPE_CHECKING:
+    from throttlescope.app.pipeline import Request
 
 Follow = Annotated[
     str | None,
@@ -33,6 +38,21 @@ Follow = Annotated[
         "--follow",
         metavar="DURATION",
         help="Go on: read what is new every so often, such as 60s. Takes no --end.",
+    ),
+]
+SinceWatermark = Annotated[
+    bool,
+    typer.Option(
+        "--since-watermark",
+        help="Begin where this source was read to, less the overlap that late scrapes need; --start then says where to begin "
+        "the first time. A long time is read in chunks of 6 hours, oldest first.",
+    ),
+]
+ResetWatermark = Annotated[
+    bool,
+    typer.Option(
+        "--reset-watermark",
+        help="Forget up to when this source was read; the range takes its place. For a watermark from the future.",
     ),
 ]
 
@@ -55,7 +75,11 @@ def run(
     window: Window = None,
     every: Every = None,
     follow: Follow = None,
+    since_watermark: SinceWatermark = False,
+    reset_watermark: ResetWatermark = False,
+    recompute: Recompute = False,
     reader: ReaderOption = None,
+    master: Master = None,
     token_file: TokenFile = None,
     admin_token_file: AdminTokenFile = None,
     format: FormatOption = Format.table,
@@ -71,6 +95,11 @@ def run(
     Sources are a Prometheus (with the admin API for limits), recordings, or the clusters of the
     configuration file. The range is widened to whole UTC hours, clipped at now. The same range twice
     changes nothing; an interrupted run is repeated by the same command. Nothing is written to a cluster.
+
+    Only hours are computed whose samples, limits or settings are not those that they were computed from, and what looks back to
+    them. Up to when a source was read, and what it did not have, is kept in the lake (watermarks, gaps); open gaps are tried again
+    first, as long as the source keeps their time. A range without samples of a source that was read before is such a gap, not an
+    error.
 
     With --follow it goes on until it is asked to end (SIGTERM, Ctrl-C; exit code 0): verdicts of windows that slide by a minute,
     episodes and forecasts are kept at most two minutes behind. It begins at --start, by default where the lake ends, and says a
@@ -89,7 +118,10 @@ def ingest(
     lake: LakeFolder = None,
     match: Match = None,
     cluster: ClusterName = None,
+    since_watermark: SinceWatermark = False,
+    reset_watermark: ResetWatermark = False,
     reader: ReaderOption = None,
+    master: Master = None,
     token_file: TokenFile = None,
     admin_token_file: AdminTokenFile = None,
     format: FormatOption = Format.table,
@@ -99,7 +131,8 @@ def ingest(
 ) -> None:
     """Read a range from a source into a lake, check it, and stop before anything is computed from it.
 
-    As run, without signals, verdicts and what follows from them: samples, policies, limits and admin statistics only.
+    As run, without signals, verdicts and what follows from them: samples, policies, limits and admin statistics only. diagnose
+    goes on from there.
     """
     _run("ingest", context.params)
 
@@ -107,19 +140,68 @@ def ingest(
 def _run(command: str, given: dict[str, Any]) -> None:
     import time
 
-    from throttlescope.app.cli.settings import SourceFlags, settings_with
-    from throttlescope.app.pipeline import Request, run_pipeline
+    from throttlescope.app.pipeline import run_pipeline
     from throttlescope.app.render import write_json
     from throttlescope.app.render_run import print_run
-    from throttlescope.ingest.errors import InputError
-    from throttlescope.ingest.times import check_range, parse_duration, parse_time
+    from throttlescope.ingest.times import parse_duration
 
     now_ms = int(time.time() * 1000)
-    if given["recording"] and (given["prometheus"] or given["pulsar_admin"] or given["cluster"]):
+    request = request_of(command, given, now_ms)
+    if given.get("follow") is not None:
+        from throttlescope.app.following.begin import begin
+
+        every_ms = parse_duration(given["follow"])
+        return begin(request, every_ms, quiet=given["quiet"], as_json=given["format"] is Format.json)
+    if request.since_watermark:
+        from throttlescope.app.backfill.catching_up import chunks_since_watermark
+        from throttlescope.app.backfill.run import run_chunks
+        from throttlescope.app.render_backfill import print_chunked
+
+        request, chunks = chunks_since_watermark(request)
+        if len(chunks) > 1:
+            found = run_chunks(request, chunks, quiet=given["quiet"])
+            write_json(found.as_dict()) if given["format"] is Format.json else print_chunked(found)
+            return None
+    result = run_pipeline(request, quiet=given["quiet"])
+    if given["format"] is Format.json:
+        write_json(result.as_dict())
+    else:
+        print_run(result)
+    return None
+
+
+def request_of(command: str, given: dict[str, Any], now_ms: int) -> Request:
+    """What the flags of ``run``, ``ingest`` and ``backfill`` ask for.
+
+    Raises
+    ------
+    InputError
+        Flags contradict each other, or the range is missing or empty.
+    """
+    from throttlescope.app.cli.settings import SourceFlags, settings_with
+    from throttlescope.app.pipeline import Request
+    from throttlescope.ingest.errors import InputError
+    from throttlescope.ingest.times import check_range, parse_time
+
+    recordings, following = given.get("recording"), given.get("follow") is not None
+    since_watermark = given.get("since_watermark", False)
+    if recordings and (given["prometheus"] or given["pulsar_admin"] or given["cluster"]):
         raise InputError(
             "A recording is a source of its own", got="--recording beside --prometheus, --pulsar-admin or --cluster",
             fix="make two runs into the same lake",
         )  # fmt: skip
+    if since_watermark and (recordings or following):
+        raise InputError(
+            "--since-watermark is for one read of a Prometheus",
+            got="--since-watermark beside " + ("--recording" if recordings else "--follow"),
+            fix="leave one of them out",
+        )
+    if following and (recordings or given["end"] is not None):
+        raise InputError(
+            "--follow goes on without an end, and a recording has one",
+            got="--follow beside --end or --recording",
+            fix="leave one of them out",
+        )
     sources = SourceFlags(
         prometheus=given["prometheus"],
         pulsar_admin=given["pulsar_admin"],
@@ -129,40 +211,30 @@ def _run(command: str, given: dict[str, Any]) -> None:
         token_file=given["token_file"],
         admin_token_file=given["admin_token_file"],
     )
-    following = given.get("follow") is not None
-    if following and (given["recording"] or given["end"] is not None):
-        raise InputError(
-            "--follow goes on without an end, and a recording has one",
-            got="--follow beside --end or --recording",
-            fix="leave one of them out",
-        )
-    every = given.get("every") or ("1m" if following else None)
-    flags = {"lake": given["lake"], "window": given.get("window"), "every": every}
+    flags = {
+        "lake": given["lake"],
+        "window": given.get("window"),
+        "every": given.get("every") or ("1m" if following else None),
+        "spark": {"master": given["master"]},
+    }
     settings = settings_with(given["config"], flags, sources)
     start_ms = None if given["start"] is None else parse_time(given["start"], now_ms=now_ms)
     end_ms = None if given["end"] is None else parse_time(given["end"], now_ms=now_ms)
-    if not given["recording"]:
-        if start_ms is None and not following:
+    if not recordings:
+        if start_ms is None and not following and not since_watermark:
             raise InputError("The start of the range is missing", fix="add --start, such as --start -6h")
         end_ms = now_ms if end_ms is None else end_ms
     if start_ms is not None and end_ms is not None:
         check_range(start_ms, end_ms)
-    request = Request(
+    return Request(
         command=command,
         settings=settings,
         start_ms=start_ms,
         end_ms=end_ms,
-        recordings=tuple(given["recording"] or ()),
+        recordings=tuple(recordings or ()),
         override_cluster=given["cluster"] is not None and given["prometheus"] is not None,
+        again=given.get("recompute", False),
+        since_watermark=since_watermark,
+        reset_watermark=given.get("reset_watermark", False),
         debug=given["debug"],
     )
-    if following:
-        from throttlescope.app.following.begin import begin
-
-        every_ms = parse_duration(given["follow"])
-        return begin(request, every_ms, quiet=given["quiet"], as_json=given["format"] is Format.json)
-    result = run_pipeline(request, quiet=given["quiet"])
-    if given["format"] is Format.json:
-        write_json(result.as_dict())
-    else:
-        print_run(result)

@@ -9,8 +9,20 @@ from typing import Annotated
 
 import typer
 
-from throttlescope.app.cli.options import Config, Debug, LakeFolder
+from throttlescope.app.cli.options import (
+    AdminTokenFile,
+    ClusterName,
+    Config,
+    Debug,
+    LakeFolder,
+    Prometheus,
+    PulsarAdmin,
+    ReaderOption,
+    TokenFile,
+)
+from throttlescope.ingest.lake_address import LakeAddress
 
+_SERVED = ("verdicts", "samples")
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8050
 
 Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="TCP port to listen on.")]
@@ -18,7 +30,8 @@ Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to
 AllowRemote = Annotated[
     bool,
     typer.Option(
-        "--allow-remote", help="Allow a --host that other machines can reach. The app has no login."
+        "--allow-remote",
+        help="Allow a --host that other machines can reach. It serves plain HTTP: put TLS before it.",
     ),
 ]
 QueryTimeout = Annotated[
@@ -53,6 +66,43 @@ CorsOrigin = Annotated[
     ),
 ]
 
+Users = Annotated[
+    Path | None,
+    typer.Option(
+        "--users",
+        metavar="FILE",
+        help="Let in only the people of this file, by basic authentication; throttlescope users add writes it.",
+        show_default=False,
+    ),
+]
+UserHeader = Annotated[
+    str | None,
+    typer.Option(
+        "--user-header",
+        metavar="NAME",
+        help="Let in only whom a proxy names in this header, such as X-Forwarded-User.",
+        show_default=False,
+    ),
+]
+Proxy = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--proxy",
+        metavar="ADDRESS",
+        help="Address or network from which --user-header is believed. Repeat for more. Default: this machine.",
+        show_default=False,
+    ),
+]
+ExternalHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--external-host",
+        metavar="NAME",
+        help="Host name under which a proxy asks on loopback, such as scope.example. Repeat for more.",
+        show_default=False,
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     app.command(short_help="Serve the web app and the HTTP API of a lake.")(serve)
@@ -67,6 +117,16 @@ def serve(
     query_max_samples: QueryMaxSamples = 50_000_000,
     query_concurrency: QueryConcurrency = 4,
     cors_origin: CorsOrigin = "",
+    users: Users = None,
+    user_header: UserHeader = None,
+    proxy: Proxy = None,
+    external_host: ExternalHost = None,
+    prometheus: Prometheus = None,
+    pulsar_admin: PulsarAdmin = None,
+    cluster: ClusterName = None,
+    reader: ReaderOption = None,
+    token_file: TokenFile = None,
+    admin_token_file: AdminTokenFile = None,
     config: Config = None,
     debug: Debug = False,
 ) -> None:
@@ -74,22 +134,38 @@ def serve(
 
     Grafana, promtool and other clients of Prometheus read the lake at the same address: see docs/reference/http-api.md.
     Prometheus scrapes limits and newest verdicts at /metrics: see docs/reference/metrics.md.
-    Only this machine can reach it, unless --host names another address and --allow-remote says so.
+    Only this machine can reach it, unless --host names another address and --allow-remote says so. Nobody has to log in,
+    unless --users or --user-header says how; then everything but /healthz is closed to others.
+    The sources (--prometheus, --pulsar-admin, or those of the configuration file) are asked by the button "Diagnose now" alone.
     """
-    from throttlescope.app.cli.settings import settings_with
+    from throttlescope.app.cli.settings import SourceFlags, settings_with
     from throttlescope.ingest.errors import InputError
 
-    settings = settings_with(config, {"lake": lake})
-    check_address(host, allow_remote=allow_remote)
-    # Looked at and not opened: Delta's threads do not survive the fork that makes the workers.
-    if not any((settings.lake / table / "_delta_log").is_dir() for table in ("verdicts", "samples")):
+    sources = SourceFlags(
+        prometheus=prometheus,
+        pulsar_admin=pulsar_admin,
+        cluster=cluster,
+        reader=reader,
+        token_file=token_file,
+        admin_token_file=admin_token_file,
+    )
+    settings = settings_with(config, {"lake": lake}, sources)
+    from throttlescope.app.web.doors.login import Doors
+    from throttlescope.app.web.doors.users import read_users
+
+    doors = Doors(users, user_header, tuple(proxy or Doors.proxies), tuple(external_host or ()))
+    if users is not None:
+        read_users(users)
+    check_address(host, allow_remote=allow_remote, has_login=doors.has_login)
+    if not _holds_something(settings.lake):
         raise InputError(
-            "There are no verdicts and no samples in this folder",
+            "There are no verdicts and no samples in this lake",
             got=str(settings.lake),
             expected="a lake",
             fix="make one with throttlescope run --lake DIR, or try throttlescope demo",
         )
     from throttlescope.app.api.endpoints import QueryLimits
+    from throttlescope.app.web.live import Live
     from throttlescope.app.web.server import serve as serve_web
     from throttlescope.ingest.regex import compile_pattern
     from throttlescope.ingest.times import parse_duration
@@ -111,16 +187,39 @@ def serve(
         port=port,
         limits=QueryLimits(options, running=query_concurrency),
         cors_origin=cors_origin,
+        doors=doors,
+        live=Live.of(settings),
     )
 
 
-def serve_in_place(lake: Path, *, port: int) -> None:
+def _holds_something(lake: LakeAddress) -> bool:
+    """Whether a lake has what is served; looked at and not opened."""
+    import multiprocessing
+
+    if not lake.is_remote:
+        return any(Path(lake, table, "_delta_log").is_dir() for table in _SERVED)
+    # Threads of the libraries that reach a store do not survive the fork that makes the workers: another process looks.
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_is_in_store, (str(lake),))
+
+
+def _is_in_store(lake: str) -> bool:
+    from throttlescope.ingest.lake.storage import storage_of
+
+    storage = storage_of(lake)
+    return any(
+        storage.exists(f"{table}/_delta_log/{0:020d}.json") or storage.list(f"{table}/_delta_log")
+        for table in _SERVED
+    )
+
+
+def serve_in_place(lake: LakeAddress, *, port: int) -> None:
     """Become ``throttlescope serve``: this process's threads and its Spark are gone, its terminal stays."""
     arguments = ["serve", "--lake", str(lake.absolute()), "--port", str(port)]
     os.execv(sys.executable, [sys.executable, "-m", "throttlescope.app.cli", *arguments])  # noqa: S606
 
 
-def check_address(host: str, *, allow_remote: bool = False) -> None:
+def check_address(host: str, *, allow_remote: bool = False, has_login: bool = False) -> None:
     """Refuse an address that other machines reach without being told twice.
 
     Raises
@@ -140,10 +239,12 @@ def check_address(host: str, *, allow_remote: bool = False) -> None:
     addresses = [ipaddress.ip_address(address[0].split("%")[0]) for *_, address in found]
     if not all(address.is_loopback for address in addresses) and not allow_remote:
         raise InputError(
-            "The app has no login and would be open to other machines",
+            "Passwords would travel in the clear: the app serves plain HTTP"
+            if has_login
+            else "The app has no login and would be open to other machines",
             got=f"--host {host}",
             expected="a loopback address such as 127.0.0.1",
-            fix="leave --host out, put a proxy with a login before it, or add --allow-remote",
+            fix="leave --host out and put a proxy with TLS and a login before it, or add --allow-remote",
         )
 
 

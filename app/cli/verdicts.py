@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from throttlescope.app.cli.options import (
+    AsOf,
     ClusterFilter,
     Config,
     Debug,
@@ -55,6 +56,7 @@ def verdicts(
     end: Annotated[
         str | None, typer.Option("--end", metavar="T", help="Only windows that start before T (UTC).")
     ] = None,
+    as_of: AsOf = None,
     config: Config = None,
     debug: Debug = False,
 ) -> None:
@@ -74,6 +76,7 @@ def verdicts(
     from throttlescope.app.render_verdicts import exported, exported_columns, print_summary, print_windows
     from throttlescope.app.verdict_rows import VerdictFilter, read_summary, read_verdicts
     from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.lake.past import lake_as_of
     from throttlescope.ingest.times import parse_time
     from throttlescope.models.diagnosis.partitions import ROW_COLUMNS, over_partitions
 
@@ -87,7 +90,9 @@ def verdicts(
         start_ms=None if start is None else parse_time(start, now_ms=now_ms),
         end_ms=None if end is None else parse_time(end, now_ms=now_ms),
     )
-    in_lake = Lake(settings.lake)
+    in_lake = (
+        Lake(settings.lake) if as_of is None else lake_as_of(settings.lake, as_of, "verdicts", now_ms=now_ms)
+    )
     if by is not None:
         found = over_partitions(read_verdicts(in_lake, replace(wanted, latest=True)))
         if format is RowFormat.json:

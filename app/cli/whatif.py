@@ -44,7 +44,7 @@ def whatif(
             metavar="KEY=VALUE",
             help="What is to be different: subscription.msg, subscription.bytes, subscription.period_s, topic.msg, topic.bytes, "
             "topic.period_s, broker.msg, broker.bytes (whole numbers; none lifts a rate), consumers, processing_ms (of one message), "
-            "rate_msg (published to the topic per second). Repeatable; without it the backlog as it is.",
+            "rate_msg (published to the topic per second) or load (times what is published now), batch_msg (messages of an entry). Repeatable; without it the backlog as it is.",
         ),
     ] = None,
     at: Annotated[

@@ -31,7 +31,7 @@ CLOSED_MS = 10 * MINUTE_MS
 STORED_MS = 15 * MINUTE_MS
 #: The first cycle waits for limits so long: with a thousand topics a round takes many minutes.
 LIMITS_WAIT_S = 60.0
-#: Episodes and forecasts take no more than this share of the time.
+#: What holds everything now, episodes and forecasts take no more than this share of the time, each.
 _BESIDE_SHARE = 0.1
 _FORECAST_MS = 15 * MINUTE_MS
 
@@ -120,6 +120,8 @@ class Follower:
         self._young: set[int] = set()
         self._looked_back = self._limits_looked = False
         self._newest_verdict_ms: int | None = None
+        # Verdicts were made that `verdict_latest` does not know of.
+        self._latest_due = False
         self._forecast_ms = 0
         self._free_s: dict[str, float] = {}
 
@@ -182,6 +184,14 @@ class Follower:
         self.totals["samples_written"] += written
         return written
 
+    def tell_latest(self) -> None:
+        """Let ``verdict_latest`` say what the verdicts say, where they have changed."""
+        from throttlescope.models.diagnosis.latest import build_latest
+
+        if self._latest_due:
+            build_latest(self.lake, sorted(self.held.newest_ms()), self.run_id)
+            self._latest_due = False
+
     # -- steps -----------------------------------------------------------------------------
 
     def _read(self, until_ms: int, now_ms: int) -> None:
@@ -235,6 +245,7 @@ class Follower:
         )
         self.signals.changed = {}
         if made:
+            self._latest_due = True
             newest_ms = max(self.held.newest_ms().values())
             end_ms = min(self.read_ms, newest_ms - newest_ms % MINUTE_MS + MINUTE_MS)
             grid_ms = (end_ms - self.window_ms) // self.every_ms * self.every_ms
@@ -242,10 +253,12 @@ class Follower:
         return made
 
     def _beside(self, done: Cycle, changed_ms: int, until_ms: int) -> None:
-        """Episodes and forecasts, as often as their share of the time allows."""
+        """What holds everything now, episodes and forecasts, as often as their share of the time allows."""
         from throttlescope.models.episodes.apply import build_episodes
         from throttlescope.models.forecast.apply import build_forecasts
 
+        if self._latest_due and self._may("latest"):
+            self._part(done, "latest", self.tell_latest)
         clusters = sorted(self.held.newest_ms())
         start_ms = min(block_start(changed_ms), until_ms - MINUTE_MS)
         if clusters and self._may("episodes"):

@@ -12,13 +12,9 @@ import pyarrow as pa
 class HereAndNow:
     """As much of a Spark session as :func:`~throttlescope.ingest.pull.run_items` asks for."""
 
-    sparkContext = SimpleNamespace(defaultParallelism=1)  # noqa: N815 - Spark's own word
-
-    def addTag(self, tag: str) -> None:  # noqa: N802
-        pass
-
-    def interruptTag(self, tag: str) -> None:  # noqa: N802
-        pass
+    sparkContext = SimpleNamespace(  # noqa: N815 - Spark's own word
+        defaultParallelism=1, addJobTag=lambda tag: None, cancelJobsWithTag=lambda tag: None
+    )
 
     def range(self, start: int, end: int, step: int, partitions: int) -> _Tasks:
         return _Tasks(None)

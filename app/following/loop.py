@@ -134,6 +134,7 @@ def _follow(
     if follower.limits is not None:
         follower.limits.end(_LAST_ROUND_S)
     follower.store()
+    follower.tell_latest()
     kept(follower)
 
 

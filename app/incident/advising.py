@@ -9,13 +9,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from throttlescope.app.now.hurry import CancelledError
 from throttlescope.app.whatif.ask import Question, read
 from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.models.diagnosis.wording import duration
+
+_LOOK_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -26,29 +30,67 @@ class Outcome:
     why_not: str | None
 
 
-def advice_within(lake_root: str, question: Question, now_ms: int, *, most_s: float) -> Outcome:
-    """Ask what would drain the backlog, for ``most_s`` seconds at most."""
+def advice_within(
+    lake_root: str,
+    question: Question,
+    now_ms: int,
+    *,
+    most_s: float,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Outcome:
+    """Ask what would drain the backlog, for ``most_s`` seconds at most, or until nobody waits any more."""
     asked = {"lake": lake_root, "question": asdict(question), "now_ms": now_ms}
     # -P: a file that lies where the command was started is not taken for a module.
-    return within([sys.executable, "-P", "-m", __name__], asked, most_s=most_s)
+    return within([sys.executable, "-P", "-m", __name__], asked, most_s=most_s, cancelled=cancelled)
 
 
-def within(program: Sequence[str], asked: dict[str, Any], *, most_s: float) -> Outcome:
-    """Run a program that reads JSON and writes an :class:`Outcome` as JSON, and end it when its time is up."""
+def within(
+    program: Sequence[str],
+    asked: dict[str, Any],
+    *,
+    most_s: float,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Outcome:
+    """Run a program that reads JSON and writes an :class:`Outcome` as JSON, and end it when its time is up.
+
+    Parameters
+    ----------
+    cancelled : callable
+        Asked twice a second whether it is to be ended before.
+    """
     process = subprocess.Popen(
         program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     try:
-        written, _ = process.communicate(json.dumps(asked), timeout=most_s)
+        written = _written(process, json.dumps(asked), most_s, cancelled)
         return Outcome(**json.loads(written))
     except subprocess.TimeoutExpired:
         return Outcome(None, f"it took longer than {duration(most_s)}")
+    except CancelledError:
+        return Outcome(None, "nobody waited for it any more")
     except (ValueError, TypeError, OSError):
         process.wait()
         return Outcome(None, f"the process that worked it out ended with code {process.returncode}")
     finally:
         process.kill()
         process.wait()
+
+
+def _written(process: subprocess.Popen, asked: str, most_s: float, cancelled: Callable[[], bool]) -> str:
+    """What the process writes until it ends."""
+    over_s, given = time.monotonic() + most_s, asked
+    while True:
+        try:
+            # Asked again it goes on where it was; the input may be given only once.
+            return process.communicate(
+                given or None, timeout=max(0.0, min(_LOOK_S, over_s - time.monotonic()))
+            )[0]
+        except subprocess.TimeoutExpired:
+            given = ""
+            if time.monotonic() >= over_s:
+                raise
+            if cancelled():
+                raise CancelledError("The advice was cancelled") from None
 
 
 def answer(asked: dict[str, Any]) -> Outcome:

@@ -21,7 +21,7 @@ from throttlescope.app.incident.read import Incident
 from throttlescope.app.incident.timeline import events
 from throttlescope.app.incident.working import Worked
 from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address import Subscription, SubscriptionAddress
+from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.causes import CAUSES, limiter_words
 
 

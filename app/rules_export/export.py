@@ -65,8 +65,7 @@ def export_rules(folder: Path, options: ExportOptions) -> list[Written]:
         The folder cannot be written, or Prometheus could not evaluate the rules; then nothing is written.
     """
     rules = all_rules(options)
-    text = rules_text(rules, options, _RULES_HEADING)
-    check(text)
+    text = rules_document(options)
     alerting = sum(isinstance(rule, Alerting) for rule in rules)
     inhibit = inhibit_rules()
     written = [
@@ -75,7 +74,7 @@ def export_rules(folder: Path, options: ExportOptions) -> list[Written]:
     ]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for one, content in zip(written, (text, inhibit_text(inhibit, _INHIBIT_HEADING)), strict=True):
+        for one, content in zip(written, (text, inhibit_document()), strict=True):
             _replace(one.path, content)
     except OSError as error:
         raise InputError(
@@ -84,6 +83,18 @@ def export_rules(folder: Path, options: ExportOptions) -> list[Written]:
             fix="name another folder with --out",
         ) from error
     return written
+
+
+def rules_document(options: ExportOptions) -> str:
+    """The rules file, checked; raises as :func:`check`."""
+    text = rules_text(all_rules(options), options, _RULES_HEADING)
+    check(text)
+    return text
+
+
+def inhibit_document() -> str:
+    """The part ``inhibit_rules`` of Alertmanager's configuration."""
+    return inhibit_text(inhibit_rules(), _INHIBIT_HEADING)
 
 
 def check(text: str) -> None:

@@ -30,6 +30,8 @@ def document(found: Read, answer: Answer) -> dict[str, Any]:
             "consumers": change.consumers,
             "processing_ms": change.processing_ms,
             "rate_msg_per_s": change.rate_msg,
+            "load": change.load,
+            "batch_msg": change.batch_msg,
             "words": words.question(answer) if asks else None,
         },
         "as_is": _forecast(answer.as_is),

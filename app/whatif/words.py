@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from throttlescope.app.render import duration_text, minute_text, share
 from throttlescope.models.throttling.replay import Answer, Capacity, Change, Forecast, Outlook
@@ -11,6 +12,12 @@ from throttlescope.models.throttling.replay.rebuild import own_limits
 #: A backlog that changes by less in a second stands still.
 _STILL_ENTRIES_PER_S = 0.05
 _HOUR_S = 3_600
+#: What holds a drain, where that is no limiter.
+HELD_BY = {
+    "consumers": "the consumers",
+    "reads": "nothing but the broker's own reading",
+    "arrivals": "nothing: there is no backlog to drain",
+}
 
 
 def question(answer: Answer) -> str:
@@ -32,6 +39,12 @@ def question(answer: Answer) -> str:
         clauses.append(f"a consumer needs {change.processing_ms:g} ms for a message")
     if change.rate_msg is not None:
         clauses.append(f"{change.rate_msg:,.12g} msg/s are published to the topic")
+    if change.load is not None:
+        clauses.append(f"{change.load:g} times as much is published")
+    if change.batch_msg is not None:
+        clauses.append(
+            f"an entry holds {change.batch_msg:,} messages instead of {observed.messages_per_entry:.3g}"
+        )
     return " and ".join(clauses) or "nothing changes"
 
 
@@ -57,19 +70,14 @@ def interval(forecast: Forecast, horizon_s: int) -> str:
 
 def held_by(answer: Answer, outlook: Outlook, change: Change) -> str:
     """What holds the drain."""
-    known = {
-        "consumers": "the consumers",
-        "reads": "nothing but the broker's own reading",
-        "arrivals": "nothing: there is no backlog to drain",
-    }
     if outlook.held_by == "consumers":
         observed = answer.observed
         number = (
             change.consumers if change.consumers is not None else observed.consumers(observed.subscription)
         )
-        return known["consumers"] if number else "no consumer is connected"
-    if outlook.held_by in known:
-        return known[outlook.held_by]
+        return HELD_BY["consumers"] if number else "no consumer is connected"
+    if outlook.held_by in HELD_BY:
+        return HELD_BY[outlook.held_by]
     level, _, unit = outlook.held_by.partition(".")
     limit = own_limits(answer.observed, change)[level]
     return f"the {level} limit of {limit_text(limit[unit], unit, limit['period_s'])}"
@@ -82,7 +90,7 @@ def limit_text(rate: int, unit: str, period_s: float) -> str:
 
 def effect(answer: Answer) -> str:
     """What the change does, in a sentence."""
-    changed = _main(answer.changed)
+    changed = main(answer.changed)
     if answer.effect == "open":
         return (
             "It may help. How much depends on what the consumers can do, and that was never seen:"
@@ -108,8 +116,10 @@ def arrivals(answer: Answer) -> str:
     return f"{bound}{_rate(found.msg_per_s)} msg/s{between}{held}"
 
 
-def capacity(found: Capacity) -> str:
-    """What consumers can do, where and when that was seen."""
+def capacity(
+    found: Capacity, moment: Callable[[int], str] = lambda at_ms: f"{minute_text(at_ms)} UTC"
+) -> str:
+    """What consumers can do, where and when that was seen; ``moment`` writes a time."""
     if found.seen == "given":
         rate = "any rate" if math.isinf(found.msg_per_s or 0) else f"{_rate(found.msg_per_s or 0)} msg/s"
         return f"{rate}, as --set processing_ms says for {_consumers(found.consumers)}"
@@ -122,7 +132,7 @@ def capacity(found: Capacity) -> str:
     age = "up to the end of the window" if not found.age_s else f"{_seconds(found.age_s)} before the end"
     return (
         f"{_rate(found.msg_per_s or 0)} msg/s{between} of {_consumers(found.consumers)}, seen saturated until"
-        f" {minute_text(found.seen_ms)} UTC, {age}"
+        f" {moment(found.seen_ms)}, {age}"
     )
 
 
@@ -139,7 +149,8 @@ def span(seconds: int) -> str:
     return duration_text(1000 * seconds)
 
 
-def _main(forecast: Forecast) -> Outlook:
+def main(forecast: Forecast) -> Outlook:
+    """The likeliest; the best one where the consumers were never seen at their limit."""
     return forecast.fitted or forecast.best
 
 
@@ -157,7 +168,7 @@ def _outlook(outlook: Outlook) -> str:
 
 def _then(forecast: Forecast) -> str:
     """As part of a sentence."""
-    outlook = _main(forecast)
+    outlook = main(forecast)
     return f"drained after {drained(forecast)}" if outlook.drain_s else _outlook(outlook)
 
 

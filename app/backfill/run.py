@@ -1,0 +1,142 @@
+"""Chunks, one after the other. In: a request and its chunks. Out: what each brought, and progress with the time that is left.
+
+The session is started once. The oldest chunk comes first: what a later hour looks back to is there when it is computed, so that
+every hour is computed once, and what the source will forget next is read first. Episodes and anomalies, which look at days and
+weeks, are made once, when all chunks are there.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.backfill.chunks import Chunk
+from throttlescope.app.pipeline import Request, RunResult, run_pipeline
+from throttlescope.app.render import count, duration_text, minute_text
+from throttlescope.app.render_progress import Progress
+from throttlescope.ingest.lake import Lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass
+class Chunked:
+    """What a run in chunks did.
+
+    Attributes
+    ----------
+    chunks, chunks_before : int
+        How many there were to do, and how many had been done before.
+    idle : int
+        Chunks of which the source had nothing.
+    took_s : float
+    chunk_s : list of float
+        Seconds of each chunk, in order.
+    """
+
+    command: str
+    lake: str
+    start_ms: int
+    end_ms: int
+    chunks: int
+    chunks_before: int = 0
+    idle: int = 0
+    samples: int = 0
+    samples_written: int = 0
+    source_requests: int = 0
+    source_bytes: int = 0
+    warnings: int = 0
+    verdicts: dict[str, int] = field(default_factory=dict)
+    hours_computed: dict[str, int] = field(default_factory=dict)
+    took_s: float = 0.0
+    chunk_s: list[float] = field(default_factory=list)
+
+    def take(self, result: RunResult, took_s: float) -> None:
+        """Add a chunk."""
+        self.idle += result.idle
+        for done in result.sources:
+            for name in ("samples", "samples_written", "source_requests", "source_bytes"):
+                setattr(self, name, getattr(self, name) + getattr(done, name))
+        self.warnings += result.warnings
+        for name, found in (("verdicts", result.verdicts), ("hours_computed", result.hours_computed)):
+            mine = getattr(self, name)
+            for key, number in (found or {}).items():
+                mine[key] = mine.get(key, 0) + number
+        self.chunk_s.append(round(took_s, 2))
+
+    def as_dict(self) -> dict[str, Any]:
+        """As it is printed in JSON."""
+        return dict(vars(self))
+
+
+def run_chunks(
+    request: Request,
+    chunks: Sequence[Chunk],
+    *,
+    before: int = 0,
+    quiet: bool = False,
+    session: SparkSession | None = None,
+    after: Callable[[], object] = lambda: None,
+) -> Chunked:
+    """Do chunks in the order of time.
+
+    Parameters
+    ----------
+    request : Request
+        Its range is that of all chunks.
+    before : int
+        Chunks that were done before; they are counted, not done.
+    after : callable
+        Called after each chunk.
+
+    Raises
+    ------
+    ThrottlescopeError
+        A chunk failed: those before it are in the lake, and the same command goes on with it.
+    """
+    from throttlescope.app.spark import start_spark
+
+    began_s = time.monotonic()
+    found = Chunked(
+        request.command, Lake(request.settings.lake.absolute()).root, request.start_ms, request.end_ms,
+        len(chunks), before,
+    )  # fmt: skip
+    follows = request.command != "ingest"
+    progress = Progress(len(chunks) + 1 + follows, quiet=quiet)
+    with progress.step("Starting Spark"):
+        session = session or start_spark(request.settings, debug=request.debug)
+        if before:
+            progress.note(f"{count(before)} chunks were done before")
+    clusters: set[str] = set()
+    for number, chunk in enumerate(chunks):
+        with progress.step(f"{minute_text(chunk.start_ms)} to {minute_text(chunk.end_ms)}"):
+            one_s = time.monotonic()
+            part = replace(request, start_ms=chunk.start_ms, end_ms=chunk.end_ms, part_of_many=True)
+            result = run_pipeline(part, quiet=True, session=session)
+            found.take(result, time.monotonic() - one_s)
+            clusters.update(result.clusters)
+            after()
+            progress.note(_said(result, found.chunk_s, len(chunks) - number - 1))
+    if follows and clusters:
+        with progress.step("Episodes and anomalies of the whole range"):
+            whole = replace(
+                request, command="diagnose", clusters=tuple(sorted(clusters)), start_ms=chunks[0].start_ms, end_ms=chunks[-1].end_ms,
+                since_watermark=False, reset_watermark=False, recordings=(),
+            )  # fmt: skip
+            found.warnings += run_pipeline(whole, quiet=True, session=session).warnings
+    found.took_s = round(time.monotonic() - began_s, 2)
+    return found
+
+
+def _said(result: RunResult, chunk_s: Sequence[float], left: int) -> str:
+    """What a chunk brought, and how long the others will take by the median so far."""
+    text = "no samples" if result.idle else f"{count(sum(done.samples for done in result.sources))} samples"
+    if result.verdicts is not None:
+        text += f", {count(sum(result.verdicts.values()))} verdicts"
+    if left:
+        text += f", about {duration_text(round(statistics.median(chunk_s) * left * 1000))} left"
+    return text
