@@ -55,9 +55,9 @@ class Reply:
 class Endpoints:
     """Answers over one lake."""
 
-    def __init__(self, queries: LakeQueries, limits: QueryLimits) -> None:
+    def __init__(self, queries: LakeQueries, limits: QueryLimits, turnstile: Turnstile | None = None) -> None:
         self._queries, self._limits = queries, limits
-        self._turnstile = Turnstile(limits.running, limits.waiting)
+        self._turnstile = turnstile or Turnstile(limits.running, limits.waiting)
 
     # -- queries ------------------------------------------------------------------------------
 

@@ -29,8 +29,8 @@ class LakeQueries:
 
     Parameters
     ----------
-    lake : str or Path
-        The lake's folder.
+    lake : str, Path or Lake
+        The lake, or its folder or URI.
     session : callable, optional
         Makes the Spark session where a query runs there; without it all queries run in this process.
     cache_bytes : int
@@ -39,12 +39,12 @@ class LakeQueries:
 
     def __init__(
         self,
-        lake: str | Path,
+        lake: str | Path | Lake,
         session: Callable[[], SparkSession] | None = None,
         *,
         cache_bytes: int = CACHE_BYTES,
     ) -> None:
-        self.lake = Lake(lake)
+        self.lake = lake if isinstance(lake, Lake) else Lake(lake)
         self._engine = Engine(self.lake, session, cache_bytes=cache_bytes)
         self._lock = threading.Lock()
         self._catalogue: tuple[tuple[int | None, int | None], Catalogue] | None = None

@@ -17,6 +17,7 @@ from throttlescope.app.api.errors import BAD_DATA, INTERNAL, ApiError, api_error
 from throttlescope.app.api.lake_queries import LakeQueries
 from throttlescope.app.api.parameters import Parameters, parse_form
 from throttlescope.app.api.replies import compressed, failed, for_origin, plain, succeeded
+from throttlescope.app.api.turnstile import Turnstile
 from throttlescope.ingest.regex import compile_pattern
 
 #: Origins whose pages may read the API in a browser. None, where Prometheus allows all: whatever page the operator has
@@ -32,7 +33,11 @@ _ESCAPED_CHARACTER = re.compile(r"_([0-9a-fA-F]{1,5})_|__")
 
 
 def api_blueprint(
-    queries: LakeQueries, limits: QueryLimits = DEFAULT_LIMITS, *, cors_origin: str = NO_ORIGIN
+    queries: LakeQueries,
+    limits: QueryLimits = DEFAULT_LIMITS,
+    *,
+    turnstile: Turnstile | None = None,
+    cors_origin: str = NO_ORIGIN,
 ) -> Blueprint:
     """The API of one lake.
 
@@ -41,10 +46,12 @@ def api_blueprint(
     queries : LakeQueries
     limits : QueryLimits
         Per process.
+    turnstile : Turnstile, optional
+        Shared with others in this process that ask the same lake; otherwise one of its own.
     cors_origin : str
         Regular expression of the origins whose pages may read answers; it has to match the whole origin.
     """
-    endpoints = Endpoints(queries, limits)
+    endpoints = Endpoints(queries, limits, turnstile)
     allowed = compile_pattern(cors_origin)
     blueprint = Blueprint("prometheus_api", __name__)
     table: dict[str, tuple[tuple[str, ...], Callable[[Parameters], Reply]]] = {

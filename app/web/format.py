@@ -1,7 +1,7 @@
 """Numbers, times and names as a person reads them.
 
 In: values in the units that their names end with. Out: short text with its unit. Rates are SI
-(1 k = 1000), bytes are IEC (1 KiB = 1024), times are UTC and say so, durations read ``2 h 14 m``.
+(1 k = 1000), bytes are IEC (1 KiB = 1024), times say their zone, UTC where the reader chose no other, durations read ``2 h 14 m``.
 A missing value reads "not measured", never 0.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from datetime import UTC, datetime
+
+from throttlescope.app.web import zone
 
 MISSING = "not measured"
 _THIN_SPACE = "\N{NARROW NO-BREAK SPACE}"
@@ -99,13 +100,33 @@ def duration(length_ms: float | None) -> str:
 
 
 def moment(time_ms: int | None) -> str:
-    """``2026-11-20 02:58:30 UTC``."""
-    return MISSING if is_missing(time_ms) else f"{_utc(time_ms):%Y-%m-%d %H:%M:%S} UTC"
+    """``2026-11-20 02:58:30 UTC``; the zone is the reader's."""
+    if is_missing(time_ms):
+        return MISSING
+    return f"{zone.local(time_ms):%Y-%m-%d %H:%M:%S} {zone.label(time_ms)}"
 
 
 def clock(time_ms: int | None) -> str:
     """``02:58:30 UTC``; for times whose day is said nearby."""
-    return MISSING if is_missing(time_ms) else f"{_utc(time_ms):%H:%M:%S} UTC"
+    return MISSING if is_missing(time_ms) else f"{zone.local(time_ms):%H:%M:%S} {zone.label(time_ms)}"
+
+
+def between(start_ms: int, end_ms: int, *, day: bool = True) -> str:
+    """``2026-11-20 02:10:00 to 02:58:30 UTC``: a range, its zone said once, the second day only if it is another."""
+    start, end = zone.local(start_ms), zone.local(end_ms)
+    first = f"{start:%Y-%m-%d %H:%M:%S}" if day else f"{start:%H:%M:%S}"
+    last = f"{end:%Y-%m-%d %H:%M:%S}" if day and start.date() != end.date() else f"{end:%H:%M:%S}"
+    return f"{first} to {last} {zone.label(end_ms)}"
+
+
+def day_clock(time_ms: int | None) -> str:
+    """``11-20 02:58``, for narrow columns whose head says the zone."""
+    return MISSING if is_missing(time_ms) else f"{zone.local(time_ms):%m-%d %H:%M}"
+
+
+def zone_of(time_ms: int | None) -> str:
+    """The zone's label, for the head of a column or an axis."""
+    return zone.label(time_ms or 0)
 
 
 def quantity(value: float | None, unit: str | None) -> str:
@@ -145,10 +166,6 @@ def _visible(character: str) -> str:
     # Code points, not the pictures of U+2400: few fonts have those.
     hidden = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
     return f"⟨U+{ord(character):04X}⟩" if hidden else character
-
-
-def _utc(time_ms: int) -> datetime:
-    return datetime.fromtimestamp(time_ms / 1000, UTC)
 
 
 def _scaled(value: float, base: int, prefixes: tuple[str, ...]) -> str:

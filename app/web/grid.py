@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from throttlescope.app.web import format as fmt
+from throttlescope.app.web.causes import CAUSES, limiter_words
 
 #: Stands in a table where there is nothing to say; "not measured" would not fit.
 NONE = "\N{EN DASH}"
@@ -18,6 +19,21 @@ GRID_THEME = {
         "fontSize: 13, headerFontSize: 12, spacing: 5, wrapperBorderRadius: 4})"
     )
 }
+
+
+def badge_cells(
+    field: str, word: str, limiter: str | None, more: str = "", more_tip: str = ""
+) -> dict[str, str]:
+    """A cause as the browser's ``CauseBadge`` draws it in the column ``field``; ``word`` is one of ``contracts.words.CAUSES``."""
+    cause = CAUSES[word]
+    binds = f": the {limiter_words(limiter)}" if limiter else ""
+    return {
+        field: cause.label + more,
+        f"{field}_mark": cause.mark,
+        f"{field}_colour": cause.colour,
+        f"{field}_extra": limiter or "",
+        f"{field}_tip": f"{cause.answer}{binds}{more_tip}",
+    }
 
 
 def or_none(value: float | None, words: Callable[[float], str]) -> str:

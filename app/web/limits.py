@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from throttlescope.app.web import format as fmt
@@ -123,31 +124,39 @@ def known_limits(minutes: pd.DataFrame, *, since_ms: int | None = None) -> list[
     """
     if minutes.empty:
         return []
-    return [_known_limit(minutes, level, unit, since_ms) for level in LEVELS for unit in UNITS]
+    return [known_limit(minutes, level, unit, since_ms=since_ms) for level in LEVELS for unit in UNITS]
 
 
-def _known_limit(minutes: pd.DataFrame, level: str, unit: str, since_ms: int | None) -> Limit:
+def known_limit(minutes: pd.DataFrame, level: str, unit: str, *, since_ms: int | None = None) -> Limit:
+    """One of :func:`known_limits`; there has to be a minute."""
     rates = _rate(minutes, level, unit)
     at, lifted_ms = len(minutes) - 1, None
-    if since_ms is not None and pd.isna(rates.iloc[at]):
-        held = [i for i in range(at) if pd.notna(rates.iloc[i]) and minutes["minute_ms"].iloc[i] >= since_ms]
-        if held:
-            at, lifted_ms = held[-1], int(minutes["minute_ms"].iloc[held[-1] + 1])
-    minute = minutes.iloc[at]
-    history = zip(rates, minutes[f"limit_{level}_period_s"], strict=True)
+    if since_ms is not None and pd.isna(rates.iat[at]):
+        held = (rates.notna() & (minutes["minute_ms"] >= since_ms)).to_numpy()[:-1].nonzero()[0]
+        if len(held):
+            at, lifted_ms = int(held[-1]), int(minutes["minute_ms"].iat[int(held[-1]) + 1])
+    periods_s = minutes[f"limit_{level}_period_s"].astype(float)
     use = minutes[f"rho_{level}_{unit}"].astype(float).max()
+    read_size, read_batch = (minutes[name].iat[at] for name in ("read_size_bytes", "read_batch_entries"))
     return Limit(
         level,
         unit,
-        _whole(rates.iloc[at]),
-        _whole(minute[f"limit_{level}_period_s"]),
-        _text(minute["limit_counts"]) or "messages",
-        _text(minute[f"limit_{level}_set_by"]),
-        planned_read(minute, unit),
+        _whole(rates.iat[at]),
+        _whole(periods_s.iat[at]),
+        # Of one column at a time: a row of all columns would be copied as objects.
+        _text(minutes["limit_counts"].iat[at]) or "messages",
+        _text(minutes[f"limit_{level}_set_by"].iat[at]),
+        planned_read(read_size, read_batch, unit),
         None if pd.isna(use) else float(use),
-        len({tuple(map(_whole, pair)) for pair in history}) > 1,
+        _changes(rates) or _changes(periods_s),
         lifted_ms,
     )
+
+
+def _changes(values: pd.Series) -> bool:
+    """Whether there are two different values, missing being one."""
+    found = values.to_numpy(dtype=float)
+    return not bool(((found == found[0]) | (np.isnan(found) & np.isnan(found[0]))).all())
 
 
 def limit_lines(minutes: pd.DataFrame, unit: str) -> dict[str, pd.Series]:
@@ -198,11 +207,11 @@ def events_prove(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:
     return (limit >= planned).astype("boolean").mask(limit.isna())
 
 
-def planned_read(minute: pd.Series, unit: str) -> int:
+def planned_read(read_size_bytes: float | None, read_batch_entries: float | None, unit: str) -> int:
     """What one read plans for, in entries or bytes; Pulsar's default where it was not read."""
     if unit == "bytes":
-        return _whole(minute["read_size_bytes"]) or READ_SIZE_BYTES
-    return _whole(minute["read_batch_entries"]) or READ_BATCH_ENTRIES
+        return _whole(read_size_bytes) or READ_SIZE_BYTES
+    return _whole(read_batch_entries) or READ_BATCH_ENTRIES
 
 
 def _rate(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:

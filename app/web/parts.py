@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import dash_mantine_components as dmc
-from dash import html
+from dash import dcc, html
 
 from throttlescope.app.web import format as fmt
-from throttlescope.app.web.causes import Cause
+from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.web.causes import CAUSES, limiter_words
 
 
-def badge(cause: Cause, extra: str = "") -> html.Span:
-    """Shape, name and colour of a cause."""
+def cause_badge(word: str, limiter: str | None = None) -> html.Span:
+    """A cause by shape, colour and name, with the limiter that binds; ``word`` is one of ``contracts.words.CAUSES``."""
+    cause = CAUSES[word]
+    binds = f": the {limiter_words(limiter)}" if limiter else ""
     return html.Span(
         [
             html.Span(
                 cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"}
             ),
             html.Span(cause.label),
-            *([html.Span(extra, className="cause-extra")] if extra else []),
+            *([html.Span(limiter, className="cause-extra")] if limiter else []),
         ],
         className="cause-badge",
+        title=f"{cause.answer}{binds}",
     )
 
 
@@ -28,18 +32,94 @@ def hostile(text: str, className: str = "") -> html.Bdi:  # noqa: N803
     return html.Bdi(fmt.name(text), title=fmt.name(text, 2_000), className=f"name {className}".strip())
 
 
+def hostile_sentence(text: str) -> html.Bdi:
+    """A sentence with names of a cluster in it."""
+    return html.Bdi(fmt.name(text, 600))
+
+
 def copy_button(text: str, label: str = "copy") -> dmc.CopyButton:
     return dmc.CopyButton(
         label, value=text, copiedChildren="copied", size="compact-xs", variant="default", className="copy"
     )
 
 
-def section(title: str, children: list, *, note: str | None = None, id: str | None = None) -> html.Section:
-    """A titled part of a page."""
+def section(
+    title: str, children: list, *, note: str | None = None, id: str | None = None, tools: object = None
+) -> html.Section:
+    """A titled part of a page; ``tools`` stand at the right end of its title."""
     heading = [html.H2(title)]
     if note:
         heading.append(html.Span(note, className="section-note"))
+    if tools is not None:
+        heading.append(html.Span(tools, className="section-tools"))
     extra = {"id": id} if id else {}
     return html.Section(
         [html.Div(heading, className="section-head"), *children], className="section", **extra
+    )
+
+
+def downloads(links: list[tuple[str, str]], *, label: str = "Take away") -> html.Span:
+    """Files of what is shown, as (words, address) below ``/export``."""
+    return html.Span(
+        [
+            html.Span(f"{label}: ", className="quiet"),
+            *(html.A(words, href=href, download="", className="download") for words, href in links),
+        ],
+        className="downloads",
+    )
+
+
+def save_buttons(name: str) -> html.Span:
+    """Buttons that save the chart of their section as a picture; ``name`` becomes the file's."""
+    return html.Span(
+        [
+            html.Button(
+                form.upper(),
+                className="chart-save",
+                title=f"save this chart as {form.upper()}",
+                **{"data-format": form, "data-name": f"throttlescope-{name}"},
+            )
+            for form in ("png", "svg")
+        ],
+        className="chart-saves",
+    )
+
+
+def subscription_link(row: dict, href: str | None = None) -> dcc.Link:
+    """A subscription and its topic, leading to its page or another address; ``row`` has the key of any table."""
+    if href is None:
+        key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+        href = SubscriptionAddress(key).href()
+    return dcc.Link(
+        [
+            html.Bdi(fmt.name(row["subscription"], 60), className="row-name"),
+            html.Bdi(fmt.topic_name(row["topic"], row["partition"]), className="row-place"),
+        ],
+        href=href,
+        className="row-link",
+        title=fmt.name(f"{row['cluster']}: {row['topic']}#{row['subscription']}"),
+    )
+
+
+def view_link(label: str, href: str, *, chosen: bool, title: str | None = None) -> dcc.Link:
+    """One of several ways to see the same; they stand beside each other in an element of class ``views``."""
+    more = {"title": title} if title else {}
+    return dcc.Link(label, href=href, className="view chosen" if chosen else "view", **more)
+
+
+def plain_table(head: tuple[str, ...], rows: list[list]) -> html.Div:
+    """A short table without sorting; ``head[0]`` names it to those who hear it."""
+    # Wider than a small screen: the table scrolls in its own box, not the page.
+    return html.Div(
+        html.Table(
+            [
+                html.Thead(html.Tr([html.Th(text, scope="col") for text in head])),
+                html.Tbody([html.Tr([html.Td(cell) for cell in row]) for row in rows]),
+            ],
+            className="plain-table",
+        ),
+        className="table-box",
+        tabIndex=0,
+        role="region",
+        **{"aria-label": head[0]},
     )

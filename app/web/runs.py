@@ -8,7 +8,7 @@ all subscriptions at once; a test compares the two.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -46,41 +46,38 @@ def runs(verdicts: Iterable[dict]) -> list[Run]:
     verdicts : iterable of dict
         Rows of ``verdicts`` of one subscription partition.
     """
+    # One stretch is gathered at a time: a week of windows is ten thousand of them.
     found: list[Run] = []
+    open_: dict | None = None
     for row in sorted(verdicts, key=lambda row: (row["window_end_ms"], row["window_start_ms"])):
         end_ms, confidence = row["window_end_ms"], row["confidence"]
-        previous = found[-1] if found else None
-        start_ms = (
-            row["window_start_ms"] if previous is None else max(row["window_start_ms"], previous.end_ms)
-        )
+        before_ms = None if open_ is None else open_["end_ms"]
+        start_ms = row["window_start_ms"] if before_ms is None else max(row["window_start_ms"], before_ms)
         if start_ms >= end_ms:
             continue
-        if previous and previous.end_ms == start_ms and same(previous, row):
-            found[-1] = replace(
-                previous,
-                end_ms=end_ms,
-                confidence_min=min(previous.confidence_min, confidence),
-                confidence_max=max(previous.confidence_max, confidence),
-                backlog_entries=row["backlog_entries"],
-                windows=previous.windows + 1,
-            )
+        if (
+            open_ is not None
+            and before_ms == start_ms
+            and (open_["cause"], open_["limiter"]) == (row["cause"], row["limiter"])
+        ):
+            open_["end_ms"], open_["backlog_entries"] = end_ms, row["backlog_entries"]
+            open_["confidence_min"] = min(open_["confidence_min"], confidence)
+            open_["confidence_max"] = max(open_["confidence_max"], confidence)
+            open_["windows"] += 1
             continue
-        found.append(
-            Run(
-                start_ms,
-                end_ms,
-                row["cause"],
-                row["limiter"],
-                confidence,
-                confidence,
-                row["backlog_entries"],
-                1,
-                follows_gap=previous is None or previous.end_ms < start_ms,
-            )
-        )
+        if open_ is not None:
+            found.append(Run(**open_))
+        open_ = {
+            "start_ms": start_ms,
+            "end_ms": end_ms,
+            "cause": row["cause"],
+            "limiter": row["limiter"],
+            "confidence_min": confidence,
+            "confidence_max": confidence,
+            "backlog_entries": row["backlog_entries"],
+            "windows": 1,
+            "follows_gap": before_ms is None or before_ms < start_ms,
+        }
+    if open_ is not None:
+        found.append(Run(**open_))
     return found
-
-
-def same(run: Run, row: dict) -> bool:
-    """Whether a verdict says what a run says."""
-    return run.cause == row["cause"] and run.limiter == row["limiter"]

@@ -15,20 +15,39 @@ from flask import Flask, redirect, request
 from throttlescope.app.api.endpoints import QueryLimits
 from throttlescope.app.api.lake_queries import LakeQueries
 from throttlescope.app.api.routes import DEFAULT_LIMITS, NO_ORIGIN, api_blueprint
+from throttlescope.app.api.turnstile import Turnstile
 from throttlescope.app.metrics.routes import metrics_blueprint
-from throttlescope.app.web.address import OVERVIEW_PATH, SUBSCRIPTIONS_PATH
+from throttlescope.app.web import warm_pages
+from throttlescope.app.web.address.paths import OVERVIEW_PATH, SUBSCRIPTIONS_PATH
+from throttlescope.app.web.data.asking import ASKING, Asking
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.doors.headers import protect
+from throttlescope.app.web.doors.login import OPEN_DOORS, Doors, guard
+from throttlescope.app.web.exports.routes import export_blueprint
+from throttlescope.app.web.first_frame import first_frame
+from throttlescope.app.web.live import Live
 from throttlescope.app.web.pages import IN_HEADER, PAGES
+from throttlescope.app.web.pages.subscription.now import LIVE
 from throttlescope.app.web.shell import explained, not_found, shell
+from throttlescope.app.whatif import warm
 from throttlescope.ingest.errors import InputError
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = (LOOPBACK, "localhost", "[::1]", "::1")
 PORT = 8050
+#: Name of the pages' reader among the application's extensions.
+READER = "throttlescope-reader"
 #: What each worker keeps of the files that queries read.
 _CACHE_BYTES = 500_000_000
 # Of each worker, beside those that queries work or wait in: pages are answered whatever the queries do.
 _THREADS_OF_PAGES = 8
+
+# As Dash's own, with its language said and a frame that needs no script.
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}</head>
+<body>FIRST_FRAME{%app_entry%}<footer>{%config%}{%scripts%}{%renderer%}</footer></body>
+</html>"""
 
 
 def create_app(
@@ -37,6 +56,8 @@ def create_app(
     host: str = LOOPBACK,
     limits: QueryLimits = DEFAULT_LIMITS,
     cors_origin: str = NO_ORIGIN,
+    doors: Doors = OPEN_DOORS,
+    live: Live | None = None,
 ) -> Dash:
     """The Dash application on one lake; ``.server`` is its WSGI callable.
 
@@ -51,14 +72,20 @@ def create_app(
         What the HTTP API's queries may take in this process.
     cors_origin : str
         Regular expression of the origins whose pages may read the HTTP API.
+    doors : Doors
+        Who is let in.
+    live : Live, optional
+        The sources that *diagnose now* asks.
     """
     here = Path(__file__).parent
+    in_header = [(page.TITLE, page.PATH) for page in IN_HEADER]
     app = Dash(
         __name__,
         # Told its folders, Flask need not find them: it cannot below a namespace package.
         server=Flask(__name__, root_path=str(here), instance_path=str(here), static_folder=None),
         assets_folder=str(here / "assets"),
         title="throttlescope",
+        index_string=_PAGE.replace("FIRST_FRAME", first_frame(in_header)),
         update_title=None,
         suppress_callback_exceptions=True,
         health_endpoint="healthz",
@@ -66,12 +93,24 @@ def create_app(
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
     if host in LOOPBACK_NAMES:
-        app.server.config["TRUSTED_HOSTS"] = list(LOOPBACK_NAMES)
+        app.server.config["TRUSTED_HOSTS"] = [*LOOPBACK_NAMES, *doors.external_hosts]
+    guard(app.server, doors)
     queries = LakeQueries(lake_path, cache_bytes=_CACHE_BYTES)
-    app.server.register_blueprint(api_blueprint(queries, limits, cors_origin=cors_origin))
+    turnstile = Turnstile(limits.running, limits.waiting)
+    app.server.register_blueprint(
+        api_blueprint(queries, limits, turnstile=turnstile, cors_origin=cors_origin)
+    )
+    # What pages ask in PromQL goes the API's way: the same limits, and the same places.
+    app.server.extensions[ASKING] = Asking(queries, limits, turnstile)
     app.server.register_blueprint(metrics_blueprint(queries.lake))
+    app.server.extensions[LIVE] = live
     reader = LakeReader(lake_path)
-    app.layout = shell([(page.TITLE, page.PATH) for page in IN_HEADER])
+    # The first request finds a snapshot, or one that is being made.
+    reader.watch()
+    app.server.extensions[READER] = reader
+    app.server.register_blueprint(export_blueprint(queries.lake, reader))
+    # For each request anew: it names the time zone that its cookie chose.
+    app.layout = lambda: shell(in_header)
 
     @app.callback(Output("page", "children"), Input("address", "pathname"), State("address", "search"))
     @explained
@@ -95,16 +134,11 @@ def create_app(
             return redirect(f"{SUBSCRIPTIONS_PATH}?{request.query_string.decode()}")
         return None
 
-    @app.server.after_request
-    def protect(response):
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["X-Frame-Options"] = "DENY"
-        response.headers["Referrer-Policy"] = "no-referrer"
-        return response
-
     # Dash knows its script files only after it has built the first page once. A worker whose first
     # request is for such a file, of a page that another worker built, would answer with a fault.
-    app.server.test_client().get("/", base_url=f"http://{LOOPBACK}")
+    with app.server.test_request_context("/", base_url=f"http://{LOOPBACK}"):
+        app.index()
+    protect(app)
     return app
 
 
@@ -116,6 +150,8 @@ def serve(
     workers: int = 2,
     limits: QueryLimits = DEFAULT_LIMITS,
     cors_origin: str = NO_ORIGIN,
+    doors: Doors = OPEN_DOORS,
+    live: Live | None = None,
 ) -> None:
     """Serve until interrupted.
 
@@ -151,7 +187,12 @@ def serve(
 
         def load(self):
             # In each worker, after the fork: DuckDB and Delta have threads that do not survive one.
-            return create_app(lake_path, host=host, limits=limits, cors_origin=cors_origin).server
+            warm.begin()
+            app = create_app(
+                lake_path, host=host, limits=limits, cors_origin=cors_origin, doors=doors, live=live
+            )
+            warm_pages.begin(app.server.extensions[READER])
+            return app.server
 
     Server().run()
 

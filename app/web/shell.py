@@ -14,7 +14,8 @@ from dash import dcc, html
 from dash.exceptions import PreventUpdate
 
 from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address import OVERVIEW_PATH
+from throttlescope.app.web import zone
+from throttlescope.app.web.address.paths import OVERVIEW_PATH
 from throttlescope.app.web.data.newest import Freshness
 from throttlescope.ingest.errors import ThrottlescopeError
 
@@ -53,7 +54,14 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
                         **{"aria-label": "pages"},
                     ),
                     html.Span(className="shell-space"),
-                    html.Span("all times UTC · read-only", className="shell-note"),
+                    html.Span("read-only", className="shell-note"),
+                    html.Button(
+                        ["times ", html.Strong(zone.name())],
+                        id="zone-toggle",
+                        className="shell-button",
+                        title="UTC or this browser's time zone (t)",
+                    ),
+                    html.Button("?", id="keys-open", className="shell-button", title="keys (?)"),
                     dmc.ColorSchemeToggle(
                         lightIcon="☾",
                         darkIcon="☀",
@@ -63,8 +71,35 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
                     ),
                 ],
             ),
+            # What a request that fails or takes long says; the browser's scripts write it.
+            html.Div(id="notice", className="notice", hidden=True, role="status"),
             html.Main(skeleton(), id="page", className="shell-page", tabIndex=-1),
+            keys_help(),
         ],
+    )
+
+
+_KEYS = (
+    ("/", "search subscriptions"),
+    ("j k", "next and previous row of a table"),
+    ("Enter", "open the row"),
+    ("[ ]", "the range before, the range after"),
+    ("t", "times in UTC, or in this browser's zone"),
+    ("?", "this list"),
+)
+
+
+def keys_help() -> html.Dialog:
+    """What the keys do."""
+    return html.Dialog(
+        [
+            html.H2("Keys", id="keys-title"),
+            html.Dl([part for key, does in _KEYS for part in (html.Dt(html.Kbd(key)), html.Dd(does))]),
+            html.Button("Close", id="keys-close", className="shell-button"),
+        ],
+        id="keys-help",
+        className="keys-help",
+        **{"aria-labelledby": "keys-title"},
     )
 
 
@@ -73,6 +108,7 @@ def skeleton() -> html.Div:
     return html.Div(
         [dmc.Skeleton(height=36, mb="md"), dmc.Skeleton(height=150, mb="md"), dmc.Skeleton(height=320)],
         className="page-skeleton",
+        role="status",
         **{"aria-label": "loading"},
     )
 
@@ -84,7 +120,7 @@ def panel(title: str, sentences: list[str], *, next_step: object = None, tone: s
         title=title,
         color=tone,
         variant="light",
-        className="explain",
+        className=f"explain explain-{tone}",
     )
 
 
@@ -112,6 +148,11 @@ def freshness_line(freshness: Freshness) -> list:
             ),
         )
     return words
+
+
+def cluster_choices(freshness: Freshness) -> list[dict[str, str]]:
+    """The clusters of the lake, as a list offers them."""
+    return [{"value": cluster, "label": fmt.name(cluster, 60)} for cluster in freshness.clusters]
 
 
 def no_verdicts(lake_path: str) -> dmc.Alert:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
-from throttlescope.app.web.address import Subscription
+from throttlescope.app.web.address.subscription import Subscription
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.lake import DataFile
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
+
+#: What a window says without its evidence, which is most of it; ``reason`` is the strongest evidence for it, in words.
+_LIGHT = (
+    "window_start_ms, window_end_ms, side, cause, limiter, confidence, naive_side, backlog_entries, backlog_growth_entries, "
+    "[row.text for row in evidence if row.weight = 'for'][1] AS reason"
+)
 
 
 def span(reader: LakeReader, subscription: Subscription) -> tuple[int, int] | None:
@@ -20,61 +29,153 @@ def span(reader: LakeReader, subscription: Subscription) -> tuple[int, int] | No
         ):
             time_column = "minute_ms" if table == "signals" else "window_end_ms"
             files = snapshot.files_of(table, subscription, time_column, 0, 2**62)
-            bounds += cursor.execute(
-                f"SELECT {first}, {last} FROM {snapshot.source(table, files)} {_THIS}",  # noqa: S608
-                _values(subscription),
-            ).fetchall()
-        bounds = [pair for pair in bounds if pair[0] is not None]
-        return (min(pair[0] for pair in bounds), max(pair[1] for pair in bounds)) if bounds else None
+            for edge, newest in ((first, False), (last, True)):
+                # Most were there all the time: the oldest and the newest hour say it, and no other file is opened.
+                best = None
+                for part in _by_hour(files, time_column, newest=newest):
+                    part = [file for file in part if _may_beat(file, best, time_column, newest=newest)]
+                    if not part:
+                        continue
+                    found = cursor.execute(
+                        f"SELECT {edge} FROM {snapshot.source(table, part)} {THIS}",  # noqa: S608
+                        values_of(subscription),
+                    ).fetchall()[0][0]
+                    if found is not None:
+                        best = found if best is None else max(best, found) if newest else min(best, found)
+                bounds += [] if best is None else [best]
+        return (min(bounds), max(bounds)) if bounds else None
 
-    return reader.read(read)
+    return reader.read_kept(("span", subscription), read)
 
 
-def signals(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> pd.DataFrame:
-    """Minutes that lie inside [start_ms, end_ms), oldest first; the contract's columns."""
+def _by_hour(files: list[DataFile], column: str, *, newest: bool) -> list[list[DataFile]]:
+    """Files by the hours that they reach into, the outermost first, ever more hours at once."""
+    if any(column not in file.minimum for file in files):
+        return [files]
+    ends = {id(file): (file.maximum if newest else file.minimum)[column] // BLOCK_MS for file in files}
+    hours = sorted(set(ends.values()), reverse=newest)
+    parts, at, step = [], 0, 1
+    while at < len(hours):
+        wanted = set(hours[at : at + step])
+        parts.append([file for file in files if ends[id(file)] in wanted])
+        at, step = at + step, step * 4
+    return parts
+
+
+def _may_beat(file: DataFile, best: int | None, column: str, *, newest: bool) -> bool:
+    """Whether a file reaches further out than what was found."""
+    if best is None or column not in file.minimum:
+        return True
+    return file.maximum[column] >= best if newest else file.minimum[column] < best
+
+
+def signals(
+    reader: LakeReader,
+    subscription: Subscription,
+    start_ms: int,
+    end_ms: int,
+    columns: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Minutes that lie inside [start_ms, end_ms), oldest first.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        Those that are read, where an older lake has them; None: all of the contract. Each takes time.
+    """
+    # Of names that the lake may not have: what is not there is left out.
+    what = "*" if columns is None else f"COLUMNS(lambda name: name IN ({', '.join(map(repr, columns))}))"
 
     def read(cursor, snapshot):
         files = snapshot.files_of("signals", subscription, "minute_ms", start_ms, end_ms)
         return cursor.execute(
-            f"SELECT * FROM {snapshot.source('signals', files)} {_THIS} "  # noqa: S608
+            f"SELECT {what} FROM {snapshot.source('signals', files)} {THIS} "  # noqa: S608
             "AND minute_ms >= ? AND minute_ms < ? ORDER BY minute_ms",
-            [*_values(subscription), start_ms, end_ms],
+            [*values_of(subscription), start_ms, end_ms],
         ).df()
 
     return reader.read(read)
 
 
 def verdicts(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> list[dict]:
-    """Verdicts whose window ends in (start_ms, end_ms], oldest first."""
+    """Verdicts whose window ends in (start_ms, end_ms], oldest first, with their evidence."""
+    return _verdicts(reader, subscription, start_ms, end_ms, "*")
+
+
+def windows(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> list[dict]:
+    """As :func:`verdicts` without evidence but for ``reason``: a week of it is still small."""
+    return _verdicts(reader, subscription, start_ms, end_ms, _LIGHT, keep=end_ms - start_ms <= DAY_MS)
+
+
+def newest_windows(
+    reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int, *, skip: int, most: int
+) -> tuple[list[dict], int]:
+    """Some of :func:`windows`, newest first, and how many there are.
+
+    Parameters
+    ----------
+    skip, most : int
+        So many newer ones are left out, and at most so many given.
+    """
 
     def read(cursor, snapshot):
         files = snapshot.files_of("verdicts", subscription, "window_end_ms", start_ms, end_ms)
-        return dicts(
-            cursor.execute(
-                f"SELECT * FROM {snapshot.source('verdicts', files)} {_THIS} "  # noqa: S608
-                "AND window_end_ms > ? AND window_end_ms <= ? ORDER BY window_end_ms, window_start_ms",
-                [*_values(subscription), start_ms, end_ms],
-            )
+        asked = (
+            f"FROM {snapshot.source('verdicts', files)} {THIS} AND window_end_ms > ? AND window_end_ms <= ?"
         )
+        values = [*values_of(subscription), start_ms, end_ms]
+        total = cursor.execute(f"SELECT count(*) {asked}", values).fetchall()[0][0]
+        order = "ORDER BY window_end_ms DESC, window_start_ms DESC LIMIT ? OFFSET ?"
+        rows = cursor.execute(f"SELECT {_LIGHT} {asked} {order}", [*values, most, skip])
+        return dicts(rows), total
 
     return reader.read(read)
 
 
 def causes(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> list[dict]:
-    """As :func:`verdicts`, with what :func:`runs` needs alone: a day of it is still small."""
+    """As :func:`verdicts`, with what :func:`runs` needs alone."""
+    return _verdicts(
+        reader,
+        subscription,
+        start_ms,
+        end_ms,
+        "window_start_ms, window_end_ms, cause, limiter, confidence, backlog_entries",
+    )
+
+
+def verdict(
+    reader: LakeReader, subscription: Subscription, window_start_ms: int, window_end_ms: int
+) -> dict | None:
+    """The verdict of one window with its evidence; None where there is none."""
+    found = _verdicts(reader, subscription, window_end_ms - 1, window_end_ms, "*", keep=True)
+    return next((row for row in found if row["window_start_ms"] == window_start_ms), None)
+
+
+def _verdicts(
+    reader: LakeReader,
+    subscription: Subscription,
+    start_ms: int,
+    end_ms: int,
+    columns: str,
+    *,
+    keep: bool = False,
+) -> list[dict]:
+    """``keep``: a day at most; another range up to the same end asks for the same windows again."""
 
     def read(cursor, snapshot):
         files = snapshot.files_of("verdicts", subscription, "window_end_ms", start_ms, end_ms)
         return dicts(
             cursor.execute(
-                "SELECT window_start_ms, window_end_ms, cause, limiter, confidence, backlog_entries "  # noqa: S608
-                f"FROM {snapshot.source('verdicts', files)} {_THIS} "
+                f"SELECT {columns} FROM {snapshot.source('verdicts', files)} {THIS} "  # noqa: S608
                 "AND window_end_ms > ? AND window_end_ms <= ? ORDER BY window_end_ms, window_start_ms",
-                [*_values(subscription), start_ms, end_ms],
+                [*values_of(subscription), start_ms, end_ms],
             )
         )
 
-    return reader.read(read)
+    if not keep:
+        return reader.read(read)
+    kept = reader.read_kept(("verdicts", subscription, start_ms, end_ms, columns), read)
+    return [dict(row) for row in kept]
 
 
 def truth(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> list[dict]:
@@ -83,17 +184,19 @@ def truth(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms:
     def read(cursor, snapshot):
         return dicts(
             cursor.execute(
-                f"SELECT * FROM {snapshot.source('truth', snapshot.files['truth'])} {_THIS} "  # noqa: S608
+                f"SELECT * FROM {snapshot.source('truth', snapshot.files['truth'])} {THIS} "  # noqa: S608
                 "AND end_ms > ? AND start_ms < ? ORDER BY start_ms",
-                [*_values(subscription), start_ms, end_ms],
+                [*values_of(subscription), start_ms, end_ms],
             )
         )
 
     return reader.read(read)
 
 
-_THIS = "WHERE cluster = ? AND topic = ? AND partition = ? AND subscription = ?"
+#: One subscription partition; its values are given by :func:`values_of`.
+OF_KEY = "cluster = ? AND topic = ? AND partition = ? AND subscription = ?"
+THIS = f"WHERE {OF_KEY}"
 
 
-def _values(subscription: Subscription) -> list:
+def values_of(subscription: Subscription) -> list:
     return [subscription.cluster, subscription.topic, subscription.partition, subscription.subscription]

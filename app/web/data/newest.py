@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from throttlescope.app.web.address import VIEWS, SubscriptionsAddress
+from throttlescope.app.web.address.subscriptions import VIEWS, SubscriptionsAddress
 from throttlescope.app.web.causes import ORDER
+from throttlescope.app.web.data.conditions import Conditions
 from throttlescope.app.web.data.latest import KEY
+from throttlescope.app.web.data.paging import Sort, cut, ordered
 from throttlescope.app.web.data.reader import LakeReader, dicts
 
 NOW, RECENT = VIEWS
@@ -99,6 +100,15 @@ def freshness(reader: LakeReader) -> Freshness:
     return reader.read(read)
 
 
+def newest_of_cluster(reader: LakeReader, cluster: str) -> int | None:
+    """End of the newest verdict of a cluster; None where it has none."""
+    return reader.read(
+        lambda cursor, _: cursor.execute(
+            "SELECT max(window_end_ms) FROM latest WHERE cluster = ?", [cluster]
+        ).fetchall()[0][0]
+    )
+
+
 def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> list[CauseCount]:
     """Subscriptions per cause, worst cause first, under the address's search and clusters.
 
@@ -106,14 +116,17 @@ def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> list[Caus
     """
 
     def read(cursor, _):
-        where, values = _where(address, with_causes=False)
+        where = _where(address, with_causes=False)
         now = dict(
-            cursor.execute(f"SELECT cause, count(*) FROM latest {where} GROUP BY ALL", values).fetchall()  # noqa: S608
+            cursor.execute(
+                f"SELECT cause, count(*) FROM latest WHERE {where.sql} GROUP BY ALL",  # noqa: S608
+                where.values,
+            ).fetchall()
         )
         recent = dict(
             cursor.execute(
-                f"SELECT main_cause, count(*) FROM latest {where} AND main_cause IS NOT NULL GROUP BY ALL",  # noqa: S608
-                values,
+                f"SELECT main_cause, count(*) FROM latest WHERE {where.sql} AND main_cause IS NOT NULL GROUP BY ALL",  # noqa: S608
+                where.values,
             ).fetchall()
         )
         return [
@@ -129,7 +142,7 @@ def subscriptions(
     reader: LakeReader,
     address: SubscriptionsAddress,
     *,
-    sort: Sequence[tuple[str, bool]] = (),
+    sort: Sort = (),
     start: int = 0,
     end: int = 100,
 ) -> tuple[list[dict], int]:
@@ -150,18 +163,17 @@ def subscriptions(
     """
 
     def read(cursor, _):
-        where, values = _where(address)
+        where = _where(address)
         view = address.view or NOW
-        order = [
-            f"{_SORTABLE[view][column]} {'DESC' if down else 'ASC'} NULLS LAST"
-            for column, down in sort
-            if column in _SORTABLE[view]
-        ]
-        total = cursor.execute(f"SELECT count(*) FROM latest {where}", values).fetchall()[0][0]  # noqa: S608
+        order = [*ordered(sort, _SORTABLE[view]), _BY_HARM[view], KEY]
+        total = cursor.execute(
+            f"SELECT count(*) FROM latest WHERE {where.sql}",  # noqa: S608
+            where.values,
+        ).fetchall()[0][0]
         rows = dicts(
             cursor.execute(
-                f"SELECT * FROM latest {where} ORDER BY {', '.join([*order, _BY_HARM[view], KEY])} LIMIT ? OFFSET ?",  # noqa: S608
-                [*values, max(0, min(end - start, 1_000)), max(0, start)],
+                f"SELECT * EXCLUDE (selector) FROM latest WHERE {where.sql} ORDER BY {', '.join(order)} LIMIT ? OFFSET ?",  # noqa: S608
+                [*where.values, *cut(start, end)],
             )
         )
         return rows, total
@@ -169,26 +181,13 @@ def subscriptions(
     return reader.read(read)
 
 
-# The selector as it is typed elsewhere, so that a pasted one is found.
-_SELECTOR = (
-    "cluster || ' ' || topic || CASE WHEN partition < 0 THEN '' ELSE '-partition-' || partition END"
-    " || '#' || subscription"
-)
-
 # Pulsar's own topics are news only when something is wrong with them.
 _QUIET_OWN = "own_topic AND cause = 'healthy' AND coalesce(main_cause, 'healthy') = 'healthy'"
 
 
-def _where(address: SubscriptionsAddress, *, with_causes: bool = True) -> tuple[str, list]:
-    conditions, values = ["true" if address.own_topics else f"NOT ({_QUIET_OWN})"], []
-    for word in address.search.split():
-        # Every word must be somewhere in the names; contains() has no wildcards to escape.
-        conditions.append(f"contains(lower({_SELECTOR}), ?)")
-        values.append(word.lower())
-    if address.clusters:
-        conditions.append("list_contains(?, cluster)")
-        values.append(list(address.clusters))
-    if with_causes and address.causes:
-        conditions.append(f"list_contains(?, {_CAUSE[address.view or NOW]})")
-        values.append(list(address.causes))
-    return f"WHERE {' AND '.join(conditions)}", values
+def _where(address: SubscriptionsAddress, *, with_causes: bool = True) -> Conditions:
+    where = Conditions("true" if address.own_topics else f"NOT ({_QUIET_OWN})")
+    where.words(address.search, "selector").among("cluster", address.clusters)
+    if with_causes:
+        where.among(_CAUSE[address.view or NOW], address.causes)
+    return where

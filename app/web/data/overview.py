@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.web.data.latest import KEY, STALE_MS
+from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.ingest.times import BLOCK_MS
 
 #: A forecast that is older than its cluster's newest verdict by this says nothing of now.
 FORECAST_KNOWN_MS = 2 * BLOCK_MS
@@ -33,27 +33,11 @@ class Run:
 def counts_a_day_before(reader: LakeReader) -> dict[str, int] | None:
     """Subscriptions by cause 24 hours before each cluster's newest verdict; None where nothing was judged then."""
 
-    def ask(cursor, snapshot):
-        at = {cluster: end_ms - DAY_MS for cluster, end_ms in _newest(cursor).items()}
-        files = [
-            file
-            for file in snapshot.files["verdicts"]
-            if (then := at.get(file.partition["cluster"])) is not None
-            and file.minimum["window_end_ms"] <= then
-            and file.maximum["window_end_ms"] > then - STALE_MS
-        ]
-        if not files:
-            return None
-        then = " OR ".join("(cluster = ? AND window_end_ms > ? AND window_end_ms <= ?)" for _ in at)
-        values = [value for cluster, end_ms in at.items() for value in (cluster, end_ms - STALE_MS, end_ms)]
-        rows = cursor.execute(
-            f"SELECT cause, count(*) FROM (SELECT cause FROM {snapshot.source('verdicts', files)} WHERE {then} "  # noqa: S608
-            f"QUALIFY row_number() OVER (PARTITION BY {KEY} ORDER BY window_end_ms DESC) = 1) GROUP BY cause",
-            values,
-        ).fetchall()
-        return dict(rows) or None
-
-    return reader.read(ask)
+    return reader.read(
+        lambda cursor, _: (
+            dict(cursor.execute("SELECT cause, subscriptions FROM day_before").fetchall()) or None
+        )
+    )
 
 
 def next_losses(reader: LakeReader, *, most: int = 8) -> list[dict]:

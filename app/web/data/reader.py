@@ -1,14 +1,22 @@
-"""The only reader of the web app. In: the lake's folder. Out: answers of one snapshot per request.
+"""The only reader of the web app. In: the lake's folder or URI. Out: answers of one snapshot per request.
 
 Nothing is kept between requests but what belongs to a version of the tables: their file lists and
 one small table with the newest verdict of every subscription. Each request has a cursor of its own.
 No Spark session is here.
+
+A request is answered by the newest snapshot that is there. A thread looks every second (into an object store every thirty) whether the lake has changed, and
+makes the next snapshot while requests go on with the one before. Outside of requests the lake is looked at each time.
 """
 
 from __future__ import annotations
 
+import atexit
+import logging
+import os
 import threading
-from collections.abc import Callable
+import time
+import weakref
+from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,6 +28,35 @@ from throttlescope.ingest.lake import Lake
 
 T = TypeVar("T")
 
+_LOG = logging.getLogger(__name__)
+_LOOK_S = 1.0
+# A look into an object store is two requests per table, and each costs money.
+_LOOK_INTO_STORE_S = 30.0
+# Times of folders are kept in steps of milliseconds at best: two commits within one leave a single trace.
+_SETTLED_NS = 2_000_000_000
+
+# A thread that is in DuckDB or Delta while the interpreter goes away would take the process down with a fault.
+_LONGEST_END_S = 10.0
+_ENDING = threading.Event()
+_WATCHERS: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+def is_ending() -> bool:
+    """Whether the process goes away: who reads in a thread of its own begins nothing more."""
+    return _ENDING.is_set()
+
+
+def ends_with_process(thread: threading.Thread) -> None:
+    """Have the process wait for a thread that reads, before it goes away."""
+    _WATCHERS.add(thread)
+
+
+@atexit.register
+def _end_watching() -> None:
+    _ENDING.set()
+    for watcher in list(_WATCHERS):
+        watcher.join(_LONGEST_END_S)
+
 
 class LakeReader:
     """Reads one lake for the pages. Safe to share between threads; holds no state of any user.
@@ -27,13 +64,16 @@ class LakeReader:
     Parameters
     ----------
     lake_path : str or Path
-        The lake's folder; it may be empty or not exist yet.
+        The lake's folder or URI; it may be empty or not exist yet.
     """
 
     def __init__(self, lake_path: str | Path) -> None:
         self.lake_path = str(lake_path)
         self._lake = Lake(lake_path)
         self._lock = threading.Lock()
+        self._starting = threading.Lock()
+        self._watching = False
+        self._logs: tuple | None = None
         self._snapshot: Snapshot | None = None
 
     def read(self, ask: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
@@ -48,21 +88,76 @@ class LakeReader:
             snapshot = self._of_request(anew=True)
             return ask(snapshot.connection.cursor(), snapshot)
 
+    def read_kept(self, key: Hashable, ask: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
+        """As :meth:`read`, but what was answered lately under this key is not asked again while the tables stay as they are.
+
+        Whoever gets it leaves it as it is.
+        """
+        return self.read(lambda cursor, snapshot: snapshot.kept(key, lambda: ask(cursor, snapshot)))
+
+    def watch(self) -> None:
+        """Make snapshots as the lake changes, from now on, in a thread that ends with this reader."""
+        with self._starting:
+            if not self._watching:
+                self._watching = True
+                watcher = threading.Thread(target=_watch, args=(weakref.ref(self),), name="lake", daemon=True)
+                ends_with_process(watcher)
+                watcher.start()
+
     def _of_request(self, *, anew: bool = False) -> Snapshot:
-        """The snapshot that a web request began with: looking for a newer one reads every table's log."""
+        """The snapshot that a web request began with."""
         if not has_request_context():
             return self._current()
         kept = g.setdefault("snapshots", {})
         if anew or self not in kept:
-            kept[self] = self._current()
+            kept[self] = self._current() if anew else self._known()
         return kept[self]
 
+    def _known(self) -> Snapshot:
+        self.watch()
+        return self._snapshot or self._current()
+
     def _current(self) -> Snapshot:
-        versions = {table: self._lake.version(table) for table in READ_TABLES}
         with self._lock:
+            versions = {table: self._lake.version(table) for table in READ_TABLES}
             if self._snapshot is None or self._snapshot.versions != versions:
-                self._snapshot = Snapshot(self._lake, versions)
+                self._snapshot = Snapshot(self._lake, versions, before=self._snapshot)
             return self._snapshot
+
+    def _look(self) -> None:
+        """Make the next snapshot where any table's log has changed: versions are read only then."""
+        if self._lake.storage.is_remote:
+            self._current()
+            return
+        logs = tuple(_changed_ns(os.path.join(self.lake_path, table, "_delta_log")) for table in READ_TABLES)
+        if logs != self._logs:
+            is_settled = max(logs) < time.time_ns() - _SETTLED_NS
+            self._current()
+            self._logs = logs if is_settled else None
+
+
+def _watch(reader_of: weakref.ref[LakeReader]) -> None:
+    said = None
+    while not _ENDING.is_set() and (reader := reader_of()) is not None:
+        try:
+            reader._look()
+            said = None
+        except Exception as error:
+            # Whatever it is, requests go on with the snapshot before, and the next look may find it mended. Told once, in a line.
+            words = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+            if words != said:
+                _LOG.warning("the lake could not be looked at: %s", words)
+            said = words
+        pause_s = _LOOK_INTO_STORE_S if reader._lake.storage.is_remote else _LOOK_S
+        del reader
+        _ENDING.wait(pause_s)
+
+
+def _changed_ns(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def dicts(result: duckdb.DuckDBPyConnection) -> list[dict]:

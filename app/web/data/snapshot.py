@@ -5,42 +5,127 @@ Files are pruned by cluster, topic and time before DuckDB opens any.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
 
 import duckdb
 
-from throttlescope.app.web.address import Subscription
-from throttlescope.app.web.data.latest import LATEST_SQL, LOOK_BACK_MS
+from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.web.data.latest import make_day_before, make_latest
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake
+from throttlescope.ingest.lake.duck import from_files, is_widened, make_empty, reaches, with_all_columns
 
 #: What pages read.
-READ_TABLES = ("verdicts", "signals", "truth", "ingest_runs", "episodes", "incidents", "forecasts")
+READ_TABLES = (
+    "verdicts",
+    "verdict_latest",
+    "signals",
+    "truth",
+    "ingest_runs",
+    "episodes",
+    "incidents",
+    "forecasts",
+    "quality",
+    "quarantine",
+    "anomalies",
+    "policies",
+    "series",
+    "limits",
+)
+
+#: What the queries of one worker may hold; beyond it they use a folder for temporary files.
+_MEMORY_LIMIT = "1GB"
+#: Answers that a snapshot keeps, each of at most some hundred rows.
+_MOST_KEPT = 256
+T = TypeVar("T")
 
 
 class Snapshot:
-    """One version of the tables: file lists, and the newest verdicts in memory."""
+    """One version of the tables: file lists, and the newest verdicts in memory.
 
-    def __init__(self, lake: Lake, versions: dict[str, int | None]) -> None:
+    Parameters
+    ----------
+    before : Snapshot, optional
+        An older one, whose lists hold for the tables that have not changed.
+    """
+
+    def __init__(
+        self, lake: Lake, versions: dict[str, int | None], *, before: Snapshot | None = None
+    ) -> None:
         self.versions = versions
-        self.files: dict[str, list[DataFile]] = {
-            table: [] if version is None else lake.files(table, version=version)
-            for table, version in versions.items()
-        }
-        self.connection = duckdb.connect()
+        self._lock = threading.Lock()
+        self._made: set[str] = set()
+        self._widened: dict[str, bool] = {}
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self.files: dict[str, list[DataFile]] = {}
+        for table, version in versions.items():
+            if before is not None and before.versions.get(table) == version is not None:
+                self.files[table] = before.files[table]
+            else:
+                self.files[table] = [] if version is None else lake.files(table, version=version)
+        self.connection = duckdb.connect(
+            config={
+                "memory_limit": _MEMORY_LIMIT,
+                "temp_directory": os.path.join(tempfile.gettempdir(), f"throttlescope-{os.getpid()}"),
+            }
+        )
+        reaches(self.connection, lake.storage)
         self.connection.execute("SET TimeZone = 'UTC'")
+        # It would be drawn into the server's log.
+        self.connection.execute("SET enable_progress_bar = false")
         for table in READ_TABLES:
-            # A table in the database: what is only registered is not seen by cursors.
-            self.connection.register("empty", TABLES[table].loose_schema.empty_table())
-            self.connection.execute(f"CREATE TABLE empty_{table} AS SELECT * FROM empty")  # noqa: S608
-            self.connection.unregister("empty")
-        self.connection.execute(LATEST_SQL.format(source=self.source("verdicts", self._newest_verdicts())))
+            make_empty(self.connection, f"empty_{table}", TABLES[table].loose_schema)
+        make_latest(self)
+        make_day_before(self)
 
     def source(self, table: str, files: Sequence[DataFile]) -> str:
+        """What stands behind FROM to read some files of a table, with all columns of its contract."""
         if not files:
             return f"empty_{table}"
-        quoted = ", ".join("'" + file.path.replace("'", "''") + "'" for file in files)
-        return f"read_parquet([{quoted}], hive_partitioning = false)"
+        return with_all_columns(f"empty_{table}", files) if self._is_widened(table) else from_files(files)
+
+    def _is_widened(self, table: str) -> bool:
+        if table not in self._widened:
+            files = self.files[table]
+            cursor = self.connection.cursor()
+            self._widened[table] = bool(files) and is_widened(cursor, files, TABLES[table].schema.names)
+        return self._widened[table]
+
+    def once(self, name: str, make: Callable[[], None]) -> None:
+        """Let ``make`` make a small table of this version, when the first page asks for it."""
+        with self._lock:
+            if name not in self._made:
+                make()
+                self._made.add(name)
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` gave for this key, as long as it is among the newest asked for: one page asks for the same thing again and again.
+
+        Whoever gets it leaves it as it is.
+        """
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        # Two threads may both make it; that does no harm, and nobody waits for another's query.
+        value = make()
+        with self._lock:
+            self._kept[key] = value
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        return value
+
+    def by_cluster(self, table: str) -> dict[str, list[DataFile]]:
+        """Files of a table that is partitioned by cluster."""
+        found: dict[str, list[DataFile]] = {}
+        for file in self.files[table]:
+            found.setdefault(file.partition["cluster"], []).append(file)
+        return found
 
     def files_of(
         self, table: str, subscription: Subscription, column: str, start: int, end: int
@@ -58,15 +143,4 @@ class Snapshot:
                 name not in file.minimum or (file.minimum[name] <= last and file.maximum[name] >= first)
                 for name, (first, last) in wanted.items()
             )
-        ]
-
-    def _newest_verdicts(self) -> list[DataFile]:
-        newest: dict[str, int] = {}
-        for file in self.files["verdicts"]:
-            cluster = file.partition["cluster"]
-            newest[cluster] = max(newest.get(cluster, 0), file.maximum["window_end_ms"])
-        return [
-            file
-            for file in self.files["verdicts"]
-            if file.maximum["window_end_ms"] > newest[file.partition["cluster"]] - LOOK_BACK_MS
         ]

@@ -3,17 +3,21 @@
 No name that comes from a cluster is put into a figure unescaped: Plotly reads some HTML in texts.
 """
 
+from throttlescope.app.web.figures.age import age_figure
 from throttlescope.app.web.figures.backlog import backlog_figure
 from throttlescope.app.web.figures.events import events_figure
 from throttlescope.app.web.figures.holding import holding_figure
+from throttlescope.app.web.figures.lanes import lanes_figure
 from throttlescope.app.web.figures.rates import byte_rates_figure, msg_rates_figure
 from throttlescope.app.web.figures.ribbon import ribbon_figure
 
 __all__ = [
+    "age_figure",
     "backlog_figure",
     "byte_rates_figure",
     "events_figure",
     "holding_figure",
+    "lanes_figure",
     "msg_rates_figure",
     "ribbon_figure",
 ]

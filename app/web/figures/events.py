@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from throttlescope.app.web.causes import UNIT_WORDS
-from throttlescope.app.web.figures.chart import GREY, LEVEL_COLOURS, chart, numbers
+from throttlescope.app.web.figures.chart import GREY, LEVEL_COLOURS, PACKED_FROM, chart, packed
+from throttlescope.app.web.figures.thin import BUCKETS, MOST_POINTS, fullest
+from throttlescope.app.web.figures.traces import bar
 from throttlescope.app.web.limits import events_prove
 from throttlescope.ingest.contracts.words import LEVELS, UNITS
 from throttlescope.ingest.times import MINUTE_MS
@@ -18,24 +21,34 @@ def events_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Fi
     """Events per minute, stacked by reason and unit; None where no event was counted.
 
     Events whose limit holds less per period than one read plans for are grey, crossed and say so;
-    so are, dotted, those whose limit is not known.
+    so are, dotted, those whose limit is not known. Of more minutes than a screen has pixels each bar is the one minute with most
+    events of those that share its place: see :func:`is_thinned`.
     """
+    columns = {
+        (level, unit): minutes[f"throttled_{unit}_events_{level}_delta"].astype(float)
+        for level in LEVELS
+        for unit in UNITS
+    }
+    width_ms = MINUTE_MS
+    proofs = {key: events_prove(minutes, *key) for key, events in columns.items() if (events > 0).any()}
+    shown = minutes
+    if is_thinned(minutes):
+        # A minute's bars stay together: their stack was really there.
+        at = fullest(sum(events.fillna(0) for events in columns.values()).to_numpy(dtype=float))
+        shown = minutes.iloc[at]
+        width_ms = (end_ms - start_ms) // BUCKETS
     traces = []
-    for level in LEVELS:
-        for unit in UNITS:
-            events = minutes[f"throttled_{unit}_events_{level}_delta"].astype(float)
-            if not (events > 0).any():
-                continue
-            proving = events_prove(minutes, level, unit)
-            reason = f"{level} {UNIT_WORDS[unit]} limit"
-            for mask, label, colour, pattern in (
-                (proving.fillna(False), reason, LEVEL_COLOURS[level], _PATTERNS[unit]),
-                ((~proving).fillna(False), f"{reason}: proves nothing", GREY, "x"),
-                (proving.isna(), f"{reason} is not known: unproven", GREY, "."),
-            ):
-                shown = events.where(mask.astype(bool))
-                if (shown > 0).any():
-                    traces.append(_bars(minutes, shown, label, colour, pattern))
+    for (level, unit), proving in proofs.items():
+        events, proving = columns[level, unit].loc[shown.index], proving.loc[shown.index]
+        reason = f"{level} {UNIT_WORDS[unit]} limit"
+        for mask, label, colour, pattern in (
+            (proving.fillna(False), reason, LEVEL_COLOURS[level], _PATTERNS[unit]),
+            ((~proving).fillna(False), f"{reason}: proves nothing", GREY, "x"),
+            (proving.isna(), f"{reason} is not known: unproven", GREY, "."),
+        ):
+            mine = events.where(mask.astype(bool))
+            if (mine > 0).any():
+                traces.append(_bars(shown, mine, label, colour, pattern, width_ms))
     if not traces:
         return None
     # One reason alone is named too: the name says whether it proves anything.
@@ -45,11 +58,19 @@ def events_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Fi
     )
 
 
-def _bars(minutes: pd.DataFrame, events: pd.Series, label: str, colour: str, pattern: str) -> go.Bar:
-    return go.Bar(
-        x=[int(minute) + MINUTE_MS // 2 for minute in minutes["minute_ms"]],
-        y=numbers(events),
-        width=MINUTE_MS,
+def is_thinned(minutes: pd.DataFrame) -> bool:
+    """Whether bars stand for the fullest of several minutes."""
+    return len(minutes) > MOST_POINTS
+
+
+def _bars(
+    minutes: pd.DataFrame, events: pd.Series, label: str, colour: str, pattern: str, width_ms: int
+) -> go.Bar:
+    middles = minutes["minute_ms"].to_numpy(dtype=np.int64) + MINUTE_MS // 2
+    return bar(
+        x=middles.astype(float) if len(middles) >= PACKED_FROM else middles.tolist(),
+        y=packed(events),
+        width=width_ms,
         name=label,
         marker={
             "color": colour,

@@ -37,11 +37,7 @@ def holding_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.F
 def _blocked(minutes: pd.DataFrame) -> list[dict]:
     """A band over each stretch in which the unacknowledged messages block the subscription."""
     bands: list[dict] = []
-    for minute, blocked in zip(
-        minutes["minute_ms"], minutes["blocked_on_unacked"].astype(float) > 0, strict=True
-    ):
-        if not blocked:
-            continue
+    for minute in minutes["minute_ms"][minutes["blocked_on_unacked"].astype(float) > 0]:
         start_ms, end_ms = int(minute), int(minute) + MINUTE_MS
         if bands and bands[-1]["x1"] == start_ms:
             bands[-1]["x1"] = end_ms

@@ -15,11 +15,11 @@ from throttlescope.app.web.figures.chart import (
     OUT,
     chart,
     gapless,
+    known,
     line,
     minute_ends,
-    numbers,
 )
-from throttlescope.app.web.limits import known_limits, limit_lines, shared_use
+from throttlescope.app.web.limits import known_limit, limit_lines, shared_use
 from throttlescope.app.web.measured import is_measured
 from throttlescope.ingest.times import MINUTE_MS
 
@@ -61,7 +61,7 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
         if values.max() <= _FARTHEST * max(highest, shared[level].max() if level in shared else 0.0)
         or not highest
     }
-    alone = pd.Series(traces[1].y, index=minutes.index, dtype=float)
+    alone = minutes[f"out_{unit}_rate_5m"].astype(float)
     for level, use in shared.items():
         # A shared limit is used by neighbours too: its use is drawn where it is not this one's alone.
         if level in near and (use > alone * 1.05).any():
@@ -90,19 +90,18 @@ def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end
 
 
 def _highest(traces) -> float:
-    return max((value for trace in traces for value in trace.y if value is not None), default=0.0)
+    return max((float(known(trace.y).max(initial=0.0)) for trace in traces), default=0.0)
 
 
 def _limit_trace(minutes: pd.DataFrame, values: pd.Series, level: str, unit_words: str) -> go.Scatter:
-    return go.Scatter(
-        x=minute_ends(minutes),
-        y=numbers(values),
-        name=f"{level} limit",
-        mode="lines",
+    return line(
+        minutes,
+        values,
+        f"{level} limit",
+        LEVEL_COLOURS[level],
+        unit=unit_words,
         line={"color": LEVEL_COLOURS[level], "width": 2.5, "dash": LEVEL_DASHES[level], "shape": "hv"},
-        connectgaps=False,
         showlegend=False,
-        hovertemplate=f"%{{y:.4~s}} {unit_words}",
     )
 
 
@@ -111,9 +110,7 @@ def _label(
 ) -> dict:
     """Level, speed and who set it, as of the last minute with this limit."""
     known_to = values.last_valid_index()
-    limit = next(
-        limit for limit in known_limits(minutes.loc[:known_to]) if (limit.level, limit.unit) == (level, unit)
-    )
+    limit = known_limit(minutes.iloc[: known_to + 1], level, unit)
     words = f"{level} limit {limit.speed()}, {limit.who()}"
     x, anchor, reference = *_LABEL_PLACES[level], "paper"
     if minutes.loc[known_to + 1 :, f"limit_{level}_set_by"].notna().any():

@@ -15,6 +15,7 @@ import plotly.graph_objects as go
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.causes import CAUSES, ORDER, SIDES, limiter_words
 from throttlescope.app.web.figures.chart import LEFT_PX, PAGE_TEXT, RIGHT_PX, chart
+from throttlescope.app.web.figures.traces import bar, scatter
 from throttlescope.app.web.runs import runs
 from throttlescope.ingest.times import format_time
 
@@ -176,7 +177,7 @@ def _bar(row, spans, texts, hovers, colour, pattern, *, outlined: bool = False) 
     if outlined:
         red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
         marker |= {"color": f"rgba({red},{green},{blue},0.16)", "line": {"width": 1.5, "color": colour}}
-    return go.Bar(
+    return bar(
         y=[row] * len(spans),
         base=[start for start, _ in spans],
         x=[end - start for start, end in spans],
@@ -202,7 +203,13 @@ def _bar(row, spans, texts, hovers, colour, pattern, *, outlined: bool = False) 
 
 def _changes(minutes: pd.DataFrame) -> list[tuple[int, str, str]]:
     found = []
-    for row in minutes.itertuples(index=False):
+    # Nearly no minute has any: they are found by whole columns, missing is none.
+    some = sum(
+        minutes[name].astype(float).fillna(0)
+        for name in ("limits_changed", "broker_changed", "counter_resets")
+    )
+    told = ["minute_ms", "limits_changed", "broker_changed", "counter_resets", "broker"]
+    for row in minutes.loc[some > 0, told].itertuples(index=False):
         words = []
         if row.limits_changed:
             words.append("a limit changed")
@@ -217,7 +224,7 @@ def _changes(minutes: pd.DataFrame) -> list[tuple[int, str, str]]:
 
 
 def _change_marks(changes: list[tuple[int, str, str]]) -> go.Scatter:
-    return go.Scatter(
+    return scatter(
         x=[at_ms for at_ms, _, _ in changes],
         y=[CHANGES] * len(changes),
         mode="markers+text",

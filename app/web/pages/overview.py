@@ -8,35 +8,30 @@ from __future__ import annotations
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address import (
-    OVERVIEW_PATH,
-    Subscription,
-    SubscriptionAddress,
-    SubscriptionsAddress,
-)
-from throttlescope.app.web.causes import CAUSES, limiter_words
+from throttlescope.app.web.address.paths import OVERVIEW_PATH
+from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
+from throttlescope.app.web.causes import CAUSES
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data import overview as asked
+from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import CauseCount, Freshness
 from throttlescope.app.web.data.overview import Run
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.grid import NONE
-from throttlescope.app.web.parts import section
+from throttlescope.app.web.parts import cause_badge, plain_table, section, subscription_link
+from throttlescope.app.web.shared_incident import shared_link
 from throttlescope.app.web.shell import explained, freshness_line, no_verdicts, panel, skeleton
 
 PATH = OVERVIEW_PATH
 TITLE = "Overview"
 
+#: What held longest in the recent hours, the worst first: an alert that has gone quiet, or a recording.
+_LATELY = SubscriptionsAddress(view=newest.RECENT)
+_MOST_LATELY = 8
+
 _LOSSES = {
     "ttl": "messages expire",
     "quota_size": "backlog quota by size",
     "quota_age": "backlog quota by age",
-}
-_SHARED = {
-    "broker": "the broker",
-    "broker_limiter": "the broker's limit",
-    "namespace_policy": "a limit of the namespace",
-    "topic_limiter": "the topic's limit",
 }
 
 
@@ -83,6 +78,7 @@ def page(reader: LakeReader) -> html.Div:
                 className="overview-columns",
             ),
             backlogs(episodes, open_ones, freshness, are_judged="episodes" in there),
+            lately(newest.subscriptions(reader, _LATELY, end=_MOST_LATELY)[0]),
         ]
     )
 
@@ -101,14 +97,20 @@ def run_line(run: Run | None) -> list:
 def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: Freshness) -> html.Nav:
     """One card per cause that is or was there: how many now, and the change since a day before."""
     now = {count.cause: count.now for count in counts}
-    words = [cause for cause in CAUSES if now.get(cause) or (before or {}).get(cause)]
+    recent = {count.cause: count.recent for count in counts}
+    words = [cause for cause in CAUSES if now.get(cause) or recent.get(cause) or (before or {}).get(cause)]
     compared = (
         "against 24 h earlier" if before is not None else "nothing was judged 24 h earlier to compare with"
     )
     return html.Nav(
         [
             *(
-                _card(cause, now.get(cause, 0), None if before is None else before.get(cause, 0))
+                _card(
+                    cause,
+                    now.get(cause, 0),
+                    recent.get(cause, 0),
+                    None if before is None else before.get(cause, 0),
+                )
                 for cause in words
             ),
             html.Span(
@@ -121,9 +123,10 @@ def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: Fr
     )
 
 
-def _card(word: str, now: int, before: int | None) -> dcc.Link:
+def _card(word: str, now: int, recent: int, before: int | None) -> dcc.Link:
     cause = CAUSES[word]
     change = "" if before is None else ("no change" if now == before else fmt.signed(now - before))
+    lately = f"{fmt.exact(recent)} in {fmt.duration(RECENT_MS)}"
     return dcc.Link(
         [
             html.Span(
@@ -131,12 +134,17 @@ def _card(word: str, now: int, before: int | None) -> dcc.Link:
                 className="card-label",
             ),
             html.Span(html.Strong(fmt.exact(now)), className="card-first" if now else "card-first none"),
-            html.Span(change, className="card-second"),
+            html.Span(f"{change} · {lately}" if change else lately, className="card-second"),
         ],
-        href=SubscriptionsAddress(causes=(word,), view=newest.NOW).href(),
+        href=SubscriptionsAddress(causes=(word,), view=newest.NOW if now else newest.RECENT).href(),
         className="card",
         title=cause.answer,
     )
+
+
+def _table(head: tuple[str, ...], rows: list[list], none: str):
+    """A table, or in words that there is nothing to tell."""
+    return plain_table(head, rows) if rows else html.P(none, className="quiet")
 
 
 def losses(rows: list[dict], freshness: Freshness, *, is_forecast: bool) -> html.Section:
@@ -146,25 +154,28 @@ def losses(rows: list[dict], freshness: Freshness, *, is_forecast: bool) -> html
             "No forecasts yet.",
             ["Deadlines come from forecasts: throttlescope forecast --store --lake DIR, or the next run."],
         )
-    elif not rows:
-        body = html.P(
-            "No loss is expected: no TTL or backlog quota is reached at this rate.", className="quiet"
-        )
     else:
         body = _table(
-            ("Subscription", "Cause", "What happens", "When", "90 %, UTC"),
+            (
+                "Subscription",
+                "Cause",
+                "What happens",
+                "When",
+                f"90 %, {fmt.zone_of(freshness.data_up_to_ms)}",
+            ),
             [_loss(row) for row in rows],
+            "No loss is expected: no TTL or backlog quota is reached at this rate.",
         )
-    return section("What is lost next", [body], note="if nothing changes, earliest first; UTC")
+    return section("What is lost next", [body], note="if nothing changes, earliest first")
 
 
 def _loss(row: dict) -> list:
     when = fmt.duration(max(0, row["predicted_ms"] - row["made_at_ms"]))
     low, high = row["low_ms"], row["high_ms"]
-    between = f"{_day_clock(low)} to {_day_clock(high)}" if high else f"{_day_clock(low)} or later"
+    between = f"{fmt.day_clock(low)} to {fmt.day_clock(high)}" if high else f"{fmt.day_clock(low)} or later"
     return [
-        _link(row),
-        badge(row["cause"], row["limiter"]),
+        subscription_link(row),
+        cause_badge(row["cause"], row["limiter"]),
         html.Span(_LOSSES[row["kind"]], title=row["consequence"]),
         html.Span(
             f"in {when}",
@@ -172,10 +183,6 @@ def _loss(row: dict) -> list:
         ),
         html.Span(between, title=f"{fmt.moment(low)} to {fmt.moment(high) if high else 'open'}"),
     ]
-
-
-def _day_clock(time_ms: int | None) -> str:
-    return NONE if time_ms is None else fmt.moment(time_ms)[5:16]
 
 
 def _for(since_ms: int, freshness: Freshness) -> html.Span:
@@ -191,62 +198,47 @@ def incidents(rows: list[dict], freshness: Freshness, *, are_judged: bool) -> ht
             "No episodes yet.",
             ["They are made by the next run, or by throttlescope episodes --store --lake DIR."],
         )
-    elif not rows:
-        body = html.P("No limiter or broker holds several subscriptions at once.", className="quiet")
     else:
         body = _table(
             ("Shared", "Cause", "Subscriptions", "For", "Largest, entries"),
             [
                 [
-                    _shared(row),
-                    badge(row["cause"], row["limiter"]),
+                    shared_link(row),
+                    cause_badge(row["cause"], row["limiter"]),
                     f"{fmt.exact(row['subscriptions'])} on {fmt.exact(row['topics'])} {'topic' if row['topics'] == 1 else 'topics'}",
                     _for(row["since_ms"], freshness),
                     fmt.short(row["peak_entries"]),
                 ]
                 for row in rows
             ],
+            "No limiter or broker holds several subscriptions at once.",
         )
     return section(
         "Shared incidents", [body], note="several open backlogs with one limiter or broker in common"
     )
 
 
-def _shared(row: dict) -> dcc.Link | html.Span:
-    name = row["shared_with"]
-    words = [
-        html.Span(_SHARED[row["kind"]], className="row-name"),
-        html.Bdi(fmt.topic_name(name, -1), className="row-place"),
-    ]
-    if row["kind"].startswith("broker"):
-        return html.Span(words, className="row-link", title=fmt.name(name))
-    href = SubscriptionsAddress(search=name, clusters=(row["cluster"],), view=newest.NOW).href()
-    return dcc.Link(words, href=href, className="row-link", title=fmt.name(f"{row['cluster']}: {name}"))
-
-
 def backlogs(rows: list[dict], total: int, freshness: Freshness, *, are_judged: bool) -> html.Section | None:
     """The largest backlogs that are not drained."""
     if not are_judged:
         return None
-    if not rows:
-        body = html.P("Every backlog is drained.", className="quiet")
-    else:
-        body = _table(
-            ("Subscription", "Held longest by", "Backlog, entries", "Largest", "Grows since", "For"),
+    body = _table(
+        ("Subscription", "Held longest by", "Backlog, entries", "Largest", "Grows since", "For"),
+        [
             [
-                [
-                    _link(row),
-                    badge(row["cause"], row["limiter"]),
-                    fmt.short(row["last_entries"]),
-                    fmt.short(row["peak_entries"]),
-                    fmt.moment(row["since_ms"]),
-                    _for(row["since_ms"], freshness)
-                    if row["state"] == "open"
-                    else f"not seen since {fmt.moment(row['known_until_ms'])}",
-                ]
-                for row in rows
-            ],
-        )
+                subscription_link(row),
+                cause_badge(row["cause"], row["limiter"]),
+                fmt.short(row["last_entries"]),
+                fmt.short(row["peak_entries"]),
+                fmt.moment(row["since_ms"]),
+                _for(row["since_ms"], freshness)
+                if row["state"] == "open"
+                else f"not seen since {fmt.moment(row['known_until_ms'])}",
+            ]
+            for row in rows
+        ],
+        "Every backlog is drained.",
+    )
     shown = (
         f"the largest {len(rows)} of {fmt.exact(total)}"
         if total > len(rows)
@@ -255,48 +247,25 @@ def backlogs(rows: list[dict], total: int, freshness: Freshness, *, are_judged: 
     return section("Open backlogs", [body], note=f"not drained, {shown}; ready entries (batches)")
 
 
-def badge(word: str, limiter: str | None) -> html.Span:
-    """A cause by shape and name, with the limiter that binds."""
-    cause = CAUSES[word]
-    binds = f": the {limiter_words(limiter)}" if limiter else ""
-    return html.Span(
+def lately(rows: list[dict]) -> html.Section | None:
+    """What held longest in the recent hours, where that is not over all healthy."""
+    held = [row for row in rows if row["main_cause"] not in (None, "healthy")]
+    if not held:
+        return None
+    table = plain_table(
+        ("Subscription", "Held longest by", "Backlog, largest", "In all", "Between", "Now"),
         [
-            html.Span(
-                cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"}
-            ),
-            cause.label,
-            *([html.Span(limiter, className="cause-extra")] if limiter else []),
-        ],
-        className="cause-badge",
-        title=f"{cause.answer}{binds}",
-    )
-
-
-def _link(row: dict) -> dcc.Link:
-    key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
-    return dcc.Link(
-        [
-            html.Bdi(fmt.name(row["subscription"], 60), className="row-name"),
-            html.Bdi(fmt.topic_name(row["topic"], row["partition"]), className="row-place"),
-        ],
-        href=SubscriptionAddress(key).href(),
-        className="row-link",
-        title=fmt.name(f"{row['cluster']}: {row['topic']}#{row['subscription']}"),
-    )
-
-
-def _table(head: tuple[str, ...], rows: list[list]) -> html.Div:
-    # Wider than a small screen: the table scrolls in its own box, not the page.
-    return html.Div(
-        html.Table(
             [
-                html.Thead(html.Tr([html.Th(text, scope="col") for text in head])),
-                html.Tbody([html.Tr([html.Td(cell) for cell in row]) for row in rows]),
-            ],
-            className="plain-table",
-        ),
-        className="table-box",
-        tabIndex=0,
-        role="region",
-        **{"aria-label": head[0]},
+                subscription_link(row),
+                cause_badge(row["main_cause"], row["main_limiter"]),
+                fmt.short(row["main_peak_entries"]),
+                fmt.duration(row["main_held_ms"]),
+                fmt.between(row["main_from_ms"], row["main_to_ms"], day=False),
+                cause_badge(row["cause"], row["limiter"]),
+            ]
+            for row in held
+        ],
     )
+    more = dcc.Link("all of them", href=_LATELY.href())
+    note = f"newest {fmt.duration(RECENT_MS)} of each cluster; ready entries (batches)"
+    return section("Worst of late", [table], note=note, tools=more)

@@ -1,0 +1,13 @@
+"""Where the pages are: the first part of every address."""
+
+OVERVIEW_PATH = "/"
+SUBSCRIPTIONS_PATH = "/subscriptions"
+SUBSCRIPTION_PATH = "/subscription"
+ROLLUPS_PATH = "/rollups"
+LIMITS_PATH = "/limits"
+WHAT_IF_PATH = "/what-if"
+PROMQL_PATH = "/promql"
+ALERTS_PATH = "/alerts"
+ANOMALIES_PATH = "/anomalies"
+DATA_PATH = "/data"
+METHOD_PATH = "/method"

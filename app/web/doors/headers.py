@@ -1,0 +1,52 @@
+"""What a browser may do with our answers. In: the Dash application with all its callbacks. Out: headers on every answer.
+
+Scripts come from this server alone and none is written into a page, so that a name which holds a tag
+could not run even if it were not escaped. Styles are written into elements by Mantine, AG Grid and
+Plotly, and pictures of charts are ``data:`` and ``blob:`` addresses; both are let through.
+"""
+
+from __future__ import annotations
+
+from dash import Dash
+
+_ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def content_security_policy(app: Dash) -> str:
+    """The policy as one header; only after every callback is registered are its hashes whole."""
+    rules = {
+        "default-src": "'self'",
+        # Dash writes one script into the page that starts its renderer; it is let through by its hash.
+        "script-src": " ".join(["'self'", *app.csp_hashes()]),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "connect-src": "'self'",
+        "worker-src": "'self' blob:",
+        "object-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'self'",
+        "frame-ancestors": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def protect(app: Dash) -> None:
+    """Put the headers on every answer of the application's server."""
+    policy = content_security_policy(app)
+
+    @app.server.after_request
+    def add(response):
+        for name, value in _ALWAYS.items():
+            response.headers[name] = value
+        response.headers["Content-Security-Policy"] = policy
+        if response.mimetype in ("application/json", "text/html"):
+            # What a page shows is of this moment and perhaps of this person.
+            response.headers.setdefault("Cache-Control", "no-store")
+        return response

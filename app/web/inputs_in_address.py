@@ -1,0 +1,85 @@
+"""Inputs whose values stand in the address: a search box and lists to choose from. In: a page and its parts. Out: components, one callback in the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import dash_mantine_components as dmc
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc
+
+#: Rows that a list offers at once; what is typed finds the others.
+_OFFERED = 200
+
+
+def search_box(page: str, value: str, placeholder: str, *, label: str | None = None) -> dmc.TextInput:
+    """A box for words, ``PAGE-search``; ``label`` is what those hear who do not see it."""
+    return dmc.TextInput(
+        id=f"{page}-search",
+        value=value,
+        placeholder=placeholder,
+        debounce=200,
+        leftSection="⌕",
+        rightSection=dmc.Kbd("/", size="xs"),
+        className=f"{page}-search search-box",
+        **{"aria-label": label or placeholder},
+    )
+
+
+def choice(page: str, name: str) -> dmc.MultiSelect:
+    """A list of which several are chosen, ``PAGE-NAME``; a callback fills it."""
+    return dmc.MultiSelect(
+        id=f"{page}-{name}",
+        data=[],
+        value=[],
+        placeholder=f"all {name}",
+        searchable=True,
+        clearable=True,
+        limit=_OFFERED,
+        className=f"{page}-choice",
+        **{"aria-label": name},
+    )
+
+
+@dataclass(frozen=True)
+class AddressInputs:
+    """Which inputs of a page stand in its address.
+
+    Attributes
+    ----------
+    page : str
+        The ids begin with it.
+    path : str
+    parts : mapping of str to str
+        The part of the address by the input's name: ``{"search": "q", "clusters": "cluster"}``. All but ``q`` may be repeated.
+    unless : str or None
+        Where the address has this part, something is opened and the inputs are not shown.
+    """
+
+    page: str
+    path: str
+    parts: Mapping[str, str]
+    unless: str | None = None
+
+    def stores(self) -> list[dcc.Store]:
+        """What the callback needs in the layout."""
+        inputs = [
+            {"id": f"{self.page}-{name}", "part": part, "many": part != "q"}
+            for name, part in self.parts.items()
+        ]
+        of = {"path": self.path, "unless": self.unless, "inputs": inputs}
+        return [dcc.Store(id=f"{self.page}-inputs", data=of), dcc.Store(id=f"{self.page}-synced")]
+
+    def register(self, app: Dash) -> None:
+        """One callback in the browser, both ways.
+
+        It writes the address itself: with the address as an output, Dash would hold back every callback that reads it.
+        """
+        app.clientside_callback(
+            ClientsideFunction("throttlescope", "syncInputs"),
+            Output(f"{self.page}-synced", "data"),
+            Input("address", "search"),
+            *(Input(f"{self.page}-{name}", "value") for name in self.parts),
+            State("address", "pathname"),
+            State(f"{self.page}-inputs", "data"),
+        )

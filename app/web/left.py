@@ -1,0 +1,34 @@
+"""Whether whoever asked has left. In: the request that is being answered. Out: yes or no.
+
+A browser that cancels a request closes its connection; gunicorn gives the socket to the request, so that a long answer can be
+given up. Other servers do not, and behind a proxy it is the proxy that decides: then nobody is known to have left.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Callable
+
+from flask import has_request_context, request
+
+
+def left() -> Callable[[], bool]:
+    """A question about the current request that any thread may ask."""
+    connection = request.environ.get("gunicorn.socket") if has_request_context() else None
+    if connection is None:
+        return lambda: False
+    return lambda: is_closed(connection)
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Whether the other end has closed; what it sent meanwhile, the next request, is left to be read."""
+    # One each time: threads of one answer ask at once, and a poll object serves one of them. select() would fail beyond 1,023 sockets.
+    poll = select.poll()
+    try:
+        poll.register(connection, select.POLLIN)
+        return bool(poll.poll(0)) and connection.recv(1, socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+    except (OSError, ValueError):
+        return True

@@ -1,0 +1,97 @@
+"""Asking the sources themselves, for a page. In: settings and a subscription. Out: a diagnosis of this moment, within fifteen seconds.
+
+Read-only like everything else, and bounded: one at a time in each process, and one that waits for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from throttlescope.app.api.errors import ApiError
+from throttlescope.app.api.turnstile import Turnstile
+from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.times import MINUTE_MS
+
+if TYPE_CHECKING:
+    from throttlescope.app.config import Settings
+    from throttlescope.app.now import NowAnswer
+
+#: Waiting for a place included.
+DEADLINE_S = 15.0
+FOR_MS = 30 * MINUTE_MS
+
+
+class Live:
+    """The sources that a configuration names.
+
+    Parameters
+    ----------
+    settings : Settings
+        At least one cluster has a Prometheus: see :meth:`of`.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._places = Turnstile(running=1, waiting=1)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Live | None:
+        """None where no cluster has a Prometheus."""
+        known = any(cluster.prometheus is not None for cluster in settings.clusters.values())
+        return cls(settings) if known else None
+
+    def diagnose(self, subscription: Subscription, *, cancelled: Callable[[], bool]) -> NowAnswer:
+        """Why it has a backlog at this moment.
+
+        Raises
+        ------
+        InputError
+            No source of its cluster is configured, or it is not there.
+        SourceError
+            A source does not answer in time, or too many ask.
+        CancelledError
+        """
+        from throttlescope.app.now import Asked, Hurry, diagnose_now
+
+        cluster = self._cluster_of(subscription)
+        partition = None if subscription.partition < 0 else subscription.partition
+        now_ms = round(time.time() * 1000)
+        asked = Asked(subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms)
+        try:
+            with self._places.place(DEADLINE_S / 2) as left_s:
+                hurry = Hurry(DEADLINE_S / 2 + left_s, cancelled=cancelled)
+                answer = diagnose_now(asked, self.settings, cluster=cluster, hurry=hurry)
+        except SourceError as error:
+            if "--deadline" not in (error.fix or ""):
+                raise
+            more = "ask again, or on the command line with more time: throttlescope now --deadline 60s"
+            raise SourceError(error.what, got=error.got, fix=more) from error
+        except ApiError as error:
+            raise SourceError(
+                "Another diagnosis is at work in this server", got=error.text, fix="try again in a moment"
+            ) from None
+        if answer.cluster != subscription.cluster:
+            raise InputError(
+                "The configured Prometheus is another cluster's",
+                got=f"cluster {answer.cluster}",
+                expected=f"cluster {subscription.cluster}",
+                fix="name the cluster in throttlescope.toml as the lake does",
+            )
+        return answer
+
+    def _cluster_of(self, subscription: Subscription) -> str:
+        """The name in the configuration; a single cluster may be called otherwise there."""
+        known = [name for name, cluster in self.settings.clusters.items() if cluster.prometheus is not None]
+        if subscription.cluster in known:
+            return subscription.cluster
+        if len(known) == 1:
+            return known[0]
+        raise InputError(
+            "No Prometheus of this cluster is configured",
+            got=f"cluster {subscription.cluster}",
+            expected="one of " + ", ".join(known),
+            fix="add it to throttlescope.toml (docs/reference/configuration.md) and start serve again",
+        )

@@ -1,0 +1,299 @@
+"""Alerts: preview a rule on history, and take the rules along.
+
+In: the address (an exported alert or a rule of one's own, a range). Out: components. Rules are evaluated over the lake in this process,
+under the limits of the HTTP API and through its turnstile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import dash_mantine_components as dmc
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+
+from throttlescope.app.api.errors import UNAVAILABLE, ApiError
+from throttlescope.app.rule_preview.asked import exported_alerts
+from throttlescope.app.rule_preview.kinds import KINDS
+from throttlescope.app.rules_export.export import inhibit_document
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address.alerts import AlertsAddress
+from throttlescope.app.web.address.paths import ALERTS_PATH
+from throttlescope.app.web.causes import CAUSES
+from throttlescope.app.web.data.asking import Asking, asking_of
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.exported_rules import INHIBIT_PATH, RULES_PATH, rules_blueprint
+from throttlescope.app.web.pages.alerts.answer import answer
+from throttlescope.app.web.pages.alerts.view import View, asked_of, range_of, read_view
+from throttlescope.app.web.parts import cause_badge, copy_button, plain_table, section, view_link
+from throttlescope.app.web.range_bar import range_bar
+from throttlescope.app.web.shell import panel, skeleton
+from throttlescope.app.web.typed import Answered, no_samples, register_answer, running_words, stores, time_box
+from throttlescope.ingest.errors import InputError, ThrottlescopeError
+from throttlescope.transforms.rules.preview import MOST_CELLS, MOST_MOMENTS, MOST_SAMPLES, plan_preview
+
+PATH = ALERTS_PATH
+TITLE = "Alerts"
+
+_KIND_WORDS = {"limit": "a limit", "consumers": "the consumers", "both": "both at once", "any": "any trouble"}
+
+
+def layout(query: str | None) -> html.Div:
+    """The frame of the page: what is typed stays, the answer is filled by a callback."""
+    try:
+        text = AlertsAddress.parse(query).text or ""
+    except InputError:
+        text = ""
+    return html.Div(
+        [
+            html.H1(TITLE),
+            html.Div(
+                [
+                    html.Button("Preview", id="alerts-run", className="run-button", type="button"),
+                    *running_words("alerts-content"),
+                    time_box("alerts-from", "from"),
+                    time_box("alerts-to", "to"),
+                    html.Span(id="alerts-size", className="quiet", role="status"),
+                ],
+                className="typed-row",
+            ),
+            html.Details(
+                [
+                    html.Summary("A rule of your own"),
+                    dmc.Textarea(
+                        id="alerts-yaml",
+                        value=text,
+                        placeholder="groups:\n  - name: mine\n    rules:\n      - alert: BacklogIsLarge\n"
+                        "        expr: pulsar_subscription_back_log > 10000\n        for: 5m",
+                        autosize=True,
+                        minRows=7,
+                        maxRows=24,
+                        spellCheck=False,
+                        classNames={"input": "promql-input"},
+                        **{"aria-label": "rules file, YAML"},
+                    ),
+                    html.P(
+                        "A rules file as Prometheus reads it, with at least one alert. It may read the recording rules of the export "
+                        "(throttlescope:...). Preview evaluates it; nothing is stored.",
+                        className="quiet",
+                    ),
+                ],
+                id="alerts-own",
+                open=bool(text),
+                className="alerts-own",
+            ),
+            html.Div(skeleton(), id="alerts-content", className="promql-content"),
+            *stores("alerts"),
+        ],
+        className="alerts-page promql-page",
+    )
+
+
+def register(app: Dash, reader: LakeReader) -> None:
+    """One callback that evaluates, a quick one beside it that says how much, and one in the browser for the form."""
+    asking = asking_of(app)
+    app.server.register_blueprint(rules_blueprint())
+
+    register_answer(app, "alerts", PATH, lambda query: _parts(asking, reader, query))
+
+    @app.callback(
+        Output("alerts-size", "children"),
+        Input("address", "search"),
+        State("address", "pathname"),
+    )
+    def size(query, pathname):
+        return size_words(asking, query) if pathname == PATH else no_update
+
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "fillAlerts"),
+        Output("alerts-filled", "data"),
+        Input("address", "search"),
+        Input("alerts-shown", "data"),
+        State("address", "pathname"),
+        State("alerts-zone", "data"),
+    )
+
+
+def size_words(asking: Asking, query: str | None) -> str:
+    """How much a preview evaluates; empty where there is none, or where the page says what is wrong."""
+    try:
+        address = AlertsAddress.parse(query)
+        asked = asked_of(address)
+        newest_ms = asking.queries.catalogue().newest_ms
+        if asked is None or newest_ms is None or address.start_ms is None or address.end_ms is None:
+            return ""
+        plan = plan_preview(asking.queries.lake, asked.file, asked.library, *range_of(address, newest_ms))
+    except ThrottlescopeError:
+        return ""
+    return (
+        f"{fmt.exact(len(plan.rules))} {'rule' if len(plan.rules) == 1 else 'rules'} at {fmt.exact(plan.moments)} moments over about {fmt.exact(plan.samples)} samples; begins "
+        f"{fmt.duration(plan.before_ms)} before the range, which is as far as the rules look back"
+    )
+
+
+def _parts(asking: Asking, reader: LakeReader, query: str | None) -> Answered:
+    address = AlertsAddress.parse(query)
+    try:
+        view = read_view(asking, reader, address)
+    except ApiError as error:
+        return _busy(error), None
+    if view is None:
+        return no_samples(asking.queries.lake.root, ", so no rule can be evaluated"), None
+    return page(view, asking), (view.start_ms, view.end_ms)
+
+
+def page(view: View, asking: Asking) -> html.Div:
+    """The whole answer. Pure but for the limits that it names."""
+    if view.asked is None:
+        return html.Div([_exported(view), _export(), _limits(asking)])
+    at = replace(view.address, start_ms=view.start_ms, end_ms=view.end_ms)
+    bar = range_bar(
+        view.start_ms,
+        view.end_ms,
+        lambda start_ms, end_ms: replace(view.address, start_ms=start_ms, end_ms=end_ms).href(),
+        data_up_to_ms=view.newest_ms,
+    )
+    found = (
+        answer(view)
+        if view.plan is not None
+        else [html.P(dcc.Link("Preview it on these hours", href=at.href()), className="alerts-answer")]
+    )
+    return html.Div([_head(view), bar, _kinds(at, view), *found, *_rule(view), _export(), _limits(asking)])
+
+
+def _head(view: View) -> html.Div:
+    names = ", ".join(dict.fromkeys(rule.name for rule in view.asked.alerts))
+    return html.Div(
+        [
+            html.Div(dcc.Link("← all alerts", href=AlertsAddress().href()), className="crumbs"),
+            html.H2(html.Bdi(fmt.name(names, 300)), className="alerts-name"),
+        ]
+    )
+
+
+def _kinds(at: AlertsAddress, view: View) -> html.Nav:
+    links = [
+        view_link(words, replace(at, kind=kind).href(), chosen=kind == at.kind)
+        for kind, words in ((None, "as the rule says"), *((kind, _KIND_WORDS[kind]) for kind in KINDS))
+    ]
+    took = f"evaluated in {fmt.duration(round(view.took_s * 1000))}" if view.plan is not None else ""
+    return html.Nav(
+        [
+            html.Span("counts as real", className="quiet"),
+            html.Div(links, className="views"),
+            html.Span(took, className="quiet"),
+        ],
+        className="promql-bar",
+        **{"aria-label": "what counts as real"},
+    )
+
+
+def _exported(view: View) -> html.Section:
+    """The alerts of the export, each with the link that previews it."""
+    rows = [
+        [
+            dcc.Link(one.name, href=AlertsAddress(one.name, None, view.start_ms, view.end_ms).href()),
+            ", ".join(one.severities),
+            cause_badge(one.cause)
+            if one.cause in CAUSES
+            else html.Span("no cause: it only sees something", className="quiet"),
+            html.Span(one.first_action, className="alerts-first"),
+        ]
+        for one in exported_alerts()
+    ]
+    return section(
+        "Would they have fired?",
+        [
+            html.P(
+                f"Choose an alert to preview it from {fmt.between(view.start_ms, view.end_ms)}, or type a rule of your own. Data up to "
+                f"{fmt.moment(view.newest_ms)}."
+            ),
+            html.Div(
+                plain_table(("Alert", "Severity", "Cause", "What to do first"), rows),
+                className="alerts-table",
+            ),
+        ],
+        note="the rules that throttlescope rules export writes",
+    )
+
+
+def _rule(view: View) -> list[html.Section]:
+    """An exported rule; one's own stands above, where it was typed."""
+    if view.address.text is not None:
+        return []
+    text = view.asked.text
+    own = AlertsAddress(None, text, view.start_ms, view.end_ms, view.address.kind)
+    shown = "\n".join(fmt.name(line, 2_000) for line in text.split("\n"))
+    return [
+        section(
+            "The rule",
+            [
+                html.Div(
+                    [copy_button(text, "copy"), dcc.Link("change a copy of it", href=own.href())],
+                    className="promql-bar",
+                ),
+                html.Pre(shown, className="promql-explained", tabIndex=0, **{"aria-label": "rule, YAML"}),
+            ],
+        )
+    ]
+
+
+def _export() -> html.Section:
+    inhibit = inhibit_document()
+    return section(
+        "Take them along",
+        [
+            html.Ul(
+                [
+                    html.Li(
+                        [
+                            html.A("throttlescope.live.rules.yml", href=RULES_PATH),
+                            " for rule_files of Prometheus",
+                        ]
+                    ),
+                    html.Li(
+                        [
+                            html.A("throttlescope.inhibit.yml", href=INHIBIT_PATH),
+                            " for inhibit_rules of Alertmanager",
+                        ]
+                    ),
+                ]
+            ),
+            html.P(
+                "Links in these alerts lead to the address of this page. throttlescope rules export has options for the cluster's label, "
+                "the scrape interval, a specification and labels of your own.",
+                className="quiet",
+            ),
+            html.Details(
+                [
+                    html.Summary("Inhibit rules: throttled silences whatever asks for more consumers"),
+                    copy_button(inhibit, "copy"),
+                    html.Pre(
+                        inhibit,
+                        className="promql-explained",
+                        tabIndex=0,
+                        **{"aria-label": "inhibit rules, YAML"},
+                    ),
+                ],
+                className="alerts-own",
+            ),
+        ],
+    )
+
+
+def _limits(asking: Asking) -> html.P:
+    return html.P(
+        f"A preview may take {asking.limits.options.timeout_s:g} s, about {fmt.exact(MOST_SAMPLES)} samples, {fmt.exact(MOST_MOMENTS)} "
+        f"evaluations of a rule and {fmt.exact(MOST_CELLS)} results of one, and waits for its place beside the queries of the HTTP API.",
+        className="quiet promql-limits",
+    )
+
+
+def _busy(error: ApiError):
+    return panel(
+        "Too many queries run at once." if error.kind == UNAVAILABLE else "The preview waited too long.",
+        [
+            "Previews, the console and the HTTP API share their places; one preview runs at a time in each process."
+        ],
+        next_step="Preview it again in a moment.",
+        tone="orange",
+    )

@@ -1,0 +1,231 @@
+"""What runs did: the list of them, and one opened. In: rows of ``ingest_runs``. Out: components."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from dash import dcc, html
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address.data_quality import DataAddress
+from throttlescope.app.web.data.quality import PAGE_ROWS, Rows
+from throttlescope.app.web.pager import pager
+from throttlescope.app.web.parts import hostile, plain_table, section
+from throttlescope.app.web.shell import panel
+
+#: How a run ended: a mark beside the word.
+_STATUS = {
+    "done": ("✓", "done", "good"),
+    "failed": ("✖", "failed", "bad"),
+    "gated": ("■", "stopped by a gate", "bad"),
+}
+#: Details have names that people read; others are shown as they are.
+_MOST_ENTRIES, _DEEPEST, _SHOWN_OPEN = 40, 5, 12
+
+
+def status(word: str) -> html.Span:
+    """How a run ended, as a mark and in words."""
+    mark, words, kind = _STATUS.get(word, ("?", fmt.name(word, 40), "open"))
+    return html.Span([html.Span(mark, className=f"state-mark {kind}"), words], className="state")
+
+
+def runs(found: Rows, address: DataAddress, opened: dict | None, lake_path: str) -> list:
+    """The list, below the run that is opened."""
+    if not found.total:
+        return [
+            panel(
+                "No run yet.",
+                [
+                    f"The lake {lake_path} holds no manifest of a run.",
+                    "Every run writes one: throttlescope run --prometheus URL --pulsar-admin URL --lake DIR, or throttlescope demo.",
+                ],
+            )
+        ]
+    parts: list = []
+    if address.run is not None:
+        parts.append(_opened(opened, address) if opened else _unknown(address.run))
+    newest = found.rows[0]["started_ms"] if found.rows else None
+    parts.append(
+        section(
+            "Runs",
+            [
+                plain_table(
+                    (
+                        f"Began, {fmt.zone_of(newest)}",
+                        "Command",
+                        "How it ended",
+                        "Took",
+                        "Source",
+                        "Range asked for",
+                        "Requests",
+                        "Read",
+                        "Samples, new of received",
+                        "Refused",
+                        "Gates",
+                    ),
+                    [_row(row, address) for row in found.rows],
+                ),
+                pager(
+                    address.page, found.total, PAGE_ROWS, lambda page: address.on(page).href(), noun="runs"
+                ),
+            ],
+            note="newest first; a time opens its run",
+        )
+    )
+    return parts
+
+
+def _row(row: dict, address: DataAddress) -> list:
+    return [
+        dcc.Link(
+            f"{fmt.moment(row['started_ms']).rsplit(' ', 1)[0]}",
+            href=replace(address, run=row["run_id"], page=address.page).href(),
+            title=fmt.name(row["run_id"]),
+        ),
+        fmt.name(row["command"], 20),
+        status(row["status"]),
+        fmt.duration(row["finished_ms"] - row["started_ms"]),
+        html.Span(hostile(row["source"]), className="cell-long"),
+        fmt.between(row["start_ms"], row["end_ms"]),
+        html.Span(
+            fmt.exact(row["source_requests"] + row["admin_requests"]),
+            title=f"{fmt.exact(row['source_requests'])} to the source, {fmt.exact(row['admin_requests'])} to the admin API",
+        ),
+        fmt.size(row["source_bytes"]),
+        f"{fmt.short(row['samples_written'])} of {fmt.short(row['samples'])}",
+        _refused(row),
+        _gates(row),
+    ]
+
+
+def _refused(row: dict):
+    if not row["rows_quarantined"]:
+        return "0"
+    return dcc.Link(
+        fmt.exact(row["rows_quarantined"]), href=DataAddress("quarantine", run=row["run_id"]).href()
+    )
+
+
+def _gates(row: dict):
+    words = [
+        f"{fmt.exact(row[name])} {word}{'' if row[name] == 1 else 's'}"
+        for name, word in (("errors", "error"), ("warnings", "warning"))
+        if row.get(name)
+    ]
+    if not words:
+        return "✓ nothing found" if row["checks"] else html.Span("nothing was checked", className="quiet")
+    return dcc.Link(", ".join(words), href=DataAddress("gates", run=row["run_id"]).href())
+
+
+def _unknown(run_id: str):
+    return panel(
+        "There is no such run.",
+        [
+            f"The lake has none that is named {fmt.name(run_id, 80)}. It may have been opened from another lake's link."
+        ],
+        tone="orange",
+    )
+
+
+def _opened(row: dict, address: DataAddress) -> html.Section:
+    facts = [
+        ("how it ended", status(row["status"])),
+        ("command", fmt.name(row["command"], 20)),
+        ("cluster", hostile(row["cluster"]) if row["cluster"] else "several"),
+        ("source", hostile(row["source"])),
+        ("range asked for", fmt.between(row["start_ms"], row["end_ms"])),
+        ("began", fmt.moment(row["started_ms"])),
+        ("took", fmt.duration(row["finished_ms"] - row["started_ms"])),
+        ("requests to the source", fmt.exact(row["source_requests"])),
+        ("calls of the admin API", fmt.exact(row["admin_requests"])),
+        ("bytes received", fmt.size(row["source_bytes"])),
+        ("series seen", fmt.exact(row["series"])),
+        ("samples received", fmt.exact(row["samples"])),
+        ("samples committed", fmt.exact(row["samples_written"])),
+        ("rows refused", _refused(row)),
+    ]
+    return section(
+        "One run",
+        [
+            html.Dl(
+                [part for name, value in facts for part in (html.Dt(name), html.Dd(value))],
+                className="run-facts",
+            ),
+            html.P(
+                [
+                    dcc.Link("what its gates found", href=DataAddress("gates", run=row["run_id"]).href()),
+                    " · ",
+                    dcc.Link("what it refused", href=DataAddress("quarantine", run=row["run_id"]).href()),
+                    " · ",
+                    dcc.Link("close", href=replace(address, run=None).href()),
+                ]
+            ),
+            html.Details(
+                [
+                    html.Summary("Details: sources, what was repaired or kept, versions, settings"),
+                    _details(row["details"]),
+                ],
+                open=True,
+            ),
+        ],
+        note=fmt.name(row["run_id"], 80),
+        id="opened-run",
+    )
+
+
+def _details(text: str):
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return html.P(f"The details cannot be read: {fmt.name(text, 200)}", className="quiet")
+    return _value(found, 0) if found else html.P("None were kept.", className="quiet")
+
+
+def _value(value: object, depth: int):
+    """A JSON value as lists in lists, cut where it is endless."""
+    if isinstance(value, dict | list) and not value:
+        return "none"
+    if isinstance(value, dict | list) and depth >= _DEEPEST:
+        return fmt.name(json.dumps(value, ensure_ascii=False), 300)
+    if isinstance(value, dict):
+        shown = [
+            part
+            for name, item in list(value.items())[:_MOST_ENTRIES]
+            for part in (html.Dt(_name(str(name))), html.Dd(_timed(str(name), item, depth)))
+        ]
+        listed = html.Div([html.Dl(shown, className="run-details"), *_more(len(value))])
+        # A sum of every file, say: of interest when it is looked for.
+        if depth and len(value) > _SHOWN_OPEN:
+            return html.Details([html.Summary(f"{fmt.exact(len(value))} entries"), listed])
+        return listed
+    if isinstance(value, list):
+        if all(not isinstance(item, dict | list) for item in value):
+            return ", ".join(fmt.name(str(item), 120) for item in value[:_MOST_ENTRIES]) + (
+                f" and {fmt.exact(len(value) - _MOST_ENTRIES)} more" if len(value) > _MOST_ENTRIES else ""
+            )
+        return html.Div([*(_value(item, depth + 1) for item in value[:_MOST_ENTRIES]), *_more(len(value))])
+    if value is None:
+        return html.Span("none", className="quiet")
+    return html.Bdi("yes" if value is True else "no" if value is False else fmt.name(str(value), 300))
+
+
+def _timed(name: str, item: object, depth: int):
+    """A number whose name says milliseconds is a time or a length."""
+    if name.endswith("_ms") and isinstance(item, int) and not isinstance(item, bool):
+        return fmt.moment(item) if item > 1e12 else fmt.duration(item)
+    if name.endswith("_bytes") and isinstance(item, int):
+        return fmt.size(item)
+    return _value(item, depth + 1)
+
+
+def _name(name: str) -> html.Bdi:
+    return html.Bdi(fmt.name(name.replace("_", " "), 120))
+
+
+def _more(count: int) -> list:
+    return (
+        [html.P(f"and {fmt.exact(count - _MOST_ENTRIES)} more", className="quiet")]
+        if count > _MOST_ENTRIES
+        else []
+    )

@@ -1,0 +1,105 @@
+"""The form of the console: where a query is typed, its times, and what runs and ends it. In: an address. Out: components.
+
+The browser's script writes what was typed into the address; the page reads it from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from throttlescope.app.web.address.promql import EXPLAIN, GRAPH, TABLE, PromqlAddress
+from throttlescope.app.web.pages.promql.words import words
+from throttlescope.app.web.parts import view_link
+from throttlescope.app.web.typed import running_words, time_box
+
+_TABS = (
+    (TABLE, "table", "at one moment, the end"),
+    (GRAPH, "graph", "over the range"),
+    (EXPLAIN, "explain", "how it would run; nothing is evaluated"),
+)
+
+
+def form(address: PromqlAddress) -> html.Div:
+    """Everything that is typed into; it stays while answers come and go."""
+    return html.Div(
+        [
+            html.Div(
+                [
+                    dmc.Textarea(
+                        id="promql-query",
+                        value=address.query,
+                        placeholder="a PromQL expression, such as sum by (topic) (rate(pulsar_in_messages_total[5m]))",
+                        autosize=True,
+                        minRows=2,
+                        maxRows=14,
+                        spellCheck=False,
+                        className="promql-query",
+                        classNames={"input": "promql-input"},
+                        **{
+                            "aria-label": "PromQL expression",
+                            "aria-autocomplete": "list",
+                            "aria-haspopup": "listbox",
+                            "aria-controls": "promql-suggestions",
+                            "aria-describedby": "promql-keys",
+                        },
+                    ),
+                    # Filled by the browser's script.
+                    html.Div(
+                        id="promql-suggestions",
+                        className="suggestions",
+                        role="listbox",
+                        hidden=True,
+                        **{"aria-label": "suggestions"},
+                    ),
+                    html.Span(id="promql-suggested", className="only-heard", role="status"),
+                ],
+                className="promql-box",
+            ),
+            html.Div(
+                [
+                    html.Button(
+                        ["Run ", html.Kbd("Ctrl Enter")],
+                        id="promql-run",
+                        className="run-button",
+                        type="button",
+                    ),
+                    *running_words("promql-content"),
+                    time_box("promql-from", "from"),
+                    time_box("promql-to", "to"),
+                    dmc.TextInput(
+                        id="promql-step",
+                        label="step",
+                        placeholder="auto",
+                        value="",
+                        className="step-box",
+                    ),
+                    html.Span(
+                        [
+                            html.Kbd("Ctrl Space"),
+                            " suggests metrics, labels and functions; in an empty box, your last queries",
+                        ],
+                        id="promql-keys",
+                        className="quiet",
+                    ),
+                ],
+                className="typed-row",
+            ),
+            dcc.Store(id="promql-words", data=words()),
+        ],
+        className="promql-form",
+    )
+
+
+def tabs(address: PromqlAddress) -> html.Nav:
+    """Ways to see an answer, as links."""
+    return html.Nav(
+        [
+            view_link(label, replace(address, tab=tab).href(), chosen=tab == address.tab, title=title)
+            for tab, label, title in _TABS
+        ],
+        className="views promql-tabs",
+        **{"aria-label": "how the answer is shown"},
+    )

@@ -1,0 +1,193 @@
+"""The PromQL console: type a query, see its answer as a table or a graph, or how it would run.
+
+In: the address (query, range, step, tab). Out: components. Queries go through the limits and the turnstile of the HTTP API.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from urllib.parse import urlencode
+
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address.paths import PROMQL_PATH
+from throttlescope.app.web.address.promql import GRAPH, TABLE, PromqlAddress, step_text
+from throttlescope.app.web.data.asking import Asking, asking_of
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.pages.promql.fault import fault_of_query
+from throttlescope.app.web.pages.promql.form import form, tabs
+from throttlescope.app.web.pages.promql.result import explained as plan_of
+from throttlescope.app.web.pages.promql.result import graph, notes, table
+from throttlescope.app.web.pages.promql.view import View, read_view
+from throttlescope.app.web.parts import copy_button, section
+from throttlescope.app.web.range_bar import range_bar
+from throttlescope.app.web.shell import skeleton
+from throttlescope.app.web.typed import Answered, no_samples, register_answer, stores
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.times import format_time
+
+PATH = PROMQL_PATH
+TITLE = "PromQL"
+
+_EXAMPLES = (
+    (
+        "the ten largest backlogs, entries",
+        "topk(10, max by (topic, partition, subscription) (pulsar_subscription_back_log))",
+        TABLE,
+    ),
+    ("messages in per topic, msg/s", "sum by (topic) (rate(pulsar_in_messages_total[5m]))", GRAPH),
+    (
+        "throttle events by reason, per second",
+        "sum by (subscription, reason) (rate(pulsar_subscription_dispatch_throttled_msg_events[5m])) > 0",
+        GRAPH,
+    ),
+    (
+        "message limits of subscriptions, msg/s",
+        'throttlescope_dispatch_limit{level="subscription", unit="msg"} < Inf',
+        TABLE,
+    ),
+)
+
+
+def layout(query: str | None) -> html.Div:
+    """The frame of the page: the form stays, its answer is filled by a callback."""
+    try:
+        address = PromqlAddress.parse(query)
+    except InputError:
+        address = PromqlAddress()
+    return html.Div(
+        [
+            html.H1("PromQL console"),
+            form(address),
+            html.Div(skeleton(), id="promql-content", className="promql-content"),
+            *stores("promql"),
+        ],
+        className="promql-page",
+    )
+
+
+def register(app: Dash, _reader: LakeReader) -> None:
+    """One callback that asks, one in the browser that keeps the form in step with the address."""
+    asking = asking_of(app)
+
+    register_answer(app, "promql", PATH, lambda query: _parts(asking, query))
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "fillPromql"),
+        Output("promql-filled", "data"),
+        Input("address", "search"),
+        Input("promql-shown", "data"),
+        State("address", "pathname"),
+        State("promql-words", "data"),
+        State("promql-zone", "data"),
+    )
+
+
+def _parts(asking: Asking, query: str | None) -> Answered:
+    address = PromqlAddress.parse(query)
+    view = read_view(asking, address)
+    if view is None:
+        return no_samples(asking.queries.lake.root), None
+    return page(view, asking), (view.start_ms, view.end_ms)
+
+
+def page(view: View, asking: Asking) -> html.Div:
+    """What came of a view. Pure but for the limits that it names."""
+    at = replace(view.address, start_ms=view.start_ms, end_ms=view.end_ms)
+    bar = range_bar(
+        view.start_ms,
+        view.end_ms,
+        lambda start_ms, end_ms: replace(view.address, start_ms=start_ms, end_ms=end_ms).href(),
+        data_up_to_ms=view.newest_ms,
+    )
+    return html.Div(
+        [
+            bar,
+            html.Div([tabs(at), *_beside(view, at)], className="promql-bar"),
+            *_answer(view, asking),
+            limits_line(asking),
+        ]
+    )
+
+
+def _answer(view: View, asking: Asking) -> list:
+    if view.fault is not None:
+        return [fault_of_query(view.address.query, view.fault, timeout_s=asking.limits.options.timeout_s)]
+    if view.explained is not None:
+        return plan_of(view)
+    if view.answer is not None:
+        return [*notes(view.answer), *(graph(view) if view.address.tab == GRAPH else table(view))]
+    return [examples(view)]
+
+
+def _beside(view: View, at: PromqlAddress) -> list:
+    """How long it took, and the same question for other programs."""
+    if view.answer is None:
+        return []
+    stats = view.answer.stats
+    return [
+        html.Span(
+            f"{fmt.duration(round(view.took_s * 1000))}, {fmt.exact(stats.get('samples', 0))} samples of "
+            f"{fmt.exact(stats.get('series', 0))} series read",
+            className="quiet",
+        ),
+        html.A("JSON", href=_api_href(view), target="_blank", title="the same answer from the HTTP API"),
+        copy_button(_command(view), "copy as a command"),
+    ]
+
+
+def limits_line(asking: Asking) -> html.P:
+    """What a query may take here."""
+    limits, options = asking.limits, asking.limits.options
+    return html.P(
+        f"A query may take {options.timeout_s:g} s, {fmt.exact(options.max_samples)} samples and {fmt.exact(options.max_points)} "
+        f"steps; {limits.running} run at once in each process, those of the HTTP API among them.",
+        className="quiet promql-limits",
+    )
+
+
+def examples(view: View) -> html.Section:
+    """Something to begin with; every link carries its times."""
+    items = [
+        html.Li(
+            [
+                dcc.Link(
+                    html.Code(text), href=PromqlAddress(text, view.start_ms, view.end_ms, tab=tab).href()
+                ),
+                html.Span(f" {what}", className="quiet"),
+            ]
+        )
+        for what, text, tab in _EXAMPLES
+    ]
+    return section(
+        "To begin with",
+        [html.Ul(items, className="promql-examples")],
+        note="answered from the lake's samples, as Prometheus 3.5 answers",
+    )
+
+
+def _api_href(view: View) -> str:
+    pairs = {"query": view.address.query}
+    if view.address.tab == GRAPH:
+        pairs |= {
+            "start": format_time(view.start_ms),
+            "end": format_time(view.end_ms),
+            "step": step_text(view.step_ms),
+        }
+        return f"/api/v1/query_range?{urlencode(pairs, errors='replace')}"
+    return f"/api/v1/query?{urlencode({**pairs, 'time': format_time(view.end_ms)}, errors='replace')}"
+
+
+def _command(view: View) -> str:
+    times = ["--at", format_time(view.end_ms)]
+    if view.address.tab == GRAPH:
+        times = [
+            "--start",
+            format_time(view.start_ms),
+            "--end",
+            format_time(view.end_ms),
+            "--step",
+            step_text(view.step_ms),
+        ]
+    return shlex.join(["throttlescope", "promql", view.address.query, *times])

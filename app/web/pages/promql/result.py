@@ -1,0 +1,210 @@
+"""An answer as a table or a graph. In: a view. Out: components; names and strings are shown, never obeyed."""
+
+from __future__ import annotations
+
+import numpy as np
+from dash import dcc, html
+
+from throttlescope.app.promql_table import SUMMED_UP, Line, answer_table, readable
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.figures.chart import CONFIG
+from throttlescope.app.web.figures.series import MOST_LINES, Drawn, look, series_figure
+from throttlescope.app.web.grid import NONE
+from throttlescope.app.web.pages.promql.view import View
+from throttlescope.app.web.parts import hostile, plain_table, save_buttons
+from throttlescope.app.web.shell import panel
+from throttlescope.transforms.promql.answer import number
+from throttlescope.transforms.promql.matrix import StepMatrix
+from throttlescope.transforms.promql.query import Answer
+
+_ROWS = 200
+_NOTES = 10
+
+
+def notes(answer: Answer) -> list:
+    """Warnings and infos, ten of each, and how many more there are."""
+    found = []
+    for label, texts in (("Warning", answer.warnings), ("Info", answer.infos)):
+        found += [
+            html.Li([html.Strong(f"{label}: "), html.Bdi(fmt.name(_plain(text), 600))])
+            for text in texts[:_NOTES]
+        ]
+        if len(texts) > _NOTES:
+            found.append(html.Li(f"{label}: {len(texts) - _NOTES} more"))
+    return [html.Ul(found, className="promql-notes")] if found else []
+
+
+def table(view: View) -> list:
+    """A line per series, or per point where a range has few of them."""
+    answer = view.answer
+    when = f"at {fmt.moment(view.end_ms)}"
+    if answer.kind == "string":
+        return [html.P(["A string: ", html.Code(fmt.name(answer.text, 2_000))])]
+    found = answer_table(answer, most=_ROWS)
+    if not found.lines:
+        return [_nothing(view, when)]
+    total = len(found.lines) + found.left_out
+    lines = "line" if total == 1 else "lines"
+    said = f"{fmt.exact(total)} {lines}, {when}"
+    if found.left_out:
+        said += f"; the first {fmt.exact(len(found.lines))} are shown"
+    heads = (
+        *(fmt.name(head, 60) for head in found.heads),
+        *((f"time, {fmt.zone_of(view.end_ms)}",) if found.timed else ()),
+        *(SUMMED_UP if found.summed else ("value",)),
+    )
+    return [
+        html.P([said, *_shared(found.shared)], className="promql-said"),
+        html.Div(
+            plain_table(heads, [_row(line, summed=found.summed) for line in found.lines]),
+            className="promql-table",
+        ),
+    ]
+
+
+def graph(view: View) -> list:
+    """Lines over the range, those with the greatest values, and a table that names them."""
+    series = _series(view)
+    if not series:
+        return [_nothing(view, f"from {fmt.between(view.start_ms, view.end_ms)}")]
+    drawn = sorted(range(len(series)), key=lambda at: (-_greatest(series[at][1].values), at))[:MOST_LINES]
+    # In the order of labels again: the same series keeps its colour when values change places.
+    drawn = sorted(drawn)
+    figure, is_short = series_figure(
+        [series[at][1] for at in drawn], start_ms=view.start_ms, end_ms=view.end_ms
+    )
+    all_labels = [series[at][0] for at in drawn]
+    shared = {
+        name: value
+        for name, value in all_labels[0].items()
+        if all(one.get(name) == value for one in all_labels)
+    }
+    names = sorted({name for labels in all_labels for name in labels if name not in shared})
+    said = [f"{fmt.exact(len(series))} series, every {fmt.duration(view.step_ms)}"]
+    if len(series) > len(drawn):
+        said.append(
+            f"drawn are the {len(drawn)} with the greatest values, {fmt.exact(len(series) - len(drawn))} more are not"
+        )
+    if is_short:
+        said.append("of neighbouring points the least and the greatest are drawn")
+    if odd := sum(int(np.isinf(one.values).sum()) for _, one in series):
+        said.append(f"{fmt.exact(odd)} infinite values are gaps")
+    return [
+        html.P(["; ".join(said), *_shared(shared)], className="promql-said"),
+        html.Div(
+            [
+                save_buttons("promql"),
+                dcc.Graph(
+                    id="promql-graph",
+                    figure=figure,
+                    config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-promql"}},
+                    style={"height": figure.layout.height},
+                ),
+            ],
+            className="chart-box",
+        ),
+        html.Div(
+            plain_table(
+                (
+                    "line",
+                    *(fmt.name("metric" if name == "__name__" else name, 60) for name in names),
+                    "last",
+                    "lowest",
+                    "highest",
+                ),
+                [_legend(number, series[at], names) for number, at in enumerate(drawn)],
+            ),
+            className="promql-table",
+        ),
+    ]
+
+
+def explained(view: View) -> list:
+    """How the query would run."""
+    lines = "\n".join(fmt.name(line, 2_000) for line in view.explained.split("\n"))
+    return [
+        html.P("Nothing was evaluated. Times are UTC.", className="promql-said"),
+        html.Pre(lines, className="promql-explained", tabIndex=0, **{"aria-label": "plan of the query"}),
+    ]
+
+
+def _series(view: View) -> list[tuple[dict[str, str], Drawn]]:
+    """Every series of the answer with its labels, on all steps."""
+    answer = view.answer
+    times_ms = answer.steps.times_ms
+    if isinstance(answer.value, StepMatrix):
+        matrix = answer.value
+        found = [
+            (dict(labels), Drawn(times_ms, np.where(here, values, np.nan)))
+            for labels, values, here in zip(matrix.labels, matrix.values, matrix.present, strict=True)
+        ]
+        return sorted(found, key=lambda one: sorted(one[0].items()))
+    return [({}, Drawn(times_ms, np.asarray(answer.value, float)))]
+
+
+def _greatest(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.abs(known).max()) if len(known) else -1.0
+
+
+def _legend(number_: int, series: tuple[dict[str, str], Drawn], names: list[str]) -> list:
+    labels, line = series
+    colour, dash = look(number_)
+    known = line.values[~np.isnan(line.values)]
+    figures = (known[-1], known.min(), known.max()) if len(known) else ()
+    return [
+        html.Span(
+            [
+                html.Span(
+                    className=f"line-look line-{dash}",
+                    style={"color": colour},
+                    **{"aria-hidden": "true"},
+                ),
+                str(number_ + 1),
+            ],
+            className="line-key",
+        ),
+        *(_label(labels.get(name)) for name in names),
+        *((_value(value) for value in figures) if figures else (NONE, NONE, NONE)),
+    ]
+
+
+def _row(line: Line, *, summed: bool) -> list:
+    cells = [_label(label) for label in line.labels]
+    if line.time_ms is not None:
+        cells.append(fmt.moment(line.time_ms))
+    if summed:
+        return [*cells, fmt.exact(line.values[0]), *(_value(value) for value in line.values[1:])]
+    return [*cells, *(_value(value) for value in line.values)]
+
+
+def _label(value: str | None):
+    return NONE if value is None else hostile(value)
+
+
+def _value(value: float) -> html.Span:
+    return html.Span(readable(float(value)), title=number(float(value)), className="promql-value")
+
+
+def _shared(shared: dict[str, str]) -> list:
+    if not shared:
+        return []
+    parts: list = [". Every series: "]
+    for name, value in shared.items():
+        parts += [html.Code([html.Bdi(fmt.name(name, 60)), "=", hostile(value)]), " "]
+    return parts
+
+
+def _nothing(view: View, when: str):
+    return panel(
+        "No series has a value then.",
+        [
+            f"Asked was {when}; the lake's newest sample is of {fmt.moment(view.newest_ms)}.",
+            "The metric may not be scraped or not be read into the lake, a filter may leave nothing, or the time is one that the lake "
+            "does not cover.",
+        ],
+    )
+
+
+def _plain(text: str) -> str:
+    return text.removeprefix("PromQL warning: ").removeprefix("PromQL info: ")

@@ -1,0 +1,114 @@
+"""The button that works out the smallest change. In: a page that is open. Out: an answer that the browser keeps, or why there is none.
+
+A replay takes seconds, so nobody waits for it who did not ask. It runs in a process of its own that is ended when its time is up or
+its reader has gone; its answer is kept by the browser, for this subscription and this window alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import Dash, Input, Output, dcc, html
+
+from throttlescope.app.api.errors import ApiError
+from throttlescope.app.api.turnstile import Turnstile
+from throttlescope.app.incident.advising import Outcome, advice_within
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.left import left
+from throttlescope.app.web.pages.subscription.advice_words import advice
+from throttlescope.app.web.pages.subscription.asking import register_button
+from throttlescope.app.web.pages.subscription.shown import Shown
+from throttlescope.app.web.shell import explained, panel
+from throttlescope.app.whatif.ask import Question
+from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.subscription_name import SubscriptionName
+from throttlescope.ingest.times import format_time
+
+#: Below the time after which the browser gives up by itself.
+MOST_S = 45.0
+_LABEL = "Work out the smallest change"
+#: As ``throttlescope recommend`` asks by itself.
+_WINDOW, _HISTORY, _TARGET = "30m", "24h", "30m"
+
+
+def button(told: dict | None) -> list:
+    """The button; nothing where nothing holds the subscription."""
+    if told is None or told["cause"] == "healthy":
+        return []
+    title = (
+        "Replays the half hour up to the told window in a simulator of Pulsar's limiters and looks for the smallest change that "
+        f"drains the backlog: some seconds, {MOST_S:g} at most. Nothing is executed."
+    )
+    return [html.Button(_LABEL, id="subscription-advice-ask", className="action action-first", title=title)]
+
+
+def place() -> html.Div:
+    """Where the answer appears."""
+    return html.Div(id="subscription-advice", **{"aria-live": "polite"})
+
+
+def kept() -> dcc.Store:
+    """The newest answer, kept by the browser while its tab is open."""
+    return dcc.Store(id="subscription-advice-kept", storage_type="session")
+
+
+def register(app: Dash, reader: LakeReader) -> None:
+    """Two callbacks: one asks, one shows what is kept for the window that is open."""
+    places = Turnstile(running=1, waiting=1)
+
+    register_button(
+        app,
+        "subscription-advice-ask",
+        _LABEL,
+        "Replaying, some seconds ...",
+        Output("subscription-advice-kept", "data"),
+        lambda data: worked_out(reader, places, data),
+    )
+
+    @app.callback(
+        Output("subscription-advice", "children"),
+        Input("subscription-advice-kept", "data"),
+        Input("subscription-shown", "data"),
+    )
+    def show(answer, data):
+        return explained(lambda: answer_of(answer, data))()
+
+
+def worked_out(reader: LakeReader, places: Turnstile, data: dict) -> dict[str, Any]:
+    """What the browser keeps: whom it is about, and the document of ``recommend`` or in words why there is none."""
+    try:
+        page = Shown.of(data)
+        if page.window_ms is None:
+            return {"of": page.told_key, "found": None, "why_not": "no window is told"}
+        with places.place(MOST_S / 2) as left_s:
+            outcome = _ask(reader, page, MOST_S / 2 + left_s)
+    except ApiError:
+        outcome = Outcome(None, "another one is being worked out in this server; try again in a moment")
+    except ThrottlescopeError as error:
+        return {"of": None, "found": None, "why_not": error.what}
+    return {"of": page.told_key, "found": outcome.found, "why_not": outcome.why_not}
+
+
+def _ask(reader: LakeReader, page: Shown, most_s: float) -> Outcome:
+    key, at_ms = page.address.subscription, page.window_ms[1]
+    name = SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
+    question = Question(str(name), key.cluster, (), format_time(at_ms), _WINDOW, _HISTORY, _TARGET, None)
+    return advice_within(reader.lake_path, question, at_ms, most_s=most_s, cancelled=left())
+
+
+def answer_of(answer: dict | None, data: dict | None):
+    """The answer in words, where it is about the window that is open."""
+    if not answer or not data:
+        return None
+    if answer.get("of") not in (None, Shown.of(data).told_key):
+        return None
+    if answer["found"] is None:
+        why = str(answer["why_not"])
+        hints = ["Nothing was changed, here or on the cluster."]
+        if "took longer" in why:
+            hints.append(
+                "The first time on a machine the simulator is compiled, which takes about a minute: ask again. "
+                "throttlescope recommend has no such limit."
+            )
+        return panel(f"The smallest change could not be worked out: {why[:400]}.", hints, tone="orange")
+    return advice(answer["found"])

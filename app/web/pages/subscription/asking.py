@@ -1,0 +1,34 @@
+"""A button whose answer takes seconds. In: its words, and what answers. Out: one callback; the button says that it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dash import Dash, Input, Output, State, no_update
+
+
+def register_button(
+    app: Dash, button: str, label: str, waiting: str, output: Output, answer: Callable[[dict], object]
+) -> None:
+    """Give what the page shows to ``answer`` at a click, and its result to ``output``.
+
+    Parameters
+    ----------
+    button : str
+        Its id.
+    label, waiting : str
+        What stands on it, and what meanwhile.
+    """
+
+    @app.callback(
+        output,
+        Input(button, "n_clicks"),
+        State("subscription-shown", "data"),
+        running=[
+            (Output(button, "disabled"), True, False),
+            (Output(button, "children"), waiting, label),
+        ],
+        prevent_initial_call=True,
+    )
+    def ask(clicks, data):
+        return answer(data) if clicks and data else no_update

@@ -1,0 +1,126 @@
+"""What a verdict rests on and what it lacks. In: a view, a verdict. Out: components."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from dash import dcc, html
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.figures.chart import gapless
+from throttlescope.app.web.figures.sparkline import HEIGHT_PX, WIDTH_PX, in_words, sparkline
+from throttlescope.app.web.pages.subscription.links import promql_href
+from throttlescope.app.web.pages.subscription.symptom_series import series_of, threshold_of
+from throttlescope.app.web.pages.subscription.view import View
+from throttlescope.app.web.parts import copy_button, hostile_sentence, section
+from throttlescope.ingest.times import MINUTE_MS
+
+
+def evidence(view: View) -> html.Section:
+    """Every row of the told verdict: what it says, its value, its measurement over the range, and the query that shows it."""
+    rows = view.told["evidence"] or ()
+    if not rows:
+        return section("Evidence", [html.P("None was recorded for this window.", className="quiet")])
+    minutes = gapless(view.minutes)
+    drawn = [_evidence_row(row, view, minutes) for row in rows]
+    note = "strongest first; pictures: the range of this page, the told window grey"
+    return section("Evidence", [html.Ul(drawn, className="evidence")], note=note)
+
+
+_WEIGHTS = {
+    "for": ("+", "speaks for it"),
+    "against": ("\N{MINUS SIGN}", "speaks against it"),
+    "neutral": ("·", "neither"),
+}
+
+
+def _evidence_row(row: dict, view: View, minutes: pd.DataFrame) -> html.Li:
+    mark, meaning = _WEIGHTS[row["weight"]]
+    facts = []
+    if not fmt.is_missing(row["value"]):
+        facts.append(fmt.quantity(row["value"], row["unit"]))
+        if not fmt.is_missing(row["threshold"]):
+            facts.append(f"threshold {fmt.quantity(row['threshold'], row['unit'])}")
+    if row["at_ms"] is not None:
+        facts.append(f"at {fmt.clock(row['at_ms'])}")
+    query = []
+    if row["promql"]:
+        shown = html.Details([html.Summary("PromQL"), html.Code(fmt.name(row["promql"], 4_000))])
+        console = dcc.Link("open", href=promql_href(row["promql"], view), title="in the PromQL console")
+        query.append(html.Div([shown, console, copy_button(row["promql"])], className="promql"))
+    return html.Li(
+        [
+            html.Span(
+                mark,
+                className=f"weight weight-{row['weight']}",
+                title=meaning,
+                role="img",
+                **{"aria-label": meaning},
+            ),
+            html.Div(
+                [
+                    html.P(hostile_sentence(row["text"])),
+                    html.P(
+                        [
+                            html.Span(fmt.name(row["symptom"], 80), className="symptom"),
+                            *(f" · {fact}" for fact in facts),
+                        ],
+                        className="facts",
+                    ),
+                    *_picture(row, view, minutes),
+                    *query,
+                ]
+            ),
+        ]
+    )
+
+
+def _picture(row: dict, view: View, minutes: pd.DataFrame) -> list[html.Img]:
+    found = None if minutes.empty else series_of(row, minutes, view.told["limiter"])
+    if found is None:
+        return []
+    values, unit, what = found
+    source = sparkline(
+        minutes["minute_ms"].to_numpy(dtype="int64") + MINUTE_MS,
+        values.to_numpy(dtype=float, na_value=np.nan),
+        start_ms=view.start_ms,
+        end_ms=view.end_ms,
+        window_ms=(view.told["window_start_ms"], view.told["window_end_ms"]),
+        threshold=threshold_of(row),
+    )
+    if source is None:
+        return []
+    words = f"{fmt.name(what, 80)}: {in_words(values, lambda value: fmt.quantity(value, unit))}"
+    return [
+        html.Img(src=source, alt=words, title=words, className="sparkline", width=WIDTH_PX, height=HEIGHT_PX)
+    ]
+
+
+def missing(verdict: dict) -> list[html.Section]:
+    rows = verdict["missing_evidence"] or ()
+    if not rows:
+        return []
+    return [
+        section(
+            "Missing evidence",
+            [
+                html.Ul(
+                    [
+                        html.Li(
+                            [
+                                html.P(_sentence(fmt.name(row["what"], 600))),
+                                html.P([html.Strong("Fix: "), fmt.name(row["fix"], 600)], className="facts"),
+                            ]
+                        )
+                        for row in rows
+                    ],
+                    className="missing",
+                )
+            ],
+        )
+    ]
+
+
+def _sentence(text: str) -> str:
+    """With a capital, unless it begins with a name such as ``pulsar_...``."""
+    return text if "_" in text.split(" ")[0] else text[:1].upper() + text[1:]

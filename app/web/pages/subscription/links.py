@@ -1,0 +1,94 @@
+"""Where one can go from a subscription. In: a view. Out: links with absolute times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+from dash import dcc, html
+
+from throttlescope.app.web.address.paths import SUBSCRIPTIONS_PATH
+from throttlescope.app.web.address.promql import PromqlAddress
+from throttlescope.app.web.address.rollups import RollupsAddress
+from throttlescope.app.web.address.what_if import WhatIfAddress
+from throttlescope.app.web.pages.subscription.view import View
+from throttlescope.app.web.parts import downloads
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+
+#: As far before the told window's end as a replay looks by itself.
+REPLAYED_MS = 30 * MINUTE_MS
+
+
+def crumbs(view: View) -> html.Nav:
+    """The table of all, and the roll-ups of the topic, its namespace and its broker."""
+    key = view.address.subscription
+    places = [("topic", key.topic), ("namespace", namespace_of(key.topic)), ("broker", _broker(view.minutes))]
+    return html.Nav(
+        [
+            dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH),
+            html.Span(
+                [
+                    html.Span("Is it only this one? ", className="quiet"),
+                    *(
+                        dcc.Link(
+                            f"its {by}",
+                            href=RollupsAddress(
+                                by,
+                                clusters=(key.cluster,),
+                                name=name,
+                                start_ms=view.start_ms,
+                                end_ms=view.end_ms,
+                            ).href(),
+                            className="crumb",
+                        )
+                        for by, name in places
+                        if name
+                    ),
+                ]
+            ),
+        ],
+        className="crumbs",
+        **{"aria-label": "where this subscription is"},
+    )
+
+
+def what_if_href(view: View) -> str:
+    """The what-if lab on the half hour up to the window that is told."""
+    end_ms = view.told["window_end_ms"] if view.told else view.end_ms
+    return WhatIfAddress(view.address.subscription, end_ms - REPLAYED_MS, end_ms).href()
+
+
+def take_away(view: View) -> html.Span:
+    """Files of this subscription and range, the bundle of the told moment among them."""
+
+    def query(**parts) -> str:
+        return replace(view.address, zoom_ms=None, **parts).href().split("?", 1)[1]
+
+    ranged = query(start_ms=view.start_ms, end_ms=view.end_ms, at_ms=None)
+    told = {"at_ms": view.told["window_end_ms"] if view.told else None, "start_ms": None, "end_ms": None}
+    links = [
+        ("bundle", f"/export/incident.zip?{query(**told)}"),
+        ("minutes", f"/export/table/signals.csv?{ranged}"),
+        ("as Parquet", f"/export/table/signals.parquet?{ranged}"),
+        ("verdicts", f"/export/table/verdicts.csv?{ranged}"),
+        ("notebook", f"/export/notebook.ipynb?{ranged}"),
+    ]
+    if view.told:
+        links.insert(1, ("verdict", f"/export/verdict.json?{query(**told)}"))
+    return downloads(links)
+
+
+def promql_href(query: str, view: View) -> str:
+    """A query in the PromQL console: its graph over the range of the page, an hour at least."""
+    start_ms = min(view.start_ms, view.end_ms - BLOCK_MS)
+    return PromqlAddress(query, start_ms, view.end_ms, tab="graph").href()
+
+
+def namespace_of(topic: str) -> str:
+    """``tenant/namespace`` of a topic."""
+    return "/".join(topic.split("://", 1)[-1].split("/")[:2])
+
+
+def _broker(minutes: pd.DataFrame) -> str | None:
+    known = minutes["broker"].dropna() if "broker" in minutes else ()
+    return str(known.iloc[-1]) if len(known) else None

@@ -1,0 +1,142 @@
+"""The button that asks Prometheus at this moment. In: a page that is open, the configured sources. Out: a verdict of now, or why there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from dash import Dash, Output, html
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.answer import Answer, answer
+from throttlescope.app.web.left import left
+from throttlescope.app.web.limits import known_limits
+from throttlescope.app.web.live import DEADLINE_S, Live
+from throttlescope.app.web.pages.subscription.asking import register_button
+from throttlescope.app.web.pages.subscription.shown import Shown
+from throttlescope.app.web.parts import cause_badge, hostile_sentence
+from throttlescope.app.web.shell import explained, panel
+
+if TYPE_CHECKING:
+    from throttlescope.app.now import NowAnswer
+
+_LABEL = "Diagnose now"
+#: Where :func:`~throttlescope.app.web.server.create_app` puts the sources, among Flask's extensions.
+LIVE = "throttlescope-live"
+
+
+def live_of(app: Dash) -> Live | None:
+    """The sources that the server was started with."""
+    return app.server.extensions.get(LIVE)
+
+
+def button(live: Live | None) -> list:
+    """The button; without a source it is disabled and says what to configure."""
+    if live is not None:
+        title = (
+            f"Asks Prometheus and the admin API, for at most {DEADLINE_S:g} s. Nothing is written anywhere."
+        )
+        return [html.Button(_LABEL, id="subscription-now-ask", className="action", title=title)]
+    return [
+        html.Button(
+            _LABEL, className="action", disabled=True, **{"aria-describedby": "subscription-now-why"}
+        ),
+        html.Span(
+            "needs a Prometheus: name it in throttlescope.toml, or start serve with --prometheus URL",
+            id="subscription-now-why",
+            className="quiet",
+        ),
+    ]
+
+
+def register(app: Dash) -> None:
+    """One callback, registered where there is something to ask."""
+    live = live_of(app)
+    if live is None:
+        return
+
+    register_button(
+        app,
+        "subscription-now-ask",
+        _LABEL,
+        "Asking Prometheus ...",
+        Output("subscription-now", "children"),
+        explained(lambda data: asked_now(live, data)),
+    )
+
+
+def asked_now(live: Live, data: dict):
+    """The card of a diagnosis."""
+    key = Shown.of(data).address.subscription
+    return card(live.diagnose(key, cancelled=left()))
+
+
+def card(found: NowAnswer):
+    """What holds at this moment, on one card; no verdict is a panel that says why."""
+    rows = sorted(found.verdicts.to_pylist(), key=lambda row: row["window_end_ms"])
+    foot = html.P(
+        [
+            f"Asked Prometheus{' and the admin API' if found.admin_requests else ''}: data up to {fmt.moment(found.newest_ms)}, "
+            f"{fmt.exact(found.samples)} samples of {fmt.exact(found.series)} series, "
+            f"{fmt.duration(found.took_s * 1000)}. Nothing was stored. ",
+            *(hostile_sentence(f"{note} ") for note in found.notes),
+        ],
+        className="facts",
+    )
+    if not rows:
+        return html.Div(
+            [panel("No verdict of this moment.", ["No window of five minutes is whole yet."]), foot]
+        )
+    row = rows[-1]
+    history = [one for one in found.windows.to_pylist() if one["window_end_ms"] < row["window_end_ms"]]
+    told = answer(row, history, known_limits(_minutes(found, row), since_ms=row["window_start_ms"]))
+    return html.Section(
+        [
+            html.Div(
+                [
+                    html.Strong("Now"),
+                    cause_badge(told.cause.word),
+                    html.Span(told.sure, className="sure"),
+                    html.Span(
+                        f"window {fmt.between(row['window_start_ms'], row['window_end_ms'])}",
+                        className="answer-window",
+                    ),
+                ],
+                className="answer-top",
+            ),
+            html.P(html.Strong(told.title)),
+            html.P(f"{told.since} {told.backlog}"),
+            *_reasons(told),
+            *_beside(found),
+            html.P([html.Strong("First: "), told.first, " ", html.Strong("Not: "), told.never]),
+            foot,
+        ],
+        className="result now-card",
+        style={"borderLeftColor": told.cause.colour},
+        **{"aria-label": "diagnosis of now"},
+    )
+
+
+def _reasons(told: Answer) -> list:
+    rows = [html.Li(hostile_sentence(text)) for text in told.why]
+    rows += [html.Li(["Against it: ", hostile_sentence(text)]) for text in told.against]
+    return [html.Ul(rows)] if rows else []
+
+
+def _beside(found: NowAnswer) -> list:
+    """Who of the consumers is slow."""
+    return [html.P(["Consumers: ", hostile_sentence(one.text)]) for one in found.slowest.values()]
+
+
+def _minutes(found: NowAnswer, row: dict) -> pd.DataFrame:
+    """Minutes of the one subscription partition, up to its window's end."""
+    frame = found.signals.to_pandas()
+    mine = frame["minute_ms"] < row["window_end_ms"]
+    for name in ("cluster", "topic", "partition", "subscription"):
+        mine &= frame[name] == row[name]
+    return frame[mine].sort_values("minute_ms").reset_index(drop=True)
+
+
+def place() -> html.Div:
+    """Where the answer appears."""
+    return html.Div(id="subscription-now", **{"aria-live": "polite"})

@@ -1,0 +1,205 @@
+"""One subscription: the answer in words first, then what it rests on.
+
+In: the address (subscription, range, window) and what :mod:`view` read. Out: components.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import dash_mantine_components as dmc
+import pandas as pd
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
+from throttlescope.app.web.address.subscription import SubscriptionAddress
+from throttlescope.app.web.answer import answer
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.limits import known_limits
+from throttlescope.app.web.live import Live
+from throttlescope.app.web.pages.subscription import advice, more, now, windows
+from throttlescope.app.web.pages.subscription.answer_card import answer_card, earlier
+from throttlescope.app.web.pages.subscription.charts import charts
+from throttlescope.app.web.pages.subscription.episode import this_backlog
+from throttlescope.app.web.pages.subscription.evidence import evidence, missing
+from throttlescope.app.web.pages.subscription.limits import limits_table
+from throttlescope.app.web.pages.subscription.links import crumbs, what_if_href
+from throttlescope.app.web.pages.subscription.range_bar import range_of_page
+from throttlescope.app.web.pages.subscription.shown import shown
+from throttlescope.app.web.pages.subscription.view import View, read_view
+from throttlescope.app.web.parts import hostile
+from throttlescope.app.web.shell import back_link, explained, panel, skeleton
+
+PATH = SUBSCRIPTION_PATH
+TITLE = "Subscription"
+
+
+def layout(_query: str | None) -> html.Div:
+    """The frame of the page; its content is filled by a callback."""
+    content = html.Div(skeleton(), id="subscription-content", className="subscription")
+    return html.Div(
+        [content, advice.kept(), dcc.Store(id="subscription-told"), dcc.Store(id="subscription-zoomed")]
+    )
+
+
+def register(app: Dash, reader: LakeReader) -> None:
+    """Callbacks: one that builds the page, those of its parts, and in the browser one that links the charts' zoom to each other and the address."""
+    live = now.live_of(app)
+
+    @app.callback(
+        Output("subscription-content", "children"), Input("address", "search"), State("address", "pathname")
+    )
+    def show(query, pathname):
+        if pathname != PATH:
+            return no_update
+        return explained(lambda: _page(reader, query, live))()
+
+    for part in (advice, more, windows):
+        part.register(app, reader)
+    now.register(app)
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "tellWindow"),
+        Output("subscription-told", "data"),
+        Input({"type": "chart", "panel": ALL}, "clickData"),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "linkZoom"),
+        Output("subscription-content", "className"),
+        Input({"type": "chart", "panel": ALL}, "relayoutData"),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "openZoomed"),
+        Output("subscription-zoomed", "data"),
+        Input("subscription-shown", "data"),
+    )
+
+
+def _page(reader: LakeReader, query: str | None, live: Live | None):
+    address = SubscriptionAddress.parse(query)
+    view = read_view(reader, address)
+    if view is None:
+        return never_seen(address)
+    return page(view, live)
+
+
+def never_seen(address: SubscriptionAddress) -> html.Div:
+    key = address.subscription
+    return html.Div(
+        [
+            html.Div(dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH), className="crumbs"),
+            _head(address),
+            panel(
+                "The lake has never seen this subscription.",
+                [
+                    f"Neither minutes nor verdicts are stored for it (cluster {fmt.name(key.cluster)}).",
+                    "It may be newer than the last run, unloaded on its broker (then it has no series at all), "
+                    "or filtered out when the data was read.",
+                ],
+                next_step=back_link(),
+                tone="orange",
+            ),
+        ]
+    )
+
+
+def page(view: View, live: Live | None = None) -> html.Div:
+    """The whole page. Pure: the same view gives the same components.
+
+    Parameters
+    ----------
+    live : Live, optional
+        The sources that *diagnose now* asks; without them its button says what to configure.
+    """
+    told = view.told
+    # Limits as of the window that is told, not as of the range's end.
+    limits = known_limits(
+        _until(view.minutes, told["window_end_ms"] if told else view.end_ms),
+        since_ms=told["window_start_ms"] if told else None,
+    )
+    children: list = [crumbs(view), _head(view.address)]
+    if told:
+        history = [row for row in view.history if row["window_end_ms"] < told["window_end_ms"]]
+        newest = view.verdicts[-1]
+        is_newest = newest["window_end_ms"] <= told["window_end_ms"]
+        whole = replace(view.address, at_ms=None, zoom_ms=None).href()
+        card = answer_card(answer(told, history, limits), view, None if is_newest else newest, whole)
+        children += [card, *earlier(view)]
+    else:
+        children.append(_nothing_told(view))
+    children += [_actions(view, live), now.place(), advice.place(), range_of_page(view)]
+    left = charts(view, told["window_end_ms"] if told else None)
+    right = []
+    if told:
+        right += [evidence(view), *missing(told), *this_backlog(view.outlook, view.address)]
+    right.append(limits_table(limits, view.address.subscription))
+    children.append(
+        html.Div(
+            [html.Div(left, className="column-wide"), html.Div(right, className="column-narrow")],
+            className="columns",
+        )
+    )
+    children.append(html.Div(id="subscription-more", className="more"))
+    if view.verdicts:
+        children.append(windows.windows(view))
+    # What the parts that come later ask about; filled last, so that all of them are there.
+    children.append(dcc.Store(id="subscription-shown", data=shown(view)))
+    return html.Div(children)
+
+
+def _actions(view: View, live: Live | None) -> html.Div:
+    """What one may do next; none of it changes anything on the cluster."""
+    return html.Div(
+        [
+            *advice.button(view.told),
+            dcc.Link("What-if lab", href=what_if_href(view), className="action"),
+            *now.button(live),
+        ],
+        className="actions",
+        role="group",
+        **{"aria-label": "next steps"},
+    )
+
+
+def _until(minutes: pd.DataFrame, end_ms: int) -> pd.DataFrame:
+    return minutes[minutes["minute_ms"] < end_ms]
+
+
+def _head(address: SubscriptionAddress) -> html.Div:
+    key = address.subscription
+    return html.Div(
+        [
+            html.H1([html.Span("Subscription ", className="quiet"), hostile(key.subscription)]),
+            html.P(
+                [
+                    html.Span("topic ", className="quiet"),
+                    hostile(key.topic),
+                    html.Span(
+                        " · not partitioned · " if key.partition < 0 else f" · partition {key.partition} · ",
+                        className="quiet",
+                    ),
+                    html.Span("cluster ", className="quiet"),
+                    hostile(key.cluster),
+                ],
+                className="identity",
+            ),
+        ],
+        className="page-identity",
+    )
+
+
+def _nothing_told(view: View) -> dmc.Alert:
+    first, last = view.span_ms
+    return panel(
+        "No verdict in this range.",
+        [
+            f"Shown is {fmt.moment(view.start_ms)} to {fmt.moment(view.end_ms)}.",
+            f"The lake knows this subscription from {fmt.moment(first)} to {fmt.moment(last)}.",
+        ],
+        next_step=dcc.Link(
+            "Show what is there",
+            href=replace(view.address, start_ms=None, end_ms=None, at_ms=None, zoom_ms=None).href(),
+        ),
+    )

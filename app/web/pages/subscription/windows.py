@@ -1,0 +1,110 @@
+"""The table of windows. In: a view, a reader. Out: components and rows; a row leads to that window told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dash import Dash, Input, Output, State, html, no_update
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address.subscription import SubscriptionAddress
+from throttlescope.app.web.answer import cause_is_open
+from throttlescope.app.web.causes import SIDES
+from throttlescope.app.web.data import history
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.grid import NONE, badge_cells, or_none
+from throttlescope.app.web.pages.subscription.shown import Shown
+from throttlescope.app.web.pages.subscription.view import View
+from throttlescope.app.web.parts import section
+from throttlescope.app.web.served_table import BLOCK_ROWS, served_grid
+
+_WINDOW = {"field": "window", "headerName": "Window", "width": 290, "cellRenderer": "SubscriptionLink"}
+_COLUMNS = [
+    {"field": "cause", "headerName": "Cause", "cellRenderer": "CauseBadge", "width": 260},
+    {"field": "confidence", "headerName": "Confidence", "width": 110, "type": "rightAligned"},
+    {"field": "backlog", "headerName": "Backlog, entries", "width": 125, "type": "rightAligned"},
+    {"field": "growth", "headerName": "Change", "width": 100, "type": "rightAligned"},
+    {"field": "naive", "headerName": "Naive rule says", "width": 160},
+    {
+        "field": "reason",
+        "headerName": "Strongest evidence",
+        "flex": 1,
+        "minWidth": 250,
+        "tooltipField": "reason",
+    },
+]
+
+
+def windows(view: View) -> html.Section:
+    """The table; the server gives its rows as it is scrolled."""
+    return section(
+        "Windows",
+        [
+            served_grid(
+                "subscription-windows",
+                columns=[_WINDOW, *_COLUMNS],
+                sortable=False,
+                height=f"{min(420, 42 + 32 * len(view.verdicts))}px",
+                options={
+                    "rowHeight": 32,
+                    "headerHeight": 34,
+                    # All columns are there before it is scrolled into view: a header row without cells is a fault to readers of the screen.
+                    "suppressColumnVirtualisation": True,
+                    "infiniteInitialRowCount": min(len(view.verdicts), BLOCK_ROWS),
+                },
+            )
+        ],
+        note=f"{fmt.exact(len(view.verdicts))}, newest first; a click tells that window's verdict above",
+    )
+
+
+def register(app: Dash, reader: LakeReader) -> None:
+    """One callback: the rows that the table shows."""
+
+    @app.callback(
+        Output("subscription-windows", "getRowsResponse"),
+        Input("subscription-windows", "getRowsRequest"),
+        State("subscription-shown", "data"),
+    )
+    def rows(request, shown):
+        if request is None or not shown:
+            return no_update
+        found, total = window_rows(reader, shown, int(request["startRow"]), int(request["endRow"]))
+        return {"rowData": found, "rowCount": total}
+
+
+def window_rows(reader: LakeReader, shown: dict, start: int, end: int) -> tuple[list[dict], int]:
+    """Rows [start, end) of the table of windows, newest first, and how many there are.
+
+    Parameters
+    ----------
+    shown : dict
+        What the page shows, as the browser gives it back: see :class:`Shown`.
+    """
+    page = Shown.of(shown)
+    found, total = history.newest_windows(
+        reader,
+        page.address.subscription,
+        page.start_ms,
+        page.end_ms,
+        skip=max(0, start),
+        most=min(max(0, end - start), 1_000),
+    )
+    return [window_row(row, page.address) for row in found], total
+
+
+def window_row(row: dict, address: SubscriptionAddress) -> dict:
+    """One verdict of the table of windows, in words."""
+    naive = SIDES[row["naive_side"]]
+    return {
+        "href": replace(address, at_ms=row["window_end_ms"], zoom_ms=None).href(),
+        "window": fmt.between(row["window_start_ms"], row["window_end_ms"]),
+        **badge_cells("cause", row["cause"], row["limiter"]),
+        "confidence": NONE
+        if cause_is_open(row["cause"], row["confidence"])
+        else fmt.percent(row["confidence"]),
+        "backlog": or_none(row["backlog_entries"], lambda entries: fmt.short(round(entries))),
+        "growth": or_none(row["backlog_growth_entries"], lambda entries: fmt.signed(round(entries))),
+        "naive": f"{naive.mark} {naive.label}",
+        "reason": fmt.name(row["reason"] or "", 300),
+    }

@@ -1,0 +1,114 @@
+"""All subscriptions, what holds each, worst first.
+
+In: the address (search, causes, clusters) and the newest verdicts. Out: components. Rows are sorted,
+filtered and paged by the server; a click or Enter opens a subscription.
+"""
+
+from __future__ import annotations
+
+import dash_mantine_components as dmc
+from dash import Dash, Input, Output, State, html, no_update
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address.paths import SUBSCRIPTIONS_PATH
+from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
+from throttlescope.app.web.data import newest
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.inputs_in_address import AddressInputs, choice, search_box
+from throttlescope.app.web.now_or_recent import view_links, with_view
+from throttlescope.app.web.pages.subscriptions.around import cards, exports, status
+from throttlescope.app.web.pages.subscriptions.table import columns, grid_row
+from throttlescope.app.web.served_table import page_grid, register_table, shown_store
+from throttlescope.app.web.shell import cluster_choices, explained, freshness_line
+from throttlescope.ingest.errors import InputError
+
+PATH = SUBSCRIPTIONS_PATH
+TITLE = "Subscriptions"
+
+_INPUTS = AddressInputs("subscriptions", PATH, {"search": "q", "clusters": "cluster"})
+
+
+def layout(query: str | None) -> html.Div:
+    """The frame of the page; its parts are filled by callbacks."""
+    try:
+        search = SubscriptionsAddress.parse(query).search
+    except InputError:
+        search = ""
+    return html.Div(
+        [
+            html.Div(
+                [html.H1(TITLE), html.Div(id="subscriptions-freshness", className="freshness")],
+                className="page-head",
+            ),
+            html.Div(dmc.Skeleton(height=64), id="subscriptions-cards"),
+            html.Div(
+                [
+                    html.Div(id="subscriptions-view", className="views"),
+                    search_box("subscriptions", search, "search subscription, topic, cluster"),
+                    choice("subscriptions", "clusters"),
+                ],
+                className="toolbar",
+            ),
+            html.Div(
+                [
+                    html.Div(id="subscriptions-status", role="status"),
+                    html.Span(id="subscriptions-exports", className="section-tools"),
+                ],
+                className="status",
+            ),
+            page_grid("subscriptions"),
+            shown_store("subscriptions", query),
+            *_INPUTS.stores(),
+        ],
+        className="subscriptions",
+    )
+
+
+def register(app: Dash, reader: LakeReader) -> None:
+    """Callbacks: thin ways from the address to the reader and back to components."""
+
+    @app.callback(
+        Output("subscriptions-cards", "children"),
+        Output("subscriptions-freshness", "children"),
+        Output("subscriptions-status", "children"),
+        Output("subscriptions-exports", "children"),
+        Output("subscriptions-clusters", "data"),
+        Output("subscriptions-view", "children"),
+        Output("subscriptions-grid", "columnDefs"),
+        Output("subscriptions-shown", "data"),
+        Input("address", "search"),
+        State("address", "pathname"),
+        State("subscriptions-shown", "data"),
+    )
+    def show(query, pathname, shown):
+        if pathname != PATH:
+            return (no_update,) * 8
+        now = no_update if (query or "") == shown else query or ""
+        parts = explained(lambda: _parts(reader, query))()
+        return (
+            (*parts, now) if isinstance(parts, tuple) else (parts, "", "", "", no_update, "", no_update, now)
+        )
+
+    def rows(query, sort, start, end):
+        address = with_view(SubscriptionsAddress.parse(query), newest.freshness(reader))
+        found, total = newest.subscriptions(reader, address, sort=sort, start=start, end=end)
+        return [grid_row(row, address.view) for row in found], total
+
+    register_table(app, "subscriptions", rows)
+    _INPUTS.register(app)
+
+
+def _parts(reader: LakeReader, query: str | None) -> tuple:
+    freshness = newest.freshness(reader)
+    address = with_view(SubscriptionsAddress.parse(query), freshness)
+    counts = newest.cause_counts(reader, address)
+    _, total = newest.subscriptions(reader, address, end=0)
+    return (
+        cards(counts, address),
+        freshness_line(freshness),
+        status(address, freshness, total, reader.lake_path),
+        exports(address) if total else "",
+        cluster_choices(freshness),
+        view_links(address),
+        columns(address.view, fmt.zone_of(freshness.data_up_to_ms)),
+    )

@@ -1,0 +1,180 @@
+"""The table of subscriptions: its columns and its rows in words. In: rows and a view. Out: plain values; the browser only draws them."""
+
+from __future__ import annotations
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.web.answer import cause_is_open
+from throttlescope.app.web.causes import SIDES
+from throttlescope.app.web.data.latest import RECENT_MS
+from throttlescope.app.web.data.newest import NOW, RECENT
+from throttlescope.app.web.grid import NONE, badge_cells, or_none
+
+_RECENT = fmt.duration(RECENT_MS)
+
+
+def columns(view: str, zone: str = "UTC") -> list[dict]:
+    """The table's columns; both views name the same things by the same fields."""
+    names = [
+        {
+            "field": "subscription",
+            "headerName": "Subscription",
+            "cellRenderer": "SubscriptionLink",
+            "flex": 2,
+            "minWidth": 120,
+            "tooltipField": "subscription",
+        },
+        {"field": "topic", "headerName": "Topic", "flex": 4, "minWidth": 170, "tooltipField": "topic"},
+        {
+            "field": "partition",
+            "headerName": "Part.",
+            "headerTooltip": f"partition; {NONE} : not partitioned",
+            "width": 56,
+            "type": "rightAligned",
+        },
+        {"field": "cluster", "headerName": "Cluster", "flex": 2, "minWidth": 105, "tooltipField": "cluster"},
+    ]
+    is_now = view == NOW
+    cause = {
+        "field": "cause",
+        "headerName": "Cause now" if is_now else f"Longest in {_RECENT}",
+        "headerTooltip": "cause of the newest window"
+        if is_now
+        else f"what held it longest in its cluster's newest {_RECENT}",
+        "cellRenderer": "CauseBadge",
+        "width": 218,
+        "tooltipField": "cause_tip",
+    }
+    confidence = {
+        "field": "confidence",
+        "headerName": "Confidence",
+        "headerTooltip": "probability that the cause is right"
+        + ("" if is_now else ", mean over its windows"),
+        "width": 92,
+        "type": "rightAligned",
+    }
+    backlog = {
+        "field": "backlog",
+        "headerName": "Backlog, entries" if is_now else "Backlog, largest",
+        "headerTooltip": "ready entries (batches), not messages",
+        "width": 120,
+        "type": "rightAligned",
+        "tooltipField": "backlog_exact",
+    }
+    growth = {
+        "field": "growth",
+        "headerName": "Change",
+        "headerTooltip": "change of the backlog over the verdict's window, entries",
+        "width": 82,
+        "type": "rightAligned",
+        "tooltipField": "growth_exact",
+    }
+    held = {
+        "field": "held",
+        "headerName": "For",
+        "headerTooltip": "how long this cause has held" + ("; ≥ : it may be longer" if is_now else " in all"),
+        "width": 82,
+        "tooltipField": "held_tip",
+    }
+    when = {"field": "when", "headerName": f"Between, {zone}", "width": 124, "tooltipField": "held_tip"}
+    other = {
+        "field": "other",
+        "headerName": f"Before, last {_RECENT}" if is_now else "Now",
+        "headerTooltip": (
+            f"what held it longest in its cluster's newest {_RECENT}, where that is not the cause now; a click tells it"
+            if is_now
+            else "cause of the newest window; a click tells it"
+        ),
+        "cellRenderer": "CauseBadge",
+        "width": 172 if is_now else 112,
+        "tooltipField": "other_tip",
+    }
+    naive = {
+        "field": "naive",
+        "headerName": "Naive rule says",
+        "headerTooltip": (
+            "shown where it differs; backlog > 1000 entries: a limit if there was any throttle event, else the consumers"
+        ),
+        "width": 118,
+    }
+    numbers = [backlog, growth, held] if is_now else [backlog, held, when]
+    return [cause, confidence, *names, *numbers, other, naive]
+
+
+def grid_row(row: dict, view: str) -> dict:
+    """One row of the table, in words; the browser only draws it."""
+    subscription = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+    ended = f"; last seen {fmt.moment(row['window_end_ms'])}" if row["stale"] else ""
+    now = badge_cells("cause", row["cause"], row["limiter"], " (ended)" if row["stale"] else "", ended)
+    shared = {
+        "subscription": fmt.name(row["subscription"]),
+        "topic": fmt.topic_name(row["topic"], -1),
+        "partition": NONE if row["partition"] < 0 else str(row["partition"]),
+        "cluster": fmt.name(row["cluster"]),
+    }
+    plain = SubscriptionAddress(subscription).href()
+    lately = SubscriptionAddress(subscription, at_ms=row["main_to_ms"]).href()
+    differs = row["main_cause"] is not None and row["main_cause"] != row["cause"]
+    if view == RECENT and row["main_cause"] is not None:
+        between = f"{fmt.clock(row['main_from_ms'])[:5]} to {fmt.clock(row['main_to_ms'])[:5]}"
+        return {
+            **shared,
+            "id": plain,
+            # What the row tells is what a click opens.
+            "href": lately if differs else plain,
+            **badge_cells("cause", row["main_cause"], row["main_limiter"]),
+            "confidence": _sure(row["main_cause"], row["main_confidence"]),
+            "backlog": or_none(row["main_peak_entries"], _whole),
+            "backlog_exact": fmt.exact(row["main_peak_entries"]),
+            "held": fmt.duration(row["main_held_ms"]),
+            "held_tip": f"between {fmt.moment(row['main_from_ms'])} and {fmt.moment(row['main_to_ms'])}",
+            "when": between,
+            **{key.replace("cause", "other", 1): value for key, value in now.items()},
+            "other_extra": "",
+            "other_href": plain if differs else "",
+            "naive": _naive(row["main_naive_side"], row["main_side"]),
+        }
+    at_least = "≥ " if row["since_at_least"] else ""
+    other = (
+        badge_cells("other", row["main_cause"], None)
+        if differs and row["main_cause"] != "healthy"
+        else {"other": ""}
+    )
+    if other["other"]:
+        other |= {
+            "other": f"{other['other']}, {fmt.duration(row['main_held_ms'])}",
+            "other_tip": f"{other['other_tip']}, until {fmt.moment(row['main_to_ms'])}",
+            "other_href": lately,
+        }
+    return {
+        **shared,
+        "id": plain,
+        "href": plain,
+        **now,
+        "confidence": _sure(row["cause"], row["confidence"]),
+        "backlog": or_none(row["backlog_entries"], _whole),
+        "backlog_exact": fmt.exact(row["backlog_entries"]),
+        "growth": or_none(row["backlog_growth_entries"], _whole_change),
+        "growth_exact": fmt.exact(row["backlog_growth_entries"]),
+        "held": at_least + fmt.duration(row["window_end_ms"] - row["since_ms"]),
+        "held_tip": f"since {at_least}{fmt.moment(row['since_ms'])}{ended}",
+        **other,
+        "naive": _naive(row["naive_side"], row["side"]),
+    }
+
+
+def _sure(cause: str, confidence: float) -> str:
+    return NONE if cause_is_open(cause, confidence) else fmt.percent(confidence)
+
+
+def _naive(naive_side: str, side: str) -> str:
+    naive = SIDES[naive_side]
+    return "" if naive_side == side else f"{naive.mark} {naive.label}"
+
+
+def _whole(entries: float) -> str:
+    return fmt.short(round(entries))
+
+
+def _whole_change(entries: float) -> str:
+    return fmt.signed(round(entries))

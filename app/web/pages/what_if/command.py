@@ -1,0 +1,99 @@
+"""What to type for the chosen run, and how to take it back. In: a view. Out: components; nothing here runs it."""
+
+from __future__ import annotations
+
+from dash import html
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.pages.what_if.view import Run, View
+from throttlescope.app.web.parts import copy_button, section
+from throttlescope.ingest.contracts.words import LEVELS
+from throttlescope.models.recommendation.commands import Command, set_limit
+from throttlescope.models.throttling.replay import Change, Observed
+
+_NOT_A_COMMAND = {
+    "consumers": "start or stop consumers: no command of Pulsar does that",
+    "processing_ms": "make the consumers faster: their own code",
+    "rate_msg": "what producers publish is theirs",
+    "load": "what producers publish is theirs",
+    "batch_msg": "batching is set in the producers: batchingMaxMessages and batchingMaxPublishDelay",
+}
+
+
+def commands_of(observed: Observed, change: Change) -> list[Command]:
+    """A command for every level that a change touches and the lake knows."""
+    found = []
+    partition = min(observed.partitions) if observed.partition is None else observed.partition
+    for level in LEVELS:
+        fields = {
+            key.partition(".")[2]: value
+            for key, value in change.limits.items()
+            if key.startswith(f"{level}.")
+        }
+        row = observed.limits.get((level, partition, observed.subscription))
+        if not fields or row is None:
+            continue
+        command = set_limit(
+            row, observed.topic, observed.subscription,
+            msg=fields.get("msg", row["rate_msg"]), size=fields.get("bytes", row["rate_bytes"]),
+            period_s=fields.get("period_s", row["period_s"] or 1),
+        )  # fmt: skip
+        if command.do:
+            found.append(command)
+    return found
+
+
+def command_card(view: View) -> html.Section:
+    """Commands of the chosen run with their way back, or why there are none."""
+    run = view.chosen
+    return section(
+        f"Do it: run {run.letter}", _body(run, view), note="not executed: copy it, read it, run it yourself"
+    )
+
+
+def _body(run: Run, view: View) -> list:
+    if run.answer is None:
+        return [html.P("This run was not run.", className="quiet")]
+    if not run.asks:
+        return [html.P("Nothing is different in it yet: move something.", className="quiet")]
+    observed = run.answer.observed
+    parts: list = []
+    for command in commands_of(observed, run.change):
+        parts += [
+            html.P([html.Strong("pulsar-admin, not executed: "), fmt.name(command.place, 300)]),
+            command_line("do", command.do),
+            command_line("take back", command.undo),
+            html.Ul([html.Li(fmt.name(note, 300)) for note in command.notes], className="what-if-notes"),
+        ]
+    if run.change.limits and not parts:
+        parts.append(
+            html.P(
+                "No command: the limits of this subscription were never read from the admin API, so what stands there now "
+                "and would have to be restated is not known. Give --pulsar-admin URL to throttlescope run.",
+                className="quiet",
+            )
+        )
+    others = [
+        words
+        for name, words in _NOT_A_COMMAND.items()
+        if getattr(run.change, name) is not None
+    ]  # fmt: skip
+    if others:
+        parts.append(
+            html.Ul(
+                [html.Li(f"{text[:1].upper()}{text[1:]}.") for text in dict.fromkeys(others)],
+                className="what-if-notes",
+            )
+        )
+    return parts
+
+
+def command_line(label: str, text: str) -> html.Div:
+    return html.Div(
+        [
+            html.Span(label, className="quiet what-if-verb"),
+            html.Code(fmt.name(text, 4_000)),
+            copy_button(text),
+        ],
+        className="what-if-command",
+    )

@@ -1,0 +1,137 @@
+"""What can be moved: a slider and a field a key, which agree. In: a window's scales and a run. Out: components, and scales for the browser.
+
+The browser's script writes what is moved into the address; everything else follows from there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from throttlescope.app.web.pages.what_if import words
+from throttlescope.app.web.pages.what_if.view import settings_of
+from throttlescope.app.web.parts import section
+from throttlescope.app.whatif.scales import Scale
+from throttlescope.models.throttling.replay import Change, Observed
+from throttlescope.models.throttling.replay.rebuild import own_limits
+
+#: Steps of a slider; one more lifts a limit.
+STEPS = 120
+VALUE, SLIDER = "what-if-value", "what-if-slider"
+
+
+def controls(observed: Observed, scales: Mapping[str, Scale], text: str) -> html.Section:
+    """A field and a slider for everything that can be moved; limits that are not set lie in a fold."""
+    settings = dict(part.partition("=")[::2] for part in settings_of(text))
+    there, folded = [], []
+    for key, scale in scales.items():
+        is_limit = key not in ("consumers", "processing_ms", "load", "batch_msg")
+        row = _control(observed, scale, settings.get(key))
+        (folded if is_limit and scale.now is None and key not in settings else there).append(row)
+    more = html.Details(
+        [html.Summary(f"Limits that are not set ({len(folded)})"), *folded], className="what-if-more"
+    )
+    return section(
+        "Move",
+        [
+            html.P(
+                [html.Span(id="what-if-moves"), " An empty field is as it is; none lifts a limit."],
+                className="facts",
+            ),
+            *there,
+            *([more] if folded else []),
+            dcc.Store(id="what-if-scales", data={key: _for_browser(scale) for key, scale in scales.items()}),
+        ],
+        note="topic and subscription limits hold per partition" if len(observed.partitions) > 1 else None,
+    )
+
+
+def position(scale: Scale, value: float | None) -> int:
+    """Where a value lies on its slider; what is beyond its ends lies at them."""
+    if value is None:
+        return STEPS + 1 if scale.liftable else STEPS // 2
+    if value <= scale.low:
+        return 0
+    share = math.log(min(value, scale.high) / scale.low) / math.log(scale.high / scale.low)
+    return round(STEPS * share)
+
+
+def _control(observed: Observed, scale: Scale, text: str | None) -> html.Div:
+    label, unit = words.LABELS[scale.key]
+    at = position(scale, _number(scale, text))
+    return html.Div(
+        [
+            dmc.TextInput(
+                id={"type": VALUE, "key": scale.key},
+                label=[label, html.Span(f", {unit}", className="quiet")],
+                value=text or "",
+                placeholder=_plain(scale),
+                debounce=True,
+                size="xs",
+                className="what-if-field",
+                spellCheck=False,
+                autoComplete="off",
+            ),
+            dmc.Slider(
+                id={"type": SLIDER, "key": scale.key},
+                min=0,
+                max=STEPS + 1 if scale.liftable else STEPS,
+                step=1,
+                value=at,
+                updatemode="drag",
+                label=None,
+                size="sm",
+                thumbLabel=f"{label}, {unit}",
+                marks=[{"value": position(scale, scale.now)}] if scale.now is not None else [],
+                className="what-if-slider",
+            ),
+            html.Span(f"as it is: {_as_it_is(observed, scale)}", className="facts what-if-now"),
+        ],
+        className="what-if-control",
+    )
+
+
+def _as_it_is(observed: Observed, scale: Scale) -> str:
+    if scale.key in ("consumers", "load", "batch_msg"):
+        return words.amount(scale.now, scale.key)
+    if scale.key == "processing_ms":
+        return "never seen at their limit" if scale.now is None else words.amount(scale.now, scale.key)
+    level = scale.key.partition(".")[0]
+    period_s = own_limits(observed, Change()).get(level, {}).get("period_s")
+    if scale.key.endswith("period_s") and scale.now is None:
+        return "no limit"
+    return words.amount(scale.now, scale.key, period_s)
+
+
+def _number(scale: Scale, text: str | None) -> float | None:
+    """The value of a setting; where it is none, or cannot be read, that of what is."""
+    if text is None:
+        return scale.now
+    if text == "none":
+        return None
+    try:
+        found = float(text)
+    except ValueError:
+        return scale.now
+    return found if math.isfinite(found) else scale.now
+
+
+def _plain(scale: Scale) -> str:
+    """What stands in an empty field."""
+    if scale.now is None:
+        return "none" if scale.liftable else "-" if scale.key.endswith("period_s") else "not seen"
+    return f"{scale.now:.6g}" if scale.now < 1e6 else f"{scale.now:.0f}"
+
+
+def _for_browser(scale: Scale) -> dict:
+    return {
+        "low": scale.low,
+        "high": scale.high,
+        "steps": STEPS,
+        "whole": scale.whole,
+        "liftable": scale.liftable,
+        "now": position(scale, scale.now),
+    }

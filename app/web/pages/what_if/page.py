@@ -1,0 +1,277 @@
+"""The What-if lab. In: the address (subscription, window, runs, search). Out: components; every control writes the address.
+
+Three parts are filled apart: the *place* (head, controls) when another window is asked for, the *runs* at every move, the *search* when
+one is named. The browser's script (``assets/what_if.js``) tells the parts of the address to them, one question for runs at a time: the
+newest goes next.
+"""
+
+from __future__ import annotations
+
+import time
+
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash.dependencies import ALL
+
+from throttlescope.app.web.address.paths import WHAT_IF_PATH
+from throttlescope.app.web.address.what_if import AHEADS_S, WhatIfAddress
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.data.what_if import Window, Windows
+from throttlescope.app.web.pages.what_if import find, search
+from throttlescope.app.web.pages.what_if.command import command_card
+from throttlescope.app.web.pages.what_if.controls import SLIDER, VALUE
+from throttlescope.app.web.pages.what_if.curves import figure
+from throttlescope.app.web.pages.what_if.place import head, place
+from throttlescope.app.web.pages.what_if.range_line import range_line
+from throttlescope.app.web.pages.what_if.sure import error_line, sure
+from throttlescope.app.web.pages.what_if.table import runs_table
+from throttlescope.app.web.pages.what_if.view import View, absolute, read_view, settings_of
+from throttlescope.app.web.shell import explained, panel, skeleton
+from throttlescope.app.whatif import warm
+from throttlescope.app.whatif.background import Searches
+from throttlescope.app.whatif.search import ANY, EXACT, Search
+from throttlescope.ingest.errors import InputError
+
+PATH = WHAT_IF_PATH
+TITLE = "What-if"
+
+_WAIT_MS = 1_500
+#: Parts of the page that the runs fill, in this order.
+_RUNS = (
+    "what-if-graph.figure",
+    "what-if-bar",
+    "what-if-said",
+    "what-if-runs",
+    "what-if-command",
+    "what-if-sure",
+)
+
+
+def layout(_query: str | None) -> html.Div:
+    """The frame of the page; its content is filled by callbacks."""
+    warm.begin()
+    return html.Div(
+        [
+            html.Div(skeleton(), id="what-if-place", className="what-if"),
+            # Which window the address says; what else it says stands beside what shows it, in the place.
+            dcc.Store(id="what-if-window"),
+            # What the server says back: which address was answered, which has absolute times, which search began.
+            dcc.Store(id="what-if-answered"),
+            dcc.Store(id="what-if-absolute"),
+            dcc.Store(id="what-if-job-begun"),
+            dcc.Store(id="what-if-written"),
+            dcc.Interval(id="what-if-wait", interval=_WAIT_MS, disabled=True),
+        ]
+    )
+
+
+def register(app: Dash, reader: LakeReader) -> None:
+    """Callbacks of the server, and those in the browser that write the address."""
+    windows = Windows(reader.lake_path)
+    searches = Searches()
+    _in_browser(app)
+
+    @app.callback(
+        Output("what-if-place", "children"),
+        Output("what-if-absolute", "data"),
+        Output("what-if-wait", "disabled"),
+        Input("what-if-window", "data"),
+        Input("what-if-wait", "n_intervals"),
+        State("address", "search"),
+        State("address", "pathname"),
+        prevent_initial_call=True,
+    )
+    def show_place(_window, _waited, query, pathname):
+        if pathname != PATH:
+            return no_update, no_update, no_update
+        return _place(windows, query)
+
+    @app.callback(
+        Output("what-if-graph", "figure"),
+        *(Output(name, "children") for name in _RUNS[1:]),
+        Output("what-if-answered", "data"),
+        Input("what-if-asked", "data"),
+        State("address", "pathname"),
+    )
+    def show_runs(query, pathname):
+        if pathname != PATH or query is None:
+            return (no_update,) * (len(_RUNS) + 1)
+        # The time makes two answers to one question differ: the browser waits for each.
+        return (*_runs(windows, query), [query, time.time()])
+
+    @app.callback(
+        Output("what-if-found", "children"), Input("what-if-search", "value"), State("address", "pathname")
+    )
+    @explained
+    def show_found(text, pathname):
+        return no_update if pathname != PATH else find.found(reader, text or "")
+
+    @app.callback(
+        Output("what-if-job-begun", "data"),
+        Output("what-if-job", "children", allow_duplicate=True),
+        Input("what-if-start", "n_clicks"),
+        State("what-if-lever", "value"),
+        State("what-if-target", "value"),
+        State("address", "search"),
+        prevent_initial_call=True,
+    )
+    def begin_search(clicks, lever, target, query):
+        if not clicks:
+            return no_update, no_update
+        try:
+            return [searches.start(_search(windows, query, lever, target)), time.time()], no_update
+        except InputError as error:
+            return no_update, panel("The search was not started.", [str(error)], tone="orange")
+
+    @app.callback(
+        Output("what-if-job", "children"),
+        Output("what-if-look", "disabled"),
+        Input("what-if-job-named", "data"),
+        Input("what-if-look", "n_intervals"),
+        State("address", "pathname"),
+    )
+    def show_search(name, _looked, pathname):
+        if pathname != PATH:
+            return no_update, no_update
+        if not name:
+            return [], True
+        found = searches.progress(name)
+        if found is None or found.search.lake != windows.lake_path:
+            return search.gone(), True
+        return search.shown(found), found.is_over
+
+    @app.callback(
+        Output("what-if-look", "n_intervals"),
+        Input("what-if-cancel", "n_clicks"),
+        State("what-if-job-named", "data"),
+        State("what-if-look", "n_intervals"),
+        prevent_initial_call=True,
+    )
+    def cancel_search(clicks, name, looked):
+        if not clicks or not name:
+            return no_update
+        searches.cancel(name)
+        return (looked or 0) + 1
+
+
+def _in_browser(app: Dash) -> None:
+    def script(name: str, *parts, initial: bool = True) -> None:
+        app.clientside_callback(
+            ClientsideFunction("throttlescope", name), *parts, prevent_initial_call=not initial
+        )
+
+    address = (Input("address", "search"), State("address", "pathname"))
+    script("whatIfWindow", Output("what-if-window", "data"), *address, State("what-if-window", "data"))
+    script(
+        "whatIfJobNamed", Output("what-if-job-named", "data"), *address, State("what-if-job-named", "data")
+    )
+    script("whatIfAsk", Output("what-if-asked", "data"), *address, State("what-if-asked", "data"))
+    for name, said in (
+        ("whatIfAnswered", "what-if-answered"),
+        ("whatIfAbsolute", "what-if-absolute"),
+        ("whatIfJobBegun", "what-if-job-begun"),
+    ):
+        written = Output("what-if-written", "data", allow_duplicate=True)
+        script(name, written, Input(said, "data"), initial=False)
+    script(
+        "whatIfMove",
+        Output("what-if-moves", "children"),
+        Input("address", "search"),
+        Input({"type": VALUE, "key": ALL}, "value"),
+        Input({"type": SLIDER, "key": ALL}, "value"),
+        State("what-if-scales", "data"),
+        State("address", "pathname"),
+    )
+    script("whatIfSearch", Output("what-if-written", "data", allow_duplicate=True), Input("what-if-search", "value"), State("address", "pathname"), initial=False)  # fmt: skip
+
+
+def _place(windows: Windows, query: str | None) -> tuple:
+    """The place, an address with absolute times where it had none, and whether there is nothing to wait for."""
+    told: list = [no_update, True]
+
+    def build():
+        address = WhatIfAddress.parse(query)
+        if address.subscription is None:
+            return find.find_box(address.search)
+        if not warm.is_warm():
+            warm.begin()
+            told[1] = False
+            return html.Div([head(address), _warming()])
+        window = windows.of(address)
+        if (address.start_ms, address.end_ms) != (window.start_ms, window.end_ms):
+            told[0] = absolute(address, window).href()
+        return place(address, window)
+
+    return (explained(lambda: _with_hint(build, query))(), *told)
+
+
+def _with_hint(build, query: str | None):
+    try:
+        return build()
+    except InputError as error:
+        if "samples" not in error.what.lower():
+            raise
+        sentences = [
+            f"{label}: {value}" for label, value in (("Got", error.got), ("Expected", error.expected), ("Next", error.fix)) if value is not None
+        ]  # fmt: skip
+        return html.Div(
+            [
+                head(WhatIfAddress.parse(query)),
+                panel(
+                    f"{error.what}.",
+                    [*sentences, "A replay needs samples as they were scraped; verdicts and signals of minutes are not enough for it."],
+                    next_step=dcc.Link("Show the newest half hour", href=_newest(query)),
+                    tone="orange",
+                ),
+            ]
+        )  # fmt: skip
+
+
+def _newest(query: str | None) -> str:
+    return WhatIfAddress(WhatIfAddress.parse(query).subscription).href()
+
+
+def _warming() -> html.Div:
+    return html.Div(
+        panel(
+            "Warming up: the simulator is being loaded.",
+            [
+                "It takes a few seconds after the server's start, and about a minute the first time on a machine, when it is compiled.",
+                "This page goes on by itself.",
+            ],
+        ),
+        id="what-if-warming",
+    )
+
+
+def _runs(windows: Windows, query: str) -> tuple:
+    """Everything that a move changes; a fault stands in the place of the table."""
+    kept: list[View] = []
+
+    def build():
+        address = WhatIfAddress.parse(query)
+        if address.subscription is None or not warm.is_warm():
+            return html.Div()
+        kept.append(read_view(windows, address))
+        return runs_table(kept[0])
+
+    table = explained(build)()
+    if not kept or type(table).__name__ == "Alert":
+        return (no_update, no_update, [], table, [], [])
+    view = kept[0]
+    return figure(view), range_line(view), error_line(view), table, command_card(view), sure(view)
+
+
+def _search(windows: Windows, query: str | None, lever: str | None, target: str | None) -> Search:
+    address = WhatIfAddress.parse(query)
+    if address.subscription is None:
+        raise InputError("The address does not name a subscription")
+    window: Window = windows.of(address)
+    try:
+        target_s = int(target or "")
+    except ValueError:
+        raise InputError("The time to drain cannot be read", got=target, expected="seconds") from None
+    return Search(
+        windows.lake_path, windows.versions(), str(address.name), address.subscription.cluster, window.start_ms, window.end_ms,
+        lever or ANY, AHEADS_S[address.ahead] if lever == EXACT else target_s,
+        **({"change": " ".join(settings_of(address.runs[address.chosen])), "when": address.when} if lever == EXACT else {}),
+    )  # fmt: skip

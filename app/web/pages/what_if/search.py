@@ -1,0 +1,201 @@
+"""A search in the background: which change is enough. In: an address, and how far a search is. Out: components."""
+
+from __future__ import annotations
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address.what_if import WhatIfAddress
+from throttlescope.app.web.data.what_if import Window
+from throttlescope.app.web.figures.chart import CONFIG
+from throttlescope.app.web.figures.sweep import sweep_figure
+from throttlescope.app.web.pages.what_if import words
+from throttlescope.app.web.pages.what_if.command import command_line
+from throttlescope.app.web.parts import hostile_sentence, plain_table, save_buttons, section
+from throttlescope.app.web.shell import panel
+from throttlescope.app.whatif.background import Progress
+from throttlescope.app.whatif.scales import scales
+from throttlescope.app.whatif.search import ANY, EXACT
+
+TARGETS_S = {"10 min": 600, "30 min": 1_800, "1 h": 3_600, "6 h": 21_600}
+_ENDED = {
+    "cancelled": "The search was cancelled.",
+    "timed out": "The search took too long and was ended.",
+    "lost": "The search ended without a word, as when the machine restarts.",
+    "failed": "The search failed.",
+}
+
+
+def form(address: WhatIfAddress, window: Window) -> html.Section:
+    """What to search, and the place for what it finds."""
+    there = scales(window.ground)
+    levers = [
+        {"value": ANY, "label": "any lever: the smallest change"},
+        {"value": EXACT, "label": "the chosen run, simulated in full"},
+        *(
+            {"value": key, "label": words.LABELS[key][0]}
+            for key, scale in there.items()
+            if _can(key, scale.now)
+        ),
+    ]
+    return section(
+        "Search",
+        [
+            html.Div(
+                [
+                    dmc.Select(
+                        id="what-if-lever", label="Which value of", data=levers, value=ANY, allowDeselect=False, size="xs",
+                        comboboxProps={"withinPortal": False},
+                    ),
+                    dmc.Select(
+                        id="what-if-target", label="drains the backlog within", value="1800", allowDeselect=False, size="xs",
+                        data=[{"value": str(seconds), "label": text} for text, seconds in TARGETS_S.items()],
+                        comboboxProps={"withinPortal": False},
+                    ),
+                    html.Button("Search", id="what-if-start", className="shell-button what-if-start"),
+                ],
+                className="what-if-form",
+            ),
+            html.Div(id="what-if-job", **{"aria-live": "polite"}),
+        ],
+        note="runs in the background; its link survives a reload",
+    )  # fmt: skip
+
+
+def _can(key: str, now: float | None) -> bool:
+    """A limit's period is no lever of its own, and one that is not set cannot be raised."""
+    return not key.endswith("period_s") and (now is not None or key == "processing_ms")
+
+
+def gone() -> html.Div:
+    """A search of the address that nobody knows any more."""
+    return html.Div(
+        panel(
+            "This search is not there any more.",
+            [
+                "Searches are kept for a day on the machine that ran them. Search again: it takes a minute or less."
+            ],
+        )
+    )
+
+
+def shown(found: Progress) -> html.Div:
+    """How far it is, or what it found."""
+    title = _title(found)
+    if not found.is_over:
+        share = 100 * found.done / max(1, found.total)
+        doing = "waits for its turn" if found.state == "waiting" else found.words
+        return html.Div(
+            [
+                html.P([html.Strong(title), html.Span(f" {doing}", className="quiet")]),
+                dmc.Progress(
+                    value=share, striped=True, animated=True, size="lg",
+                    attributes={"section": {"aria-label": "how far the search is", "aria-valuetext": f"{share:.0f} %"}},
+                ),
+                html.Div(
+                    [
+                        html.Span(f"{share:.0f} %, {fmt.duration(1000 * found.seconds)} so far", className="quiet"),
+                        html.Button("Cancel", id="what-if-cancel", className="shell-button"),
+                    ],
+                    className="what-if-progress",
+                ),
+            ]
+        )  # fmt: skip
+    if found.document is None:
+        detail = [words.spoken(fmt.name(found.words, 400))] if found.words and found.state == "failed" else []
+        return html.Div(
+            panel(_ENDED[found.state], [title, *detail], next_step="Search again to start it anew.")
+        )
+    if found.document["lever"] == ANY:
+        return _advice(title, found.document)
+    if found.document["lever"] == EXACT:
+        return _exact(title, found.document)
+    return _sweep(title, found.document)
+
+
+def _title(found: Progress) -> str:
+    search = found.search
+    if search.lever == EXACT:
+        return f"Simulated message by message: {fmt.name(search.change, 300) or 'nothing changed'}"
+    lever = "levers" if search.lever == ANY else f"the values of {words.LABELS[search.lever][0].lower()}"
+    return f"Which of {lever} drains it within {fmt.duration(1000 * search.target_s)}?"
+
+
+def _sweep(title: str, document: dict) -> html.Div:
+    key, enough = document["lever"], document["enough"]
+    label, unit = words.LABELS[key]
+    if enough is None:
+        answer = [html.Strong(f"None of {len(document['points'])} values that were tried is enough.")]
+    else:
+        answer = [html.Strong(f"Enough: {words.amount(enough, key)}. "), _try(f"{key}={enough:.12g}")]
+    figure = sweep_figure(
+        document["points"], title=f"{label}, {unit}", target_s=document["target_s"], look_s=document["look_s"],
+        now=document["now"], enough=enough,
+    )  # fmt: skip
+    graph = dcc.Graph(
+        id="what-if-sweep", figure=figure, config=CONFIG, style={"height": figure.layout.height}
+    )
+    return html.Div(
+        [html.P([html.Span(f"{title} ", className="quiet"), *answer]), save_buttons("what-if-sweep"), graph],
+        className="chart-box",
+    )
+
+
+def _exact(title: str, document: dict) -> html.Div:
+    look_s, past = document["look_s"], document["when"] == "start"
+    rows = []
+    for name, one in document["forecasts"].items():
+        then = "not before its end" if past else f"not within {fmt.duration(1000 * look_s)}"
+        first, likely, last = (
+            then if one[key] is None else fmt.duration(1000 * one[key])
+            for key in ("earliest_s", "drain_s", "latest_s")
+        )
+        least = "" if one["seen"] or one["latest_s"] is not None else "at the earliest "
+        between = first if first == last else f"{first} to {last}"
+        rows.append(
+            [
+                name,
+                f"{least}{likely}",
+                between,
+                fmt.msg_rate(one["out_msg_per_s"]),
+                fmt.short(one["peak_entries"]),
+            ]
+        )
+    head = ("Run", "Backlog gone after", "Best to worst", "Dispatched", "Largest backlog, entries")
+    return html.Div([html.P(html.Strong(title)), plain_table(head, rows)])
+
+
+def _advice(title: str, document: dict) -> html.Div:
+    parts: list = [html.P(html.Span(title, className="quiet"))]
+    if not document["recommendations"]:
+        parts.append(html.P(html.Strong("Nothing that was tried is enough within that time.")))
+    for one in document["recommendations"]:
+        times = _times(one)
+        tried = [" ", _try(one["change"])] if one["change"] else []
+        lines = [command_line("do", one["do"])] if one["do"] else []
+        lines += [command_line("take back", one["undo"])] if one["undo"] else []
+        parts.append(
+            html.Div(
+                [
+                    html.P([html.Strong(hostile_sentence(one["words"])), times, *tried]),
+                    *([html.P("pulsar-admin, not executed:", className="facts"), *lines] if lines else []),
+                    html.Ul([html.Li(hostile_sentence(risk)) for risk in one["risks"]], className="what-if-notes"),
+                ],
+                className="what-if-advice",
+            )
+        )  # fmt: skip
+    parts += [html.P(hostile_sentence(text), className="never") for text in document["not_helping"]]
+    return html.Div(parts)
+
+
+def _try(text: str) -> html.Button:
+    """Puts a run into the address that there is when it is pressed; the browser's script does it."""
+    return html.Button("try it in a run", className="shell-button what-if-try", **{"data-run": text})
+
+
+def _times(one: dict) -> str:
+    likely = one["likely_drain_s"] if one["likely_drain_s"] is not None else one["earliest_drain_s"]
+    if likely is None:
+        return ""
+    return f" Gone after {fmt.duration(1000 * likely)}."

@@ -1,0 +1,142 @@
+"""The runs beside each other. In: a view. Out: components."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from dash import dcc, html
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web.address.what_if import MOST_RUNS, NOTHING
+from throttlescope.app.web.figures.what_if import AS_IS_LOOK, RUN_LOOKS
+from throttlescope.app.web.pages.what_if import words
+from throttlescope.app.web.pages.what_if.view import Run, View
+from throttlescope.app.web.parts import plain_table, section
+from throttlescope.models.throttling.replay import Answer, Change
+
+_AHEAD = (
+    "Run",
+    "What is different",
+    "Backlog gone after",
+    "Best to worst",
+    "Dispatched",
+    "Held by",
+    "Would bind next",
+)
+_PAST = ("Run", "What is different", "Largest backlog", "At the end", "Gone for good after", "Dispatched", "Used most", "Would bind next")  # fmt: skip
+
+
+def runs_table(view: View) -> html.Section:
+    """As it is, and each run."""
+    rows = [_row(view, None, view.as_is, Change())]
+    rows += [_row(view, run, run.answer, run.change) for run in view.runs if run.asks or len(view.runs) > 1]
+    past = view.address.when == "start"
+    note = (
+        "what would have been in the window"
+        if past
+        else f"from the window's end on, {view.address.ahead} ahead"
+    )
+    tail = [_add(view)] if len(view.runs) < MOST_RUNS and view.runs[-1].asks else []
+    return section("Runs", [plain_table(_PAST if past else _AHEAD, rows), *_errors(view), *tail], note=note)
+
+
+def _row(view: View, run: Run | None, answer: Answer | None, change: Change) -> list:
+    letter = _letter(view, run)
+    if answer is None:
+        return [
+            letter,
+            html.Span("\N{WARNING SIGN} not run", className="what-if-bad"),
+            *["-"] * (5 if view.address.when == "end" else 6),
+        ]
+    what = words.change_words(answer.observed, change) or ["nothing"]
+    clauses = html.Span([html.Span(clause, className="what-if-clause") for clause in what])
+    forecast = answer.changed
+    outlook = words.main(forecast)
+    out = fmt.msg_rate(outlook.out_msg_per_s)
+    held, then = words.held_by(answer, outlook, change), words.next_brake(answer, outlook, change)
+    if view.address.when == "start":
+        length_s = int(answer.observed.elapsed_s)
+        gone = "not before its end" if outlook.drain_s is None else fmt.duration(1000 * outlook.drain_s)
+        curves = [one.backlog_entries for one in forecast.all]
+        return [
+            letter, clauses, _between([float(np.max(curve)) for curve in curves]),
+            _between([float(curve[-1]) for curve in curves]),
+            gone if length_s else "-", out, held, then,
+        ]  # fmt: skip
+    return [
+        letter,
+        clauses,
+        words.drained(forecast, view.ahead_s),
+        words.interval(forecast, view.ahead_s),
+        out,
+        held,
+        then,
+    ]
+
+
+def _between(values: list[float]) -> html.Span:
+    """The likeliest, with the least and the most in small."""
+    low, high = min(values), max(values)
+    around = f" ({fmt.short(low)} to {fmt.short(high)})" if fmt.short(low) != fmt.short(high) else ""
+    return html.Span([fmt.short(values[0]), html.Span(around, className="quiet")])
+
+
+def _letter(view: View, run: Run | None) -> html.Span:
+    if run is None:
+        return html.Span([_mark(AS_IS_LOOK), "as it is"], className="what-if-run")
+    number = "ABCD".index(run.letter)
+    is_chosen = number == view.address.chosen
+    choose = dcc.Link(
+        [_mark(RUN_LOOKS[number]), run.letter, *_chosen(is_chosen)], href=replace(view.address, chosen=number).href(),
+        className="what-if-run chosen" if is_chosen else "what-if-run",
+        title="the controls move this run" if is_chosen else "let the controls move this run",
+    )  # fmt: skip
+    away = dcc.Link(
+        ["\N{MULTIPLICATION SIGN}", html.Span(f" take run {run.letter} away", className="only-read")], href=view.address.without_run(number).href(), className="what-if-away",
+        title=f"take run {run.letter} away",
+    )  # fmt: skip
+    return html.Span(
+        [choose, away],
+        className="what-if-letter",
+    )
+
+
+def _chosen(is_chosen: bool) -> list:
+    """For those who do not see the frame."""
+    return [html.Span(" (the controls move it)", className="only-read")] if is_chosen else []
+
+
+def _mark(look: tuple[str, str]) -> html.Span:
+    colour, dash = look
+    style = {"solid": "solid", "dash": "dashed", "dot": "dotted", "dashdot": "double"}[dash]
+    return html.Span(
+        className="what-if-mark", style={"borderTop": f"3px {style} {colour}"}, **{"aria-hidden": "true"}
+    )
+
+
+def _add(view: View) -> html.P:
+    """A further run, which begins as the chosen one is."""
+    text = view.chosen.text if view.chosen.asks else NOTHING
+    href = view.address.with_run(len(view.runs), text).href()
+    return html.P(dcc.Link("+ compare another run", href=href, className="what-if-add"))
+
+
+def _errors(view: View) -> list[html.Div]:
+    found = []
+    for run in view.runs:
+        if run.error is None:
+            continue
+        parts = [
+            html.Strong(f"Run {run.letter} was not run. "),
+            words.spoken(fmt.name(run.error.what, 300)) + ". ",
+        ]
+        for label, value in (
+            ("Got: ", run.error.got),
+            ("Accepted: ", run.error.expected),
+            ("Next: ", run.error.fix),
+        ):
+            if value is not None:
+                parts += [html.Span(label, className="quiet"), words.spoken(fmt.name(str(value), 300)), ". "]
+        found.append(html.Div(parts, className="what-if-error", role="alert"))
+    return found
