@@ -1,22 +1,29 @@
-"""Every hour: the hour that has just ended, from ingest to verdicts.
+"""Every hour: the hour that has just ended, from the source into the lake, and past the gates.
 
-Nothing triggers this DAG but the clock, and it triggers nothing. It runs ``throttlescope run``, the command that a
-person would run, in the project's own environment; this file only wires it.
+The clock triggers this DAG. It updates the asset SAMPLES, which triggers ``diagnose_hourly``.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG, CronDataIntervalTimetable
-from commands import Program, Tag, shell_line
+from command_operator import CommandOperator
+from commands import INTERVAL_END, INTERVAL_START, Tag, gates, ingest, source_freshness
+from defaults import DEFAULT_ARGS, LATE_MAY_COME, SAMPLES, SOURCE_POOL, START_DATE
 
 DOC = """
 ### What it does
 
-Reads one hour of samples and limits from Prometheus and Pulsar's admin API into the lake, checks them, and computes
-signals and verdicts: `throttlescope run --start ... --end ...`. Nothing is written to a Pulsar cluster.
+Reads one hour of samples and limits from Prometheus and Pulsar's admin API into the lake and checks them. Nothing is written
+to a Pulsar cluster.
+
+1. `source_is_fresh` fails when the source's newest samples are more than 10 minutes older than the end of the hour:
+   `throttlescope freshness --source`. An hour without any traffic is not late as long as the brokers are scraped.
+2. `ingest` reads the hour and runs the gates: `throttlescope ingest --start ... --end ...`. Its log shows the progress and, at
+   the end, the summary of the run's manifest.
+3. `gates` checks what the lake holds of the hour now, whoever wrote it, and lists what did not hold:
+   `throttlescope quality check`. After it the asset `throttlescope_samples` is updated, and `diagnose_hourly` starts.
 
 ### Who owns it
 
@@ -27,38 +34,46 @@ Whoever operates the Pulsar clusters. The code is in `airflow_dags/` of throttle
 - **Running it again is safe.** The same hour twice changes nothing, and an hour that was stopped is completed.
 - **Two runs at once are not useful**: `max_active_runs` is 1, because both would read the same Prometheus.
 - **An hour can be run later** as long as Prometheus still has its samples. Limits are those of the moment when the admin
-  API is asked; verdicts of older hours say so (`limit_observed_later`).
-- **Exit code 3** means that a quality gate stopped the run: retrying does not help, `throttlescope quality` says why.
-  Exit code 4 means that a source could not be reached; that is what the retries are for.
+  API is asked; verdicts of older hours say so (`limit_observed_later`). For more than a few hours use `backfill`.
+- **Exit code 3** of `ingest` or `gates` means that a quality gate stopped it: the task fails at once, with the reason in its last line, and
+  `throttlescope quality` says more. Exit code 4 means that a source could not be reached; that is what the tries are for.
 
 ### Settings
 
-Environment variables of the worker: `THROTTLESCOPE_COMMAND` (path of the command), `THROTTLESCOPE_LAKE`,
-`THROTTLESCOPE_CONFIG`, or `THROTTLESCOPE_PROMETHEUS` and `THROTTLESCOPE_PULSAR_ADMIN`.
+Environment variables of the workers: `THROTTLESCOPE_COMMAND` (path of the command), `THROTTLESCOPE_LAKE`,
+`THROTTLESCOPE_CONFIG`, or `THROTTLESCOPE_PROMETHEUS` and `THROTTLESCOPE_PULSAR_ADMIN`. Pools: `throttlescope_source`.
 """
 
 with DAG(
     dag_id="ingest_hourly",
-    description="One hour of Pulsar metrics, from ingest to verdicts",
+    description="One hour of Pulsar metrics, from Prometheus into the lake",
     doc_md=DOC,
     # "@hourly" as a plain string gives intervals without length since Airflow 3.
     schedule=CronDataIntervalTimetable("@hourly", timezone="UTC"),
-    start_date=datetime(2026, 1, 1, tzinfo=UTC),
+    start_date=START_DATE,
     catchup=False,
     max_active_runs=1,
-    dagrun_timeout=timedelta(hours=2),
-    tags=[Tag.INGEST.value, Tag.PULSAR.value],
-    default_args={
-        "owner": "pulsar-operations",
-        "retries": 3,
-        "retry_delay": timedelta(minutes=2),
-        "retry_exponential_backoff": True,
-        "max_retry_delay": timedelta(minutes=20),
-        "execution_timeout": timedelta(minutes=50),
-    },
+    dagrun_timeout=timedelta(hours=3),
+    tags=[Tag.PULSAR.value, Tag.INGEST.value],
+    default_args=DEFAULT_ARGS | {"pool": SOURCE_POOL, "priority_weight": 10},
 ) as dag:
-    BashOperator(
-        task_id="run",
-        bash_command=shell_line(Program.from_environment().run()),
-        doc_md="`throttlescope run` for the data interval.",
+    source_is_fresh = CommandOperator(
+        task_id="source_is_fresh",
+        call=source_freshness(),
+        final=LATE_MAY_COME,
+        execution_timeout=timedelta(minutes=5),
+        doc_md="Fails when the source's samples do not reach the end of the hour.",
     )
+    read = CommandOperator(
+        task_id="ingest",
+        call=ingest(),
+        doc_md="`throttlescope ingest` for the data interval.",
+    )
+    checked = CommandOperator(
+        task_id="gates",
+        call=gates(("door", "samples", "policies"), INTERVAL_START, INTERVAL_END),
+        execution_timeout=timedelta(minutes=20),
+        outlets=[SAMPLES],
+        doc_md="`throttlescope quality check` of what was read.",
+    )
+    source_is_fresh >> read >> checked
