@@ -271,3 +271,21 @@ def test_a_cause_that_was_written_in_is_read(alter, cause):
     found = judge_all([folder], alter)
     said = {(window.true_cause, window.said.cause) for window in found.windows}
     assert said == {(cause, cause), ("healthy", "healthy")}
+
+
+def test_what_the_app_draws_is_what_the_page_says():
+    """The numbers of the matrix, the simpler rules and the calibration, one by one beside the page's tables."""
+    found, text = json.loads(MEASURED.read_text()), PAGE.read_text()
+    for target in found["targets"]:
+        assert f"| {target['what']} | {target['wanted']} | {target['measured']['kept aside']} |" in text
+    for part in found["sets"].values():
+        assert sum(sum(row.values()) for row in part["confusion"].values()) == part["windows"]
+        for true, row in part["confusion"].items():
+            assert part["classes"][true]["recall"]["count"] == row.get(true, 0)
+        for rule in part["rules"].values():
+            assert f"{pages.share(rule['side_right'] | {'clustered': None})} " in text
+        for one in part["calibration"]["bins"]:
+            assert f"| {one['name']} | {one['right']['of']} | {one['stated']:.2f} |" in text
+        assert sum(one["right"]["of"] for one in part["calibration"]["bins"]) == sum(
+            row[named] for row in part["confusion"].values() for named in row if named != "unknown"
+        )

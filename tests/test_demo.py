@@ -7,10 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from tests.accuracy.recorded import folders, read
 from tests.accuracy.signals import signals_of
+from tests.app.web.browser import chromium_path, running_chromium, running_server
+from tests.app.web.screenshots import PICTURES, shoot
 from tests.lab.simulated import whatif
 from tests.lab.simulated.page import renewed
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
@@ -18,7 +22,12 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.recording import list_shipped
 from throttlescope.models.evaluation.measured import measured
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+# Its pages are looked at in a browser: all of it belongs to the tests that are not run beside others.
+pytestmark = [pytest.mark.spark, pytest.mark.browser, pytest.mark.timeout(900)]
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+#: Pixels that may differ from the picture that is kept: the time of the run, and where a font is hinted otherwise.
+MOST_DIFFERENT, LEVELS = 0.02, 40
 
 
 def _demo(lake: Path) -> str:
@@ -105,3 +114,27 @@ def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
     assert None not in before.values()
     _demo(demo[0])
     assert {name: lake.version(name) for name in tables} == before
+
+
+@pytest.mark.skipif(chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM")
+def test_the_pictures_of_the_documentation_show_what_the_pages_show(
+    demo: tuple[Path, str], tmp_path: Path
+) -> None:
+    with running_server(str(demo[0])) as address, running_chromium() as browser:
+        taken = shoot(browser, address, tmp_path)
+    differ = {path.name: different_share(path, IMAGES / path.name) for path in taken}
+    assert len(differ) == len(PICTURES)
+    assert {name: share for name, share in differ.items() if share > MOST_DIFFERENT} == {}
+
+
+def different_share(one: Path, other: Path) -> float:
+    """Share of pixels of which a channel differs by more than ``LEVELS``."""
+    ours, theirs = (np.asarray(Image.open(path).convert("RGB"), np.int16) for path in (one, other))
+    if ours.shape != theirs.shape:
+        return 1.0
+    return float((np.abs(ours - theirs).max(axis=2) > LEVELS).mean())
+
+
+def test_another_picture_is_different() -> None:
+    assert different_share(IMAGES / "overview.png", IMAGES / "overview.png") == 0
+    assert different_share(IMAGES / "overview.png", IMAGES / "subscriptions.png") > MOST_DIFFERENT

@@ -8,9 +8,11 @@ from dataclasses import asdict
 from typing import Any
 
 from tests.accuracy.altered import ALTERED
+from tests.accuracy.drawn import count_of, drawn
 from tests.accuracy.evidence import EVIDENCE, Evidence
 from tests.accuracy.judging import Found, judge_all
 from tests.accuracy.recorded import SETS, folders
+from tests.accuracy.targets import judged_targets
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
 from throttlescope.models.evaluation import Part, Settled, part_of
 from throttlescope.models.evaluation.shares import share_of
@@ -116,11 +118,12 @@ def _of_altered(found: Found) -> dict[str, Any]:
 
 
 def shipped(found: dict[str, Any]) -> dict[str, Any]:
-    """What ``models/diagnosis/measured.json`` holds: the figures that a user looks for, by set, with full evidence."""
+    """What ``models/diagnosis/measured.json`` holds: the figures that a user looks for, by set, and what the app draws."""
     return {
         "rules_version": found["rules_version"],
         "page": "docs/accuracy/diagnosis.md",
-        "sets": {name: _short(by_evidence["full"]) for name, by_evidence in found["sets"].items()},
+        "targets": judged_targets(found),
+        "sets": {name: _short(by["full"]) | drawn(by) for name, by in found["sets"].items()},
     }
 
 
@@ -130,14 +133,14 @@ def _short(part: dict[str, Any]) -> dict[str, Any]:
         **{name: part[name] for name in ("windows", "states", "recordings", "families")},
         "cause_macro_f1": ours["cause"]["macro_f1"],
         "cause_macro_f1_naive_rule": naive["cause"]["macro_f1"],
-        "cause_right_when_answered": _count(ours["cause"]["right_when_answered"]),
-        "side_right_when_answered": _count(ours["side"]["right_when_answered"]),
-        "side_right_when_answered_naive_rule": _count(naive["side"]["right_when_answered"]),
+        "cause_right_when_answered": count_of(ours["cause"]["right_when_answered"]),
+        "side_right_when_answered": count_of(ours["side"]["right_when_answered"]),
+        "side_right_when_answered_naive_rule": count_of(naive["side"]["right_when_answered"]),
         "states_mostly_on_the_wrong_side": len(ours["side"]["mostly_wrong"]),
-        "unknown": _count(ours["cause"]["unknown"]),
-        "limiter_right": _count(part["limiter_right"]),
-        "healthy_called_throttled": _count(ours["healthy_called_throttled"]),
-        "healthy_answered": _count(ours["healthy_answered"]),
+        "unknown": count_of(ours["cause"]["unknown"]),
+        "limiter_right": count_of(part["limiter_right"]),
+        "healthy_called_throttled": count_of(ours["healthy_called_throttled"]),
+        "healthy_answered": count_of(ours["healthy_answered"]),
         "brier": part["calibration"]["brier"],
         "expected_calibration_error": part["calibration"]["expected_error"],
         "after_change_median_s": part["after_change"]["median_s"],
@@ -150,7 +153,3 @@ def _short(part: dict[str, Any]) -> dict[str, Any]:
             if one["windows"]
         },
     }
-
-
-def _count(share: dict[str, Any]) -> dict[str, Any]:
-    return {name: share[name] for name in ("count", "of", "value", "wilson", "clustered")}

@@ -85,6 +85,26 @@ def targets(found: dict[str, Any]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+def judged_targets(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same as data: what was wanted and what came out by set, as they are shown.
+
+    ``met`` is None where the set that judges is not there, or has nothing to count.
+    """
+    rows = []
+    for target in TARGETS:
+        values = {name: _value(target, by) for name, by in found["sets"].items() if target.evidence in by}
+        judged = values.get(JUDGES)
+        rows.append(
+            {
+                "what": target.what,
+                "wanted": target.wanted,
+                "measured": {name: _cell(target, value) for name, value in values.items()},
+                "met": None if judged is None else target.met(judged),
+            }
+        )
+    return rows
+
+
 def _value(target: Target, by_evidence: dict[str, Any]) -> float | None:
     return target.value(by_evidence[target.evidence])
 

@@ -1,73 +1,167 @@
 """The command lines of the DAGs, without Airflow: every argument stays one, and the command line knows them all."""
 
-import shlex
-import subprocess
+from types import SimpleNamespace
 
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_dags.commands import INTERVAL_END, INTERVAL_START, Program, shell_line
+from airflow_dags import commands
+from airflow_dags.commands import Call, Covered, Program, SettingError, covered, reason
+
+START, END = "2026-11-20T08:00:00+00:00", "2026-11-20T09:00:00+00:00"
+CALLS = [
+    commands.source_freshness(END),
+    commands.lake_freshness(END),
+    commands.ingest(START, END),
+    commands.gates(("samples",), START, END),
+    commands.diagnose(START, END),
+    commands.forecast(END),
+    commands.anomalies(START, END),
+    commands.review(START, END),
+    commands.backfill("-30d", "now", "6h", "--dry-run"),
+]
+FULL = {
+    "THROTTLESCOPE_COMMAND": "nice -n 5 /opt/ts/bin/throttlescope",
+    "THROTTLESCOPE_MASTER": "spark://m:7077",
+    "THROTTLESCOPE_LAKE": "/data/my lake",
+    "THROTTLESCOPE_CONFIG": "/etc/throttlescope.toml",
+    "THROTTLESCOPE_PROMETHEUS": "http://prometheus:9090",
+    "THROTTLESCOPE_PULSAR_ADMIN": "http://b1:8080 http://b2:8080",
+    "THROTTLESCOPE_RECORDING": "",
+}
 
 
-def test_the_defaults_leave_sources_to_the_configuration():
-    assert Program().run("2026-11-20T08:00:00+00:00", "2026-11-20T09:00:00+00:00") == [
-        "throttlescope", "run", "--start", "2026-11-20T08:00:00+00:00", "--end", "2026-11-20T09:00:00+00:00", "--quiet",
+def test_a_configuration_is_enough():
+    line = Program(config="/etc/ts.toml").line(commands.ingest(START, END))
+    assert line == [
+        "throttlescope", "ingest", "--start", START, "--end", END, "--config", "/etc/ts.toml",
     ]  # fmt: skip
 
 
 def test_everything_can_be_set_by_the_environment():
-    program = Program.from_environment(
-        {
-            "THROTTLESCOPE_COMMAND": "nice -n 5 /opt/ts/bin/throttlescope",
-            "THROTTLESCOPE_LAKE": "/data/my lake",
-            "THROTTLESCOPE_CONFIG": "/etc/throttlescope.toml",
-            "THROTTLESCOPE_PROMETHEUS": "http://prometheus:9090",
-            "THROTTLESCOPE_PULSAR_ADMIN": "http://b1:8080 http://b2:8080",
-            "THROTTLESCOPE_RECORDING": "",
-        }
-    )
-    arguments = program.run("S", "E")
-    assert arguments[:5] == ["nice", "-n", "5", "/opt/ts/bin/throttlescope", "run"]
-    assert arguments[arguments.index("--lake") + 1] == "/data/my lake"
-    assert arguments.count("--pulsar-admin") == 2
-    assert "--recording" not in arguments
+    program = Program.from_environment(FULL)
+    line = program.line(commands.ingest(START, END))
+    assert line[:5] == ["nice", "-n", "5", "/opt/ts/bin/throttlescope", "ingest"]
+    assert line[line.index("--lake") + 1] == "/data/my lake"
+    assert line[line.index("--master") + 1] == "spark://m:7077"
+    assert line.count("--pulsar-admin") == 2
+    assert "--recording" not in line
     assert Program.from_environment({}) == Program()
+
+
+def test_only_who_asks_a_source_gets_its_address():
+    program = Program.from_environment(FULL)
+    assert "--prometheus" not in program.line(commands.diagnose(START, END))
+    fresh = program.line(commands.source_freshness(END))
+    assert "--prometheus" in fresh
+    assert "--pulsar-admin" not in fresh
+    assert "--master" not in fresh
+
+
+def test_a_cluster_takes_the_commands_that_use_spark():
+    program = Program(spark_submit="spark-submit --master yarn /opt/launch.py", master="spark://m", lake="/l")
+    assert program.line(commands.diagnose(START, END))[:5] == [
+        "spark-submit", "--master", "yarn", "/opt/launch.py", "diagnose",
+    ]  # fmt: skip
+    assert "spark://m" not in program.line(commands.diagnose(START, END))
+    assert program.line(commands.review(START, END))[:2] == ["throttlescope", "review"]
+
+
+@pytest.mark.parametrize(
+    ("program", "call", "told"),
+    [
+        (Program(), commands.review(START, END), "THROTTLESCOPE_LAKE"),
+        (Program(lake="/l"), commands.ingest(START, END), "THROTTLESCOPE_PROMETHEUS"),
+        (Program(lake="lake"), commands.review(START, END), "relative: lake"),
+        (Program(config="ts.toml"), commands.review(START, END), "relative: ts.toml"),
+    ],
+)
+def test_what_is_missing_is_told_by_its_name(program, call, told):
+    with pytest.raises(SettingError, match=told) as error:
+        program.line(call)
+    assert "Fix: " in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_lake_may_be_an_address():
+    assert Program(lake="s3://bucket/lake").line(commands.review(START, END))[-1] == "s3://bucket/lake"
 
 
 @given(
     st.lists(
-        st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20), min_size=1, max_size=5
+        st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20), min_size=1
     )
 )
-def test_the_shell_line_splits_into_the_arguments_again(arguments):
-    assert shlex.split(shell_line(arguments))[1:] == arguments
+def test_arguments_that_were_filled_in_stay_what_they_are(arguments):
+    line = Program(lake="/l").line(Call(("review",)), arguments)
+    assert line == ["throttlescope", *arguments, "--lake", "/l"]
 
 
-def test_a_real_shell_sees_the_same_arguments(tmp_path):
-    arguments = ["printf", r"%s\n", "a b", "$(id)", "`id`", "it's", "--x=;ls", "*"]
-    line = shell_line(arguments)
-    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert done.stdout.splitlines() == arguments[2:]
+def test_what_is_empty_once_filled_in_is_left_out():
+    line = Program(lake="/l", prometheus="http://p:1").line(commands.backfill("-1d", "--help", "6h", ""))
+    assert line[:5] == ["throttlescope", "backfill", "--start=-1d", "--end=--help", "--chunk=6h"]
+    assert "" not in line
 
 
-def test_the_interval_reaches_the_shell_as_a_template():
-    line = shell_line(Program().run())
-    assert f"--start '{INTERVAL_START}' --end '{INTERVAL_END}'" in line
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.arguments[0])
+@pytest.mark.parametrize("recordings", [(), ("one", "two")])
+def test_every_flag_is_one_that_the_command_has(call, recordings):
+    from throttlescope.app.cli.commands import app
+
+    program = Program(
+        master="local[2]", lake="/l", config="/c", prometheus="http://p:1", pulsar_admin=("http://a:1",)
+    )
+    if recordings and call.arguments[0] != "backfill":
+        program = Program(lake="/l", recordings=recordings)
+    command = typer.main.get_command(app)
+    words = [word for word in program.line(call)[1:] if not word.startswith("-")]
+    while hasattr(command, "commands") and (words[0] in command.commands or command.name is None):
+        command = command.commands[words.pop(0)]
+    options = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    flags = {word.split("=")[0] for word in program.line(call) if word.startswith("--")}
+    assert flags
+    assert flags <= options
+
+
+def events(*ranges):
+    return {
+        "samples": [
+            SimpleNamespace(extra={"start": low, "end": high} if low else {"other": 1})
+            for low, high in ranges
+        ]
+    }
+
+
+def test_a_run_covers_all_the_events_that_triggered_it():
+    told = events(
+        ("2026-11-20T09:00:00+00:00", "2026-11-20T10:00:00+00:00"),
+        # The same moments, written in another way.
+        ("2026-11-20T07:00:00Z", "2026-11-20T08:00:00Z"),
+        (None, None),
+    )
+    assert covered(told, {}) == Covered("2026-11-20T07:00:00Z", "2026-11-20T10:00:00+00:00")
+
+
+def test_parameters_come_before_events():
+    assert covered(events((START, END)), {"start": "a", "end": "b"}) == Covered("a", "b")
+
+
+@pytest.mark.parametrize("params", [{}, {"start": None, "end": None}, {"start": START, "end": None}])
+def test_a_run_that_nobody_gave_a_range_says_so(params):
+    with pytest.raises(SettingError, match="start and end"):
+        covered(events((None, None)), params)
 
 
 @pytest.mark.parametrize(
-    "program",
+    ("lines", "told"),
     [
-        Program(lake="l", config="c", prometheus="http://p:1", pulsar_admin=("http://a:1",)),
-        Program(lake="l", recordings=("one", "two")),
+        (["[1/3] Reading", "throttlescope: Gate samples stopped. ", "INFO ShutdownHookManager"], "Gate"),
+        (["something", "Killed", ""], "Killed"),
+        ([], "it said nothing"),
     ],
 )
-def test_every_flag_is_one_that_the_command_has(program):
-    import typer
-
-    from throttlescope.app.cli.commands import app
-
-    options = {name for option in typer.main.get_command(app).commands["run"].params for name in option.opts}
-    flags = {argument for argument in program.run("S", "E") if argument.startswith("--")}
-    assert flags <= options
+def test_the_reason_is_the_line_of_the_command(lines, told):
+    assert told in reason(lines)
+    assert "\n" not in reason(lines)

@@ -1,155 +1,158 @@
-"""The DAGs in an Airflow of their own: they import, they are complete, and the hourly one does its work."""
+"""The DAGs in an Airflow of their own: they import, they are complete, and the two hourly ones do their work."""
 
 import json
-import os
-import subprocess
-import sys
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from airflow_dags.commands import Tag
+from tests.airflow.own_airflow import DAGS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, block_start, format_time
+from throttlescope.ingest.times import BLOCK_MS, format_time
 
 pytestmark = pytest.mark.airflow
 
-ROOT = Path(__file__).parents[2]
-DAGS = ROOT / "airflow_dags"
-PYTHON = Path(os.environ.get("THROTTLESCOPE_AIRFLOW_PYTHON", ROOT / ".airflow-venv" / "bin" / "python"))
-RECORDINGS = ROOT / "ingest" / "recordings"
+NAMES = {"ingest_hourly", "diagnose_hourly", "forecast_daily", "review_weekly", "backfill"}
 
 
 @pytest.fixture(scope="module")
-def airflow(tmp_path_factory):
-    """Runs Airflow's Python with a home, a database and a configuration that end with the tests."""
-    if not PYTHON.exists():
-        pytest.skip(f"no Airflow in {PYTHON}: make airflow-env")
-    home = tmp_path_factory.mktemp("airflow")
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(home),
-        "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(DAGS),
-        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "AIRFLOW__CORE__UNIT_TEST_MODE": "False",
-        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
-        # Airflow imports the DAGs; without this it would leave __pycache__ beside them.
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-
-    def run(*arguments, timeout_s=120, **variables):
-        # A file and not a pipe: what was said before a timeout is what tells why.
-        with (home / "output.txt").open("w+b") as output:
-            try:
-                done = subprocess.run(
-                    [str(PYTHON), *arguments],
-                    env=environment | variables,
-                    cwd=home,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    timeout=timeout_s,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                output.seek(0)
-                lines = [
-                    line for line in output.read().decode().splitlines() if "No tasks to run" not in line
-                ]
-                pytest.fail(f"no end after {timeout_s} s: " + "\n".join(lines[-40:]))
-            output.seek(0)
-            return done.returncode, output.read().decode()
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def database(airflow):
-    code, output = airflow("-m", "airflow", "db", "migrate")
-    assert code == 0, output[-2000:]
-
-
-def dag_facts(airflow):
-    code, output = airflow(str(Path(__file__).with_name("dag_facts.py")), str(DAGS))
+def facts(airflow):
+    code, output = airflow(Path(__file__).with_name("dag_facts.py"), DAGS)
     assert code == 0, output[-2000:]
     return json.loads(output[output.index('{"import_errors"') :])
 
 
 @pytest.fixture(scope="module")
-def facts(airflow):
-    return dag_facts(airflow)
+def dags(facts):
+    return facts["dags"]
+
+
+def tasks(dags):
+    return [((dag_id, name), task) for dag_id, dag in dags.items() for name, task in dag["tasks"].items()]
 
 
 def test_every_file_imports_and_drags_no_product_code_along(facts):
     assert facts["import_errors"] == {}
     assert facts["product_modules"] == []
-    assert set(facts["dags"]) == {"ingest_hourly"}
+    assert set(facts["dags"]) == NAMES
+    assert all(dag["file"] == f"{dag_id}.py" for dag_id, dag in facts["dags"].items())
 
 
-def test_every_dag_is_complete(facts):
-    for dag_id, dag in facts["dags"].items():
-        assert len(dag["doc"]) > 200, dag_id
-        assert "careful" in dag["doc"], dag_id
+def test_every_dag_is_complete(dags):
+    for dag_id, dag in dags.items():
+        for heading in ("### What it does", "### Who owns it", "### When to be careful", "### Settings"):
+            assert heading in dag["doc"], (dag_id, heading)
         assert dag["tags"], dag_id
         assert set(dag["tags"]) <= set(Tag), dag_id
         assert dag["catchup"] is False, dag_id
         assert dag["max_active_runs"] == 1, dag_id
-        for name, task in dag["tasks"].items():
-            assert task["owner"] not in ("", "airflow"), (dag_id, name)
-            assert task["retries"] >= 1, (dag_id, name)
-            assert task["backs_off"], (dag_id, name)
-            assert task["timeout_s"], (dag_id, name)
+        # Written out: a date that moves is another one each time that the file is parsed.
+        assert dag["start_date"] == "2026-01-01T00:00:00+00:00", dag_id
 
 
-def test_start_dates_are_fixed(facts, airflow):
-    later = dag_facts(airflow)
-    for dag_id, dag in facts["dags"].items():
-        assert dag["start_date"] == later["dags"][dag_id]["start_date"]
-        assert datetime.fromisoformat(dag["start_date"]).hour == 0
+def test_every_tag_is_used(dags):
+    assert {tag for dag in dags.values() for tag in dag["tags"]} == set(Tag)
 
 
-def test_the_hourly_schedule_has_hours(facts):
+def test_every_task_is_complete(dags):
+    pools = json.loads((DAGS / "pools.json").read_text())
+    for name, task in tasks(dags):
+        assert task["operator"] == "CommandOperator", name
+        assert task["owner"] not in ("", "airflow"), name
+        assert task["retries"] >= 1, name
+        # 1 is what True counts as, and no back-off.
+        assert task["backs_off"] > 1, name
+        assert task["timeout_s"], name
+        assert task["doc"], name
+        assert task["pool"] in pools, name
+        assert 2 in task["final"], name
+    assert {task["pool"] for _, task in tasks(dags)} == set(pools)
+
+
+def test_only_late_data_is_asked_for_again_after_a_gate(dags):
+    for name, task in tasks(dags):
+        assert (3 in task["final"]) == (task["command"][0] != "freshness"), name
+
+
+def test_schedules_have_lengths(dags):
     """A plain "@hourly" would give intervals whose start is their end."""
-    assert facts["dags"]["ingest_hourly"]["timetable"] == "CronDataIntervalTimetable"
+    timetables = {dag_id: dag["timetable"] for dag_id, dag in dags.items()}
+    assert timetables == {
+        "ingest_hourly": "CronDataIntervalTimetable",
+        "forecast_daily": "CronDataIntervalTimetable",
+        "review_weekly": "CronDataIntervalTimetable",
+        "diagnose_hourly": "AssetTriggeredTimetable",
+        "backfill": "NullTimetable",
+    }
 
 
-def smallest_recording():
-    folders = [path.parent for path in RECORDINGS.glob("*/recording.json")]
-    return min(folders, key=lambda folder: (folder / "samples.parquet").stat().st_size)
+def test_assets_are_brought_by_one_and_waited_for(dags):
+    brings = {asset: name for name, task in tasks(dags) for asset in task["brings"]}
+    assert brings == {
+        "throttlescope_samples": ("ingest_hourly", "gates"),
+        "throttlescope_verdicts": ("diagnose_hourly", "gates"),
+    }
+    assert {dag_id: dag["waits_for"] for dag_id, dag in dags.items() if dag["waits_for"]} == {
+        "diagnose_hourly": ["throttlescope_samples"]
+    }
 
 
-@pytest.mark.timeout(500)
-def test_the_hourly_dag_does_its_work(airflow, database, tmp_path):
-    """The real command on a real recording: Airflow fills in the hour, the lake gets its verdicts."""
-    recording = smallest_recording()
-    facts = json.loads((recording / "recording.json").read_text())
-    hour_ms = block_start((facts["start_ms"] + facts["end_ms"]) // 2)
-    # A run by hand is for the last hour that was over at the time given.
-    code, output = airflow(
-        "-m", "airflow", "dags", "test", "ingest_hourly", format_time(hour_ms + BLOCK_MS),
-        timeout_s=450,
-        # Bounded by itself: Airflow puts it into a process group that does not end with Airflow.
-        THROTTLESCOPE_COMMAND=f"timeout 400 {Path(sys.executable).with_name('throttlescope')}",
-        THROTTLESCOPE_LAKE=str(tmp_path / "lake"),
-        THROTTLESCOPE_RECORDING=str(recording),
-    )  # fmt: skip
-    assert code == 0, output[-4000:]
+def test_freshness_comes_first(dags):
+    for dag_id in ("ingest_hourly", "forecast_daily", "review_weekly"):
+        (first,) = [task for task in dags[dag_id]["tasks"].values() if not task["after"]]
+        assert first["command"][0] == "freshness", dag_id
+
+
+def test_a_backfill_is_a_dry_run_unless_somebody_says_otherwise(dags):
+    params = dags["backfill"]["params"]
+    assert set(params) == {"start", "end", "chunk", "dry_run"}
+    assert params["dry_run"] is True
+
+
+@pytest.mark.prometheus
+@pytest.mark.long
+@pytest.mark.timeout(1000)
+def test_the_hourly_dags_do_their_work(airflow, database, source, tmp_path):
+    """A real Prometheus, the real commands: Airflow fills in the hour, the lake gets samples, then verdicts."""
     lake = Lake(tmp_path / "lake")
-    (run,) = lake.read("ingest_runs").to_pylist()
-    assert run["status"] == "done"
-    assert hour_ms <= run["start_ms"] < run["end_ms"] <= hour_ms + BLOCK_MS
-    verdicts = lake.read("verdicts")
-    assert verdicts.num_rows
-    starts_ms = verdicts["window_start_ms"].to_pylist()
-    assert hour_ms <= min(starts_ms) <= max(starts_ms) < hour_ms + BLOCK_MS
+    settings = {"THROTTLESCOPE_LAKE": lake.root, "THROTTLESCOPE_PROMETHEUS": source.url}
+    start, end = format_time(source.end_ms - BLOCK_MS), format_time(source.end_ms)
+    # A run by hand is for the last hour that was over at the time given.
+    code, output = airflow.dags_test("ingest_hourly", end, **settings)
+    assert code == 0, output[-4000:]
+    assert lake.read("samples").num_rows
+    assert lake.version("verdicts") is None
+    # The log has the progress, line by line, and the summary of the manifest.
+    assert "Reading prometheus_remote_read" in output
+    assert f"Run {lake.read('ingest_runs')['run_id'][0]}" in output
+
+    code, output = airflow.dags_test(
+        "diagnose_hourly", end, "--conf", json.dumps({"start": start, "end": end}), **settings
+    )
+    assert code == 0, output[-4000:]
+    runs = {row["command"]: row for row in lake.read("ingest_runs").to_pylist()}
+    assert {command: row["status"] for command, row in runs.items()} == {"ingest": "done", "diagnose": "done"}
+    starts_ms = lake.read("verdicts")["window_start_ms"].to_pylist()
+    assert starts_ms
+    assert source.end_ms - BLOCK_MS <= min(starts_ms) <= max(starts_ms) < source.end_ms
 
 
-def test_a_command_that_fails_fails_its_task(airflow, database):
-    """One try of the task alone, because ``dags test`` waits for retries; its own exit code is always 0."""
-    _, output = airflow(
-        "-m", "airflow", "tasks", "test", "ingest_hourly", "run", "2026-11-20T08:00:00Z",
-        THROTTLESCOPE_COMMAND="bash -c 'echo planted failure of $0; exit 3'",
+def test_a_gate_fails_its_task_at_once_and_in_one_line(airflow, database, tmp_path):
+    """``dags test`` waits for tries that are left: it ends, so there is none; the asset is not updated."""
+    program = tmp_path / "throttlescope"
+    program.write_text(
+        "#!/bin/sh\necho run $1\n[ $1 = freshness ] && exit 0\n"
+        "echo 'throttlescope: The gate samples stopped the run; got 3 resets.' >&2\necho 'and after it' >&2\nexit 3\n"
+    )
+    program.chmod(0o755)
+    code, output = airflow.dags_test(
+        "ingest_hourly", "2026-11-20T08:00:00Z", timeout_s=120, THROTTLESCOPE_COMMAND=str(program),
+        THROTTLESCOPE_LAKE=str(tmp_path / "lake"), THROTTLESCOPE_PROMETHEUS="http://127.0.0.1:9",
     )  # fmt: skip
-    assert "planted failure of run" in output, output[-2000:]
-    assert "returned a non-zero exit code 3" in output, output[-2000:]
+    assert code == 1, output[-2000:]
+    assert output.count("run ingest") == 1
+    assert "run quality" not in output
+    assert (
+        "The gate samples stopped the run; got 3 resets. (exit code 3: a gate stopped it; not tried again)"
+        in output
+    )

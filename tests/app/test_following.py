@@ -278,7 +278,7 @@ class Follower:
     def __init__(self, stop, *answers):
         self.stop, self.answers = stop, list(answers)
         self.source = SimpleNamespace(name="prometheus_remote_read http://p")
-        self.limits, self.stored = None, 0
+        self.limits, self.stored, self.told = None, 0, 0
         self.totals = {"cycles": 0}
 
     def cycle(self):
@@ -292,6 +292,9 @@ class Follower:
 
     def store(self):
         self.stored += 1
+
+    def tell_latest(self):
+        self.told += 1
 
 
 def done(**more):
@@ -319,7 +322,7 @@ def test_a_source_that_is_away_is_said_waited_for_and_caught_up(capsys, quick):
     assert events[5]["rss_bytes"] == pytest.approx(rss_bytes(), rel=0.5)
     assert len(err.splitlines()) == 4
     # What is held goes into the lake at the end, and the run's row with it.
-    assert (follower.stored, len(kept)) == (1, 2)
+    assert (follower.stored, follower.told, len(kept)) == (1, 1, 2)
 
 
 def test_a_source_that_never_had_anything_is_an_error(capsys, quick):

@@ -76,6 +76,7 @@ def test_following_gives_what_a_run_gives_afterwards(tmp_path, reader):
             while (done := follower.cycle()) is not None and done.behind:
                 pass
         follower.store()
+        follower.tell_latest()
         other = lake_with_limits(tmp_path / "run", recording)
         run(
             other.root, "--prometheus", server.url, "--start", recording.start_ms / 1000, "--end",
@@ -83,7 +84,7 @@ def test_following_gives_what_a_run_gives_afterwards(tmp_path, reader):
         )  # fmt: skip
     assert ages_s
     assert max(ages_s) < 120
-    for table in ("series", "samples", "signals", "verdicts"):
+    for table in ("series", "samples", "signals", "verdicts", "verdict_latest"):
         followed = rows_of(lake.root, table)
         assert followed
         assert followed == rows_of(other.root, table), table

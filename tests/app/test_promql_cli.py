@@ -138,7 +138,7 @@ def test_a_table_of_a_range_has_its_points_or_a_line_per_series(lake):
 
 def test_a_table_says_when_there_is_nothing_and_when_it_is_cut(lake, monkeypatch):
     assert "no series has a value then" in well(promql(lake, "nothing"))
-    monkeypatch.setattr("throttlescope.app.render_promql._ROWS_SHOWN", 1)
+    monkeypatch.setattr("throttlescope.app.render_promql.ROWS_SHOWN", 1)
     assert "1 more lines are left out; --format csv or json has them all." in well(promql(lake, "jobs_total"))
 
 

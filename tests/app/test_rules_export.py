@@ -23,7 +23,8 @@ from throttlescope.app.rules_export.inhibit import inhibit_rules
 from throttlescope.app.rules_export.limiters import RHO, _periods
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Alerting
-from throttlescope.app.web.address import SubscriptionAddress, SubscriptionsAddress
+from throttlescope.app.web.address.subscription import SubscriptionAddress
+from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.sources.recording import read_recording

@@ -79,7 +79,8 @@ def test_json_has_the_question_the_answer_and_what_it_rests_on(lake):
     )
     assert (found["at"], found["at_ms"]) == ("2026-11-20T08:15:00.001Z", START_MS + 1000 * SECONDS + 1)
     assert found["change"] == {
-        "limits": {"subscription.msg": 1200}, "consumers": None, "processing_ms": 2.0, "rate_msg_per_s": None,
+        "limits": {"subscription.msg": 1200}, "consumers": None, "processing_ms": 2.0, "rate_msg_per_s": None, "load": None,
+        "batch_msg": None,
         "words": "subscription.msg is 1,200 per 1 s instead of 500 and a consumer needs 2 ms for a message",
     }  # fmt: skip
     before, after = found["as_is"], found["changed"]

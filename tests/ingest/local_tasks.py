@@ -13,14 +13,10 @@ class LocalTasks:
     """As much of a session as a pull uses."""
 
     def __init__(self, cores: int = 2) -> None:
-        self.sparkContext = SimpleNamespace(defaultParallelism=cores)
         self.interrupted: list[str] = []
-
-    def addTag(self, tag: str) -> None:  # noqa: N802
-        pass
-
-    def interruptTag(self, tag: str) -> None:  # noqa: N802
-        self.interrupted.append(tag)
+        self.sparkContext = SimpleNamespace(
+            defaultParallelism=cores, addJobTag=lambda tag: None, cancelJobsWithTag=self.interrupted.append
+        )
 
     def range(self, start: int, end: int, step: int, partitions: int) -> _Frame:
         return _Frame(partitions)

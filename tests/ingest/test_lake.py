@@ -106,6 +106,15 @@ def test_adding_the_same_block_beside_another_run_is_a_conflict(tmp_path):
     assert lake.commit("samples", [elsewhere], run_id="r2", read_version=version) == 2
 
 
+def test_adding_the_same_block_to_a_table_that_was_not_there_is_a_conflict(tmp_path):
+    lake = Lake(tmp_path)
+    assert lake.version("samples") is None
+    lake.commit("samples", [write_data_file(lake.root, "samples", samples(values=(1.0,)))], run_id="r1")
+    mine = write_data_file(lake.root, "samples", samples(values=(2.0,)))
+    with pytest.raises(ConflictError, match="wrote the same rows"):
+        lake.commit("samples", [mine], run_id="r2", read_version=None)
+
+
 def test_racing_writers_lose_nothing(tmp_path):
     lake = Lake(tmp_path)
     faults = []
@@ -159,6 +168,25 @@ def test_rows_that_break_the_contract_are_refused(tmp_path):
         write_data_file(str(tmp_path), "samples", samples().drop_columns(["shard"]))
     with pytest.raises(InputError, match=r"truth.cause is a closed list; got \['lagging'\]"):
         write_data_file(str(tmp_path), "truth", truth(cause="lagging"))
+
+
+def test_rows_of_no_cluster_have_the_same_key(tmp_path):
+    """A NULL in a key is a value like any other: a finding of all clusters takes the place of the one before."""
+
+    def finding(cluster, rows):
+        row = {
+            "run_id": "r", "cluster": cluster, "gate": "door", "check": "c", "table": "series", "severity": "warning",
+            "success": False, "observed": None, "expected": None, "rows": rows, "example": None, "observed_ms": 0,
+            "date": "1970-01-01",
+        }  # fmt: skip
+        return pa.Table.from_pylist([row], schema=TABLES["quality"].loose_schema)
+
+    lake = Lake(tmp_path)
+    for cluster, rows in ((None, 1), ("", 2), (None, 3), ("a", 4)):
+        lake.upsert("quality", finding(cluster, rows), run_id="r")
+    found = {row["cluster"]: row["rows"] for row in lake.read("quality").to_pylist()}
+    assert lake.read("quality").num_rows == 3
+    assert found == {None: 3, "": 2, "a": 4}
 
 
 def test_duckdb_sees_every_table(tmp_path):

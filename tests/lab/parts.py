@@ -23,6 +23,9 @@ BROKER_VERSIONS = (BROKER_VERSION, "4.0.1")
 #: The newest version near the broker's whose command line is in Maven Central.
 ADMIN_TOOL, ADMIN_TOOL_VERSION = "pulsar-client-tools", "4.0.8"
 POM_FILE = Path(__file__).with_name("pom.xml")
+#: An S3 server on a folder whose conditional puts are atomic: it makes a hard link, which fails where the name is taken.
+OBJECT_STORE, OBJECT_STORE_VERSION = "s3proxy", "4.1.0"
+OBJECT_STORE_POM_FILE = Path(__file__).with_name("object_store.pom.xml")
 JAVA_MINIMUM = 17
 
 
@@ -67,6 +70,19 @@ def admin_tool_jars() -> list[Path]:
         with _locked(parts_dir() / "admin.lock"):
             if not marker.exists():
                 _fetch_jars(folder, ADMIN_TOOL_VERSION, ADMIN_TOOL)
+    return sorted(folder.glob("*.jar"))
+
+
+def object_store_jars() -> list[Path]:
+    """Return the class path of the S3 server, fetched from Maven Central once."""
+    folder = parts_dir() / f"{OBJECT_STORE}-{OBJECT_STORE_VERSION}"
+    marker = folder / f"{OBJECT_STORE}-{OBJECT_STORE_VERSION}.jar"
+    if not marker.exists():
+        with _locked(parts_dir() / "object-store.lock"):
+            if not marker.exists():
+                _fetch_class_path(
+                    folder, OBJECT_STORE_POM_FILE.read_text(), f"{OBJECT_STORE} {OBJECT_STORE_VERSION}"
+                )
     return sorted(folder.glob("*.jar"))
 
 
@@ -180,21 +196,25 @@ def _pom(version: str, artifact: str) -> str:
 
 
 def _fetch_jars(folder: Path, version: str, artifact: str = "pulsar-broker") -> None:
+    _fetch_class_path(folder, _pom(version, artifact), f"{artifact} {version}")
+
+
+def _fetch_class_path(folder: Path, pom: str, what: str) -> None:
     java_binary()
     if shutil.which("mvn") is None:
-        raise PartMissing("mvn not found, needed once to fetch the Pulsar broker: apt-get install maven")
+        raise PartMissing(f"mvn not found, needed once to fetch {what}: apt-get install maven")
     staging = folder.with_name(folder.name + ".part")
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True)
     pom_file = folder.with_name(f"{folder.name}.pom.xml")
-    pom_file.write_text(_pom(version, artifact))
+    pom_file.write_text(pom)
     _run(
         [
             "mvn", "-B", "-q", "-f", str(pom_file),
             "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={staging}",
         ],
         staging,
-        f"{artifact} {version} and its dependencies from Maven Central",
+        f"{what} and its dependencies from Maven Central",
         3600,
     )  # fmt: skip
     shutil.rmtree(folder, ignore_errors=True)

@@ -40,4 +40,13 @@ def naive_block_facts(block):
         "outside_block": sum(not start <= time < start + BLOCK_MS for time in [*times, *stale]),
         "negative_values": sum(value < 0 for value in values),
         "not_finite_values": sum(not math.isfinite(value) for value in values),
+        "zero_values": sum(value == 0 for value in values),
+        "falls": sum(after - before < 0 for before, after in itertools.pairwise(values)),
+        "shallow_falls": sum(
+            after - before < 0 and before + (after - before) > before / 2
+            for before, after in itertools.pairwise(values)
+        ),
+        "ahead_of_clock": 0
+        if len(values) != len(times)
+        else sum(value > time + 60_000 for value, time in zip(values, times, strict=True)),
     }

@@ -10,7 +10,7 @@ import pytest
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import DAY_MS
-from throttlescope.transforms.limits import effective_limits, resolve_limits
+from throttlescope.transforms.limits import effective_limits, limit_ladder, resolve_limits
 
 CLUSTER, NAMESPACE, SUB = "recorded", "t/n", "s"
 TOPIC = f"persistent://{NAMESPACE}/x"
@@ -407,3 +407,70 @@ def test_limits_go_to_the_lake_once(tmp_path):
     assert resolve_limits(lake, [CLUSTER], *span, run_id="again") == 6
     assert lake.version("limits") == version
     assert lake.read("limits").num_rows == 6
+
+
+# -- the ladder -------------------------------------------------------------------------------
+
+
+def ladder(rows, **key):
+    named = {"cluster": CLUSTER, "namespace": NAMESPACE, "topic": TOPIC, "partition": -1, "subscription": SUB}
+    return limit_ladder(rows, **(named | key))
+
+
+def test_a_ladder_has_every_record_in_order_and_one_winner_a_level():
+    rows = snapshot(
+        topic_subscription_dispatch_rate=rate(msg=70),
+        namespace={
+            "replication_clusters": ["pulsar-prod"],
+            "subscriptionDispatchRate": {"pulsar-prod": rate(size=9)},
+        },
+        broker_configuration_runtime=runtime(dispatchThrottlingRatePerSubscriptionInMsg="500"),
+    )
+    rungs = [rung for rung in ladder(rows) if rung.level == "subscription"]
+    assert [(rung.set_by, rung.rate_msg, rung.rate_bytes, rung.wins) for rung in rungs] == [
+        ("subscription_policy", None, None, False),
+        ("topic_policy", 70, None, True),
+        ("global_topic_policy", None, None, False),
+        ("namespace_policy", None, 9, False),
+        ("broker_file", 500, None, False),
+    ]
+    assert all(rung.is_known for rung in rungs)
+
+
+def test_a_missing_answer_lets_nothing_below_it_win():
+    rows = snapshot(
+        without=("global_topic_subscription_dispatch_rate",),
+        namespace={
+            "replication_clusters": ["pulsar-prod"],
+            "subscriptionDispatchRate": {"pulsar-prod": rate(msg=9)},
+        },
+    )
+    rungs = [rung for rung in ladder(rows) if rung.level == "subscription"]
+    assert [(rung.set_by, rung.is_known) for rung in rungs if not rung.is_known] == [
+        ("global_topic_policy", False)
+    ]
+    assert not any(rung.wins for rung in rungs)
+
+
+def test_the_winners_of_a_ladder_are_the_effective_limits():
+    answers = {
+        "topic_dispatch_rate": rate(msg=10),
+        "subscription_dispatch_rate": rate(size=10, period=5),
+        "namespace": {
+            "replication_clusters": ["pulsar-prod"],
+            "topicDispatchRate": {"pulsar-prod": rate(msg=7)},
+        },
+        "broker_configuration_runtime": runtime(dispatchThrottlingRateInMsg="3"),
+    }
+    compared = 0
+    for left_out in (*((name,) for name in answers), (), tuple(answers)):
+        rows = snapshot(**{name: body for name, body in answers.items() if name not in left_out})
+        effective = {row["level"]: row for row in effective_limits(rows)}
+        for level, row in effective.items():
+            winners = [rung for rung in ladder(rows) if rung.level == level and rung.wins]
+            compared += len(winners)
+            told = [(w.set_by, w.rate_msg, w.rate_bytes, w.period_s) for w in winners] or [
+                ("none", None, None, 1)
+            ]
+            assert told == [(row["set_by"], row["rate_msg"], row["rate_bytes"], row["period_s"])]
+    assert compared > 5

@@ -136,6 +136,16 @@ def test_however_the_work_is_cut_the_rows_are_the_same(lake):
     assert rows_of(hours).equals(whole)
 
 
+@pytest.mark.long
+def test_a_shard_that_is_cut_in_time_gives_the_same_rows(lake, monkeypatch):
+    whole = rows_of(plan_tasks(lake, ["east", "west"], START_MS, END_MS, parallelism=1))
+    monkeypatch.setattr("throttlescope.transforms.signals._CUT_ROWS", 1)
+    tasks = plan_tasks(lake, ["east", "west"], START_MS, END_MS, parallelism=100)
+    lengths = {task.end_ms - task.start_ms for task in tasks}
+    assert BLOCK_MS in lengths
+    assert rows_of(tasks).equals(whole)
+
+
 def test_a_cluster_without_samples_has_no_work(lake):
     assert plan_tasks(lake, ["north"], START_MS, END_MS, 2) == []
     assert plan_tasks(lake, ["east"], START_MS - 30 * DAY_MS, START_MS - 29 * DAY_MS, 2) == []

@@ -27,6 +27,7 @@ def table(url: str) -> str:
         ("subscriptions-cards", "children"),
         ("subscriptions-freshness", "children"),
         ("subscriptions-status", "children"),
+        ("subscriptions-exports", "children"),
         ("subscriptions-clusters", "data"),
         ("subscriptions-view", "children"),
         ("subscriptions-grid", "columnDefs"),

@@ -12,9 +12,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, TimeoutError, sync_playwright
 
+# The machine may be busy with servers under test: generous, and only ever waited for when something is wrong.
+TIMEOUT_MS = 90_000
+FOLLOWED_MS = 20_000
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--force-device-scale-factor=1"]
 
 
@@ -23,13 +27,116 @@ def chromium_path() -> str | None:
     return os.environ.get("CHROMIUM") or shutil.which("chromium")
 
 
+def new_context(browser, **options):
+    """What pages share: cookies, and the scripts that were loaded once."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    return context
+
+
+class Watched:
+    """A page, and everything that it asked for or complained about.
+
+    Parameters
+    ----------
+    context : BrowserContext, optional
+        Of other pages too; None: one of its own, made with the ``options``.
+    """
+
+    def __init__(self, browser, address, *, context=None, **options):
+        self.address, self.hosts, self.complaints = address, set(), []
+        self._own = new_context(browser, **options) if context is None else None
+        self.context = context or self._own
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(TIMEOUT_MS)
+        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).hostname))
+        self.page.on(
+            "console", lambda message: message.type == "error" and self.complaints.append(message.text)
+        )
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on(
+            "dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss())
+        )
+        self.page.on(
+            "response",
+            lambda answer: answer.status >= 400 and self.complaints.append(f"{answer.status} {answer.url}"),
+        )
+
+    def open(self, path="/subscriptions"):
+        self.page.goto(self.address + path)
+        return self.page
+
+    def go(self, path):
+        """Open another address as a link inside of the app does: nothing is loaded again."""
+        self.page.evaluate("path => window.throttlescope.navigate(path)", path)
+        return self.page
+
+    def checked(self):
+        """The page is closed: it complained of nothing and asked nobody but this machine."""
+        self.page.close()
+        if self._own is not None:
+            self._own.close()
+        assert self.complaints == []
+        # data: and blob: addresses have no host; everything else is this machine.
+        assert self.hosts - {None, ""} <= {"127.0.0.1"}
+
+
+def is_settled(page) -> None:
+    """Wait until nothing is being read any more and every chart and every grid in sight is drawn."""
+    page.wait_for_function(
+        """() => {
+            // What is hidden is not drawn.
+            const all = (what) => [...document.querySelectorAll(what)].filter((one) => one.getClientRects().length);
+            return !document.querySelector('.page-skeleton, [data-dash-is-loading="true"]')
+                && all('.dash-graph').every((graph) => graph.querySelector('.js-plotly-plot .main-svg'))
+                && all('.ag-header-row').every((row) => row.children.length);
+        }"""
+    )
+    # Two frames later what was just drawn is styled.
+    page.evaluate("() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
+
+
+def serious_findings(page, context=None) -> list[str]:
+    """What axe-core finds serious or critical on a page, or in the part of it that a selector names."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    return [
+        f"{finding['id']} ({finding['impact']}): {finding['help']}: {node['html'][:200]} {node['failureSummary']}"
+        for finding in Axe().run(page, context=context).response["violations"]
+        if finding["impact"] in ("serious", "critical")
+        for node in finding["nodes"]
+    ]
+
+
+def fits(page) -> bool:
+    """Whether nothing is wider than the window. A chart follows a new width in its own time, so it is waited for."""
+    try:
+        page.wait_for_function(
+            "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1",
+            timeout=FOLLOWED_MS,
+        )
+    except TimeoutError:
+        return False
+    return True
+
+
 @contextmanager
-def running_server(lake_path: str) -> Iterator[str]:
-    """The app as a person starts it: gunicorn in a process of its own on a free loopback port."""
+def running_server(lake_path: str, *, workers: int = 2, queries: int = 2) -> Iterator[str]:
+    """The app as a person starts it: gunicorn in a process of its own on a free loopback port.
+
+    Each worker loads and warms everything for itself: where nothing depends on there being two, one takes half the time.
+    ``queries`` in PromQL run at once in each.
+    """
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    program = "import sys; from throttlescope.app.web.server import serve; serve(sys.argv[1], port=int(sys.argv[2]))"
-    process = subprocess.Popen([sys.executable, "-c", program, lake_path, str(port)])
+    program = (
+        "import sys; from dataclasses import replace; from throttlescope.app.api.routes import DEFAULT_LIMITS; "
+        "from throttlescope.app.web.server import serve; port, workers, queries = map(int, sys.argv[2:]); "
+        "serve(sys.argv[1], port=port, workers=workers, limits=replace(DEFAULT_LIMITS, running=queries))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, lake_path, str(port), str(workers), str(queries)]
+    )
     address = f"http://127.0.0.1:{port}"
     try:
         _wait(f"{address}/healthz", process)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.app.web.browser import Watched, new_context, running_chromium, running_server
 from tests.app.web.sample_lake import write_sample_lake
 from throttlescope.app.web.data.reader import LakeReader
 
@@ -17,3 +18,41 @@ def sample_lake(tmp_path_factory) -> str:
 @pytest.fixture
 def reader(sample_lake) -> LakeReader:
     return LakeReader(sample_lake)
+
+
+@pytest.fixture(scope="session")
+def sample_address(sample_lake):
+    """Where the app runs, on the sample lake; every page may ask it, none can change it."""
+    with running_server(sample_lake) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def address(sample_address):
+    """Where the app runs; a module with a lake of its own says another."""
+    return sample_address
+
+
+# Of a module: Playwright has one at a time in a process, and other modules start their own.
+@pytest.fixture(scope="module")
+def browser():
+    """A real Chromium."""
+    with running_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def context(browser):
+    """What the pages of a module share: scripts are loaded once."""
+    context = new_context(browser)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def watched(browser, context, address):
+    """A page that may complain of nothing and ask nobody but this machine."""
+    watched = Watched(browser, address, context=context)
+    yield watched
+    watched.checked()
+    context.clear_cookies()

@@ -1,78 +1,88 @@
-"""Pictures of both pages for the README and the guide, from a lake that was really filled.
+"""Pictures of the main pages for the README and the guide, from the lake that the demo makes of recordings of a real broker.
 
-    python -m tests.app.web.screenshots --lake DIR [--out docs/images] [--subscription TEXT]
+    python -m tests.app.web.screenshots --lake DIR [--out docs/images]
 
-In: a lake. Out: PNG files, 1440 x 900 at first sight and whole pages. The first row that a search for
-TEXT finds is opened: by default a shipped recording whose byte counter ticks although its consumers are slow.
+In: a lake. Out: PNG files, 1440 x 900: what is seen without scrolling. A test takes them again and holds them against those kept.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
+from playwright.sync_api import Browser
+
 from tests.app.web.browser import running_chromium, running_server
+from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.web.address.what_if import WhatIfAddress
+from throttlescope.ingest.times import MINUTE_MS, parse_time
 
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
+TIMEOUT_MS = 120_000
+
+#: Held back by its own message limit, to the last minute before the limit is lifted.
+_HELD = Subscription("sub-msg-1000", "persistent://lab/sub-msg-1000/orders", -1, "billing")
+_AT_MS = parse_time("2026-11-20T11:30:00Z", now_ms=0)
+_WHAT_IF = WhatIfAddress(
+    _HELD,
+    _AT_MS - 10 * MINUTE_MS,
+    _AT_MS,
+    ahead="1h",
+    runs=("subscription.msg=1250", "subscription.msg=1500", "subscription.msg=2000"),
+)
+
+#: Pages by the name of their picture: where they are, and what is there when they are done.
+PICTURES = {
+    "overview": ("/", "#overview-content .card"),
+    "subscriptions": ("/subscriptions", "#subscriptions-grid .ag-row .cause-badge"),
+    "subscription": (SubscriptionAddress(_HELD, at_ms=_AT_MS).href(), ".js-plotly-plot .xtick text"),
+    "what-if-lab": (_WHAT_IF.href(), ".js-plotly-plot .xtick text"),
+}
 
 
-def take(
-    lake: str, out: Path, *, subscription: str | None = None, schemes=("light",), sizes=("desktop",)
+def shoot(
+    browser: Browser,
+    address: str,
+    out: Path,
+    *,
+    names: Sequence[str] = (),
+    scheme: str = "light",
+    size: str = "desktop",
 ) -> list[Path]:
-    """Take the pictures and return their paths."""
+    """Take pictures of pages that a server shows; their paths."""
     out.mkdir(parents=True, exist_ok=True)
+    width, height = SIZES[size]
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+    page.set_default_timeout(TIMEOUT_MS)
+    suffix = ("" if size == "desktop" else f"-{size}") + ("" if scheme == "light" else f"-{scheme}")
     taken = []
-    with running_server(lake) as address, running_chromium() as browser:
-        for scheme in schemes:
-            for size in sizes:
-                width, height = SIZES[size]
-                page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
-                page.goto(address)
-                page.wait_for_selector("#overview-content .card")
-                page.wait_for_timeout(500)
-                suffix = ("" if size == "desktop" else f"-{size}") + (
-                    "" if scheme == "light" else f"-{scheme}"
-                )
-                taken.append(_shot(page, out / f"overview{suffix}.png"))
-                page.goto(f"{address}/subscriptions")
-                page.wait_for_selector("#subscriptions-grid .ag-row .cause-badge")
-                page.wait_for_selector("#subscriptions-cards .card")
-                page.wait_for_timeout(1000)
-                taken.append(_shot(page, out / f"subscriptions{suffix}.png"))
-                if subscription:
-                    page.fill("#subscriptions-search", subscription)
-                    page.wait_for_timeout(800)
-                page.locator("#subscriptions-grid .ag-row[row-index='0'] a").first.click()
-                page.wait_for_selector("#answer")
-                page.wait_for_selector(".js-plotly-plot .xtick text")
-                page.wait_for_timeout(1500)
-                taken.append(_shot(page, out / f"subscription{suffix}-first-sight.png", whole=False))
-                taken.append(_shot(page, out / f"subscription{suffix}.png"))
-                page.close()
+    for name in names or PICTURES:
+        path, done = PICTURES[name]
+        page.goto(address + path)
+        page.wait_for_selector(done)
+        page.wait_for_function(
+            "() => !document.querySelector('.page-skeleton, [data-dash-is-loading=\"true\"]')"
+        )
+        page.wait_for_timeout(2000)
+        taken.append(out / f"{name}{suffix}.png")
+        page.screenshot(path=str(taken[-1]))
+    page.close()
     return taken
-
-
-def _shot(page, path: Path, *, whole: bool = True) -> Path:
-    page.screenshot(path=str(path), full_page=whole)
-    return path
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lake", required=True)
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
-    parser.add_argument("--subscription", default="slow-limit-bytes")
     parser.add_argument("--sizes", nargs="*", default=["desktop"], choices=list(SIZES))
     parser.add_argument("--schemes", nargs="*", default=["light"], choices=["light", "dark"])
     arguments = parser.parse_args()
-    for path in take(
-        arguments.lake,
-        arguments.out,
-        subscription=arguments.subscription,
-        schemes=arguments.schemes,
-        sizes=arguments.sizes,
-    ):
-        print(path)
+    with running_server(arguments.lake) as address, running_chromium() as browser:
+        for scheme in arguments.schemes:
+            for size in arguments.sizes:
+                for path in shoot(browser, address, arguments.out, scheme=scheme, size=size):
+                    print(path)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.web.sample_lake import HOSTILE_NAME
-from throttlescope.app.web.address import Subscription, SubscriptionAddress, SubscriptionsAddress
+from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.causes import ORDER
 from throttlescope.ingest.errors import InputError
 

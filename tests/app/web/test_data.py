@@ -5,9 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-from flask import Flask
 
 from tests.app.web.sample_lake import (
     END_MS,
@@ -18,11 +16,11 @@ from tests.app.web.sample_lake import (
     Sample,
     write_sample_lake,
 )
-from throttlescope.app.web.address import Subscription, SubscriptionsAddress
+from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.causes import ORDER
 from throttlescope.app.web.data import history, newest
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
 
 BILLING = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
@@ -238,23 +236,3 @@ def test_a_lake_that_vanished_reads_as_empty(tmp_path):
     assert names(reader)
     shutil.rmtree(tmp_path / "lake")
     assert names(reader) == []
-
-
-def test_a_request_is_answered_by_one_version_that_is_looked_for_once(tmp_path, monkeypatch):
-    lake = write_sample_lake(tmp_path)
-    reader, looked = LakeReader(tmp_path), []
-    current = LakeReader._current
-    monkeypatch.setattr(LakeReader, "_current", lambda self: looked.append(1) or current(self))
-    app = Flask("requests")
-    with app.test_request_context():
-        assert newest.freshness(reader).subscriptions > 1
-        rows = lake.read("verdicts").slice(0, 1).to_pylist()
-        rows[0]["subscription"] = "new"
-        lake.upsert(
-            "verdicts", pa.Table.from_pylist(rows, schema=TABLES["verdicts"].loose_schema), run_id="later"
-        )
-        before = newest.freshness(reader).subscriptions
-    assert len(looked) == 1
-    with app.test_request_context():
-        assert newest.freshness(reader).subscriptions == before + 1
-    assert len(looked) == 2

@@ -13,7 +13,7 @@ from tests.app.web.test_format import plain
 from tests.app.web.test_limits import minutes as signal_minutes
 from tests.app.web.test_runs import verdict
 from throttlescope.app.web import figures
-from throttlescope.app.web.address import Subscription
+from throttlescope.app.web.address.subscription import Subscription
 from throttlescope.app.web.data import history
 from throttlescope.app.web.figures.chart import CONFIG
 

@@ -7,11 +7,13 @@ import pyarrow as pa
 from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS, Phase, Sample, write_sample_lake
 from tests.app.web.test_pages import read
+from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data import overview as asked
 from throttlescope.app.web.data.overview import Run
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages import overview
+from throttlescope.app.web.shared_incident import shared_link
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import DAY_MS, MINUTE_MS, date_of
@@ -39,7 +41,7 @@ def test_the_next_loss_is_first_and_only_the_newest_forecast_counts(reader):
     assert rows[1]["predicted_ms"] == END_MS + 134 * MINUTE_MS
     assert rows[1]["cause"] == "throttled"
     said = read(overview.losses(rows, newest.freshness(reader), is_forecast=True))
-    assert "billing shop/checkout/orders ▲ Throttledsubscription.msg messages expire in 2 h 14 m" in said
+    assert "billing shop/checkout/orders ▲ Throttled subscription.msg messages expire in 2 h 14 m" in said
     assert "11-20 05:09 or later" in said
 
 
@@ -121,6 +123,17 @@ def test_shared_incidents_name_what_is_shared(tmp_path):
     assert [(row["kind"], row["shared_with"], row["subscriptions"]) for row in rows] == [
         ("topic_limiter", topic, 3)
     ]
-    said = read(overview.incidents(rows, newest.freshness(reader), are_judged=True))
+    shown = overview.incidents(rows, newest.freshness(reader), are_judged=True)
+    (link,) = find(shown, "Link")
+    opened = RollupsAddress.parse(link.href.partition("?")[2])
+    assert (opened.by, opened.name) == ("topic", topic)
+    broker = shared_link(
+        {"kind": "broker_limiter", "shared_with": "b:8080", "cluster": "c"}, START_MS, END_MS
+    )
+    opened = RollupsAddress.parse(broker.href.partition("?")[2])
+    assert opened == RollupsAddress(
+        "broker", clusters=("c",), name="b:8080", start_ms=START_MS, end_ms=END_MS
+    )
+    said = read(shown)
     assert "the topic's limit shop/web/feed" in said
     assert "3 on 1 topic" in said

@@ -1,17 +1,16 @@
-"""Runs in Python and in SQL are two ways to say the same; the naive way is a walk over every second minute."""
+"""Runs of one subscription and what stands of all are two ways to say the same; the naive way is a walk over every second minute."""
 
 from __future__ import annotations
 
-import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from throttlescope.app.web.data.latest import LATEST_SQL, RECENT_MS
 from throttlescope.app.web.runs import runs
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.models.diagnosis.standing import RECENT_MS, standing
 
 KEY = {
     "cluster": "c",
@@ -109,15 +108,14 @@ def test_runs_say_what_a_walk_over_the_minutes_says(windows):
 @given(_windows)
 @settings(max_examples=60)
 @pytest.mark.long
-def test_sql_says_the_same_for_all_subscriptions_at_once(windows):
+def test_the_table_of_the_newest_says_the_same_for_all_subscriptions_at_once(windows):
     rows = [verdict(start, start + length, *what) for start, length, what in windows]
     other = [row | {"subscription": "other"} for row in rows[: len(rows) // 2]]
-    connection = duckdb.connect()
-    connection.register("rows", pa.Table.from_pylist(rows + other, schema=TABLES["verdicts"].loose_schema))
-    connection.execute(LATEST_SQL.format(source="rows"))
     columns = "subscription, cause, limiter, since_ms, since_at_least, window_end_ms, main_cause, main_limiter, main_held_ms"
-    found = {row[0]: row[1:] for row in connection.execute(f"SELECT {columns} FROM latest").fetchall()}  # noqa: S608
     newest = max(row["window_end_ms"] for row in rows)
+    verdicts = pa.Table.from_pylist(rows + other, schema=TABLES["verdicts"].loose_schema)
+    latest = standing(verdicts, newest).select(columns.split(", ")).to_pylist()
+    found = {row["subscription"]: tuple(row.values())[1:] for row in latest}
     for name, own in (("s", rows), ("other", other)):
         if not own:
             assert name not in found

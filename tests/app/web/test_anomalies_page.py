@@ -1,0 +1,233 @@
+"""Anomalies: groups, filters, each kind of nothing, and one opened with its band; rows are those that the method really found."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app.web import lake_of_anomalies
+from tests.app.web.components import find, text_of, walk
+from tests.app.web.lake_of_anomalies import END_MS, HOSTILE, START_MS
+from tests.app.web.test_format import plain
+from tests.models.anomaly.lakes import minute_ms
+from throttlescope.app.web.address.anomalies import AnomaliesAddress, Opened
+from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.web.data import anomalies as asked
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.pages.anomalies import page, words
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.times import DAY_MS, MINUTE_MS
+
+TODAY = lake_of_anomalies.TODAY
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory) -> Lake:
+    return lake_of_anomalies.write(tmp_path_factory.mktemp("anomalies") / "lake")
+
+
+@pytest.fixture(scope="module")
+def rows(lake) -> list[dict]:
+    return [row for row in lake.read("anomalies").to_pylist() if row["state"] != "learning"]
+
+
+@pytest.fixture
+def reader(lake) -> LakeReader:
+    return LakeReader(lake.root)
+
+
+def read(part) -> str:
+    return " ".join(plain(text_of(part)).split())
+
+
+def shown(reader, address: AnomaliesAddress) -> str:
+    return read(page._parts(reader, address.href().partition("?")[2])[0])
+
+
+def opening(rows: list[dict], name: str, signal: str) -> tuple[dict, AnomaliesAddress]:
+    row = next(row for row in rows if row["subscription"] == name and row["signal"] == signal)
+    return row, AnomaliesAddress().to_open(row)
+
+
+# -- the address ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        AnomaliesAddress(),
+        AnomaliesAddress("a b", ("x", "y&z"), ("samples", "in_msg_rate"), ("up",), "open", START_MS, END_MS, page=4),
+        AnomaliesAddress(group="12ab", opened=Opened(Subscription("c", "t#u?", 3, HOSTILE), "throttled_events", START_MS)),
+    ],
+)  # fmt: skip
+def test_an_address_comes_back_as_it_was(address):
+    assert AnomaliesAddress.parse(address.href().partition("?")[2]) == address
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["signal=x", "direction=left", "state=learning", "from=2026-01-02&to=2026-01-01", "page=-1",
+     "cluster=c&topic=t&subscription=s", "cluster=c&topic=t&subscription=s&of=x&at=2026-01-01"],
+)  # fmt: skip
+def test_a_broken_address_says_what_is_wrong(query):
+    with pytest.raises(InputError):
+        AnomaliesAddress.parse(query)
+
+
+# -- the list ---------------------------------------------------------------------------------------
+
+
+def test_what_began_together_is_one_group(reader, rows):
+    found = asked.groups(reader, AnomaliesAddress(), START_MS, END_MS)
+    assert found.anomalies == len(rows)
+    assert found.total == len({(row["cluster"], row["group_id"]) for row in rows})
+    for group in found.groups:
+        mine = [row for row in rows if row["group_id"] == group["group_id"]]
+        assert group["subscriptions"] == len({row["subscription"] for row in mine})
+        assert (group["start_ms"], group["end_ms"]) == (
+            min(row["start_ms"] for row in mine), max(row["end_ms"] for row in mine),
+        )  # fmt: skip
+        assert len(found.rows[group["cluster"], group["group_id"]]) == min(len(mine), asked.MOST_OF_EACH)
+    assert [group["start_ms"] for group in found.groups] == sorted(
+        (group["start_ms"] for group in found.groups), reverse=True
+    )
+
+
+def test_the_list_says_what_when_how_much_and_who(reader):
+    said = shown(reader, AnomaliesAddress())
+    assert (
+        "Messages in and messages out of 2 subscriptions, sharing the topic persistent://acme/shop/orders"
+        in said
+    )
+    assert "▲ messages in above usual audit acme/shop/orders, partition 0 10-09 10:04 40 m" in said
+    assert "▼ messages in fell to zero export" in said
+    assert "◌ no samples arrived search acme/shop/clicks 10-09 15:00 1 h unknown samples every minute" in said
+    assert "▲ Throttled topic.msg" in said
+    assert "1 subscription partition is still being learned, the first until 2026-10-17 00:00:00 UTC" in said
+    assert HOSTILE in said
+
+
+def test_filters_let_through_what_they_say(reader, rows):
+    for address, kept in (
+        (AnomaliesAddress(signals=("samples",)), lambda row: row["signal"] == "samples"),
+        (AnomaliesAddress(directions=("down",)), lambda row: row["direction"] == "down"),
+        (AnomaliesAddress(search="ORDERS aud"), lambda row: row["subscription"] == "audit"),
+        (AnomaliesAddress(state="open"), lambda row: row["state"] == "open"),
+        (AnomaliesAddress(start_ms=minute_ms(TODAY, 890), end_ms=minute_ms(TODAY, 970)), lambda row: row["subscription"] == "search"),
+    ):  # fmt: skip
+        start_ms, end_ms = address.start_ms or START_MS, address.end_ms or END_MS
+        found = asked.groups(reader, address, start_ms, end_ms)
+        assert found.anomalies == sum(map(kept, rows)), address
+
+
+def test_counts_of_a_filter_do_not_know_that_filter(reader, rows):
+    counted = asked.counts(reader, AnomaliesAddress(signals=("samples",)), START_MS, END_MS)
+    assert counted["signal"] == {
+        signal: sum(row["signal"] == signal for row in rows) for signal in {row["signal"] for row in rows}
+    }
+    assert counted["direction"] == {"silence": 1}
+
+
+def test_one_group_is_shown_whole(reader, rows):
+    group_id = next(row["group_id"] for row in rows if row["subscription"] == "audit")
+    said = shown(reader, AnomaliesAddress(group=group_id))
+    assert "4 anomalies in 1 group" in said
+    assert "search" not in said
+
+
+def test_a_subscription_is_reached_at_that_time(reader, rows):
+    tree = page._parts(reader, "")[0]
+    links = [link for link in find(tree, "Link") if link.href.startswith("/subscription?")]
+    assert len(links) == len(rows)
+    for link in links:
+        there = SubscriptionAddress.parse(link.href.partition("?")[2])
+        assert any(
+            there.start_ms < row["start_ms"] and row["end_ms"] < there.end_ms
+            for row in rows
+            if row["subscription"] == there.subscription.subscription
+        )
+
+
+# -- nothing ----------------------------------------------------------------------------------------
+
+
+def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path, sample_lake):
+    assert "Nothing is left by these filters." in shown(reader, AnomaliesAddress(search="nobody"))
+    before = AnomaliesAddress(start_ms=START_MS - 12 * DAY_MS, end_ms=START_MS - 11 * DAY_MS)
+    assert "Nothing is stored of this range. The oldest row is of" in shown(reader, before)
+    calm = asked.Judged(True, END_MS, 0, None, START_MS)
+    assert "Nothing was unusual." in read(page.nothing(AnomaliesAddress(), calm, 0, END_MS))
+    young = shown(reader, AnomaliesAddress(start_ms=minute_ms(TODAY, 0), end_ms=minute_ms(TODAY, 200)))
+    assert "More history is needed." in young
+    assert "less than 14 d of history" in young
+    assert "Anomalies were never computed in this lake." in shown(LakeReader(sample_lake), AnomaliesAddress())
+    assert "No data yet." in shown(LakeReader(tmp_path), AnomaliesAddress())
+
+
+# -- one opened -------------------------------------------------------------------------------------
+
+
+def test_the_chart_has_the_band_that_judged(reader, rows):
+    row, address = opening(rows, "billing", "in_msg_rate")
+    tree = page.opened_part(reader, address)
+    (graph,) = find(tree, "Graph")
+    lines = {trace.name: trace for trace in graph.figure.data}
+    at = list(lines["expected"].x).index(row["worst_ms"] + MINUTE_MS)
+    assert lines["messages in, msg/s"].y[at] == pytest.approx(row["value"])
+    assert lines["expected"].y[at] == pytest.approx(row["expected"])
+    assert lines["usual (3 sigmas)"].y[at] == pytest.approx(row["high"])
+    assert lines["band, low"].y[at] == pytest.approx(row["low"])
+    bar = lines["usual as stored, worst minute"]
+    assert bar.y[0] + bar.error_y.array[0] == pytest.approx(row["high"])
+    (shade,) = [shape for shape in graph.figure.layout.shapes if shape.type == "rect"]
+    assert (shade.x0, shade.x1) == (row["start_ms"], row["end_ms"])
+    assert graph.config["showSendToCloud"] is False
+    assert "usual there 14.6 to 20 msg/s" in read(tree)
+
+
+def test_silence_is_told_apart_from_zero(reader, rows):
+    silent = page.opened_part(reader, opening(rows, "search", "samples")[1])
+    assert "That is no zero" in read(silent)
+    (graph,) = find(silent, "Graph")
+    gap = [y for x, y in zip(graph.figure.data[0].x, graph.figure.data[0].y, strict=True) if minute_ms(TODAY, 905) < x <= minute_ms(TODAY, 955)]  # fmt: skip
+    assert gap, "the silent minutes are on the axis"
+    assert set(gap) == {None}
+    zero = read(page.opened_part(reader, opening(rows, "export", "in_msg_rate")[1]))
+    assert "Samples arrived and said zero" in zero
+    assert "worst 0 msg/s" in zero
+
+
+def test_too_many_files_leave_the_stored_band(reader, rows, monkeypatch):
+    monkeypatch.setattr(asked, "MOST_FILES", 3)
+    row, address = opening(rows, "billing", "in_msg_rate")
+    tree = page.opened_part(reader, address)
+    assert "Only what was stored" in read(tree)
+    names = [trace.name for trace in find(tree, "Graph")[0].figure.data]
+    assert names == ["messages in, msg/s", "usual as stored, worst minute"]
+    value = find(tree, "Graph")[0].figure.data[0]
+    assert value.y[list(value.x).index(row["worst_ms"] + MINUTE_MS)] == pytest.approx(row["value"])
+
+
+def test_an_anomaly_of_an_old_link_is_explained(reader):
+    wanted = Opened(
+        Subscription("prod", "persistent://acme/shop/orders", 0, "billing"), "in_msg_rate", START_MS
+    )
+    assert "not in the lake any longer" in read(page.opened_part(reader, AnomaliesAddress(opened=wanted)))
+
+
+def test_names_are_text_and_links_stay_here(reader, rows):
+    _, address = opening(rows, HOSTILE, "in_msg_rate")
+    for part in walk([page._parts(reader, ""), page.opened_part(reader, address)]):
+        assert type(part).__name__ not in ("Markdown", "DangerouslySetInnerHTML", "Script", "Iframe", "Img")
+        target = getattr(part, "href", None)
+        assert target is None or (target.startswith("/") and "<" not in target)
+    for graph in find(page.opened_part(reader, address), "Graph"):
+        assert "onerror" not in str(graph.figure)
+
+
+@pytest.mark.parametrize("signal", words.SIGNALS)
+def test_every_signal_and_direction_has_words(signal):
+    for direction in words.DIRECTIONS:
+        row = {"signal": signal, "direction": direction, "value": 3.0, "high": 2.0, "low": 1.0}
+        assert words.what(row)
+        assert words.usual(row)

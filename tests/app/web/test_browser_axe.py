@@ -1,0 +1,42 @@
+"""No page may have a serious finding of axe-core: labels, focus, contrast, roles; light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app.web.browser import chromium_path, is_settled, serious_findings
+from throttlescope.app.web.pages import PAGES
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.long,
+    pytest.mark.skipif(
+        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
+    ),
+]
+
+KEY = (
+    "cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
+)
+#: What a page needs to show something; the others show something by themselves.
+QUERIES = {"/subscription": KEY, "/what-if": KEY}
+
+
+def settled(page) -> None:
+    """All of it is drawn, also what comes into sight below the fold."""
+    is_settled(page)
+    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+    is_settled(page)
+    page.evaluate("window.scrollTo(0, 0)")
+
+
+@pytest.mark.parametrize("path", sorted(PAGES))
+def test_no_serious_finding_light_and_wide_or_dark_and_narrow(watched, path):
+    page = watched.open(f"{path}?{QUERIES[path]}" if path in QUERIES else path)
+    settled(page)
+    assert serious_findings(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_selector("html[data-mantine-color-scheme=dark]")
+    settled(page)
+    assert serious_findings(page) == []

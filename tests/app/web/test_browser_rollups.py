@@ -1,0 +1,106 @@
+"""Roll-ups and limits in a real Chromium: from the table to a place, its limits over time, its neighbours; and which record won."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.app.web.browser import (
+    Watched,
+    chromium_path,
+    fits,
+    is_settled,
+    running_server,
+    serious_findings,
+)
+from tests.app.web.lake_of_limits import write_lake_of_limits
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.long,
+    pytest.mark.skipif(
+        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
+    ),
+]
+
+FEED = "/rollups?by=topic&cluster=sample-east&name=persistent%3A%2F%2Fshop%2Fweb%2Ffeed"
+SUBJECT = "/limits?cluster=recorded&topic=persistent%3A%2F%2Ft%2Fn%2Fx&partition=-1&subscription=s"
+
+
+def asked(page) -> dict:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_a_place_is_found_opened_and_its_range_shifted(watched):
+    page = watched.open("/rollups")
+    page.wait_for_selector("#rollups-grid .ag-row a")
+    page.click("#rollups-by >> text=Namespaces")
+    page.wait_for_selector("#rollups-grid .ag-row a >> text=shop/web")
+    page.keyboard.press("/")
+    page.keyboard.type("web east")
+    page.wait_for_selector("#rollups-status:has-text('1 namespace,')")
+    assert asked(page) == {"by": ["namespace"], "q": ["web east"], "view": ["recent"]}
+    page.click("#rollups-grid .ag-row a >> text=shop/web")
+    page.wait_for_selector("#rollups-heat .annotation-text")
+    assert page.is_hidden("#rollups-list")
+    assert "topic.msg of shop/web/feed" in page.inner_text("#rollups-heat")
+    page.keyboard.press("[")
+    page.wait_for_selector(".range-words:not(:has-text('03:00:00 UTC'))")
+    assert {"from", "to"} <= asked(page).keys()
+    page.go_back()
+    page.wait_for_selector(".range-words:has-text('03:00:00 UTC')")
+    page.click("#rollups-place .plain-table .row-link >> nth=0")
+    page.wait_for_selector("#answer")
+    page.go_back()
+    page.wait_for_selector("#rollups-heat")
+    page.go_back()
+    page.wait_for_selector("#rollups-grid .ag-row a >> text=shop/web")
+    assert page.input_value("#rollups-search") == "web east"
+
+
+def test_a_place_has_no_serious_finding_of_axe_and_fits_a_small_screen(watched):
+    page = watched.open(FEED)
+    page.wait_for_selector("#rollups-heat .annotation-text")
+    is_settled(page)
+    # The frame around it and the tables are judged with all pages.
+    assert serious_findings(page, "#page") == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    is_settled(page)
+    assert fits(page)
+
+
+@pytest.fixture
+def limits(browser, tmp_path_factory):
+    lake = write_lake_of_limits(tmp_path_factory.mktemp("limits") / "lake")
+    with running_server(lake.root, workers=1) as address:
+        watched = Watched(browser, address)
+        yield watched
+        watched.checked()
+
+
+def test_a_limit_is_found_and_its_ladder_is_read(limits):
+    page = limits.open("/limits")
+    page.wait_for_selector("#limits-grid .ag-row a")
+    page.wait_for_selector("#limits-changes .plain-table")
+    page.click(".toggle >> text=subscription >> nth=0")
+    page.wait_for_selector("#limits-status:has-text('2 limiters.')")
+    page.fill("#limits-search", "#s recorded")
+    page.wait_for_selector("#limits-status:has-text('1 limiter.')")
+    assert asked(page) == {"level": ["subscription"], "q": ["#s recorded"]}
+    page.click("#limits-grid .ag-row a")
+    page.wait_for_selector(".answer-body")
+    said = page.inner_text("#limits-below").replace("\N{NO-BREAK SPACE}", " ")
+    assert "✓ wins" in said
+    assert "hidden by the topic policy" in said
+    page.click(".answer-body:has-text('topic_dispatch_rate') summary >> nth=0")
+    page.wait_for_selector("#limits-changes .plain-table")
+    is_settled(page)
+    assert serious_findings(page, "#page") == []
+    page.go_back()
+    page.wait_for_selector("#limits-grid .ag-row a")
+    assert page.input_value("#limits-search") == "#s recorded"
+    limits.page.set_viewport_size({"width": 390, "height": 844})
+    page = limits.open(SUBJECT)
+    page.wait_for_selector(".answer-body")
+    assert fits(page)

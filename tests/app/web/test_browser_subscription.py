@@ -1,0 +1,130 @@
+"""The page of a subscription in a real Chromium: a zoom that can be shared, parts that come later, an answer that is kept."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.app.web.browser import chromium_path, fits
+from tests.app.web.sample_lake import START_MS
+from throttlescope.app.web.address.subscription import SubscriptionAddress
+from throttlescope.ingest.times import MINUTE_MS
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
+    ),
+]
+
+BILLING = "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
+ZOOM = "&zoom=2026-11-20T01:00:00Z..2026-11-20T01:30:00Z"
+# The range of each chart, in the milliseconds that Plotly keeps as text or as numbers.
+RANGES = (
+    "[...document.querySelectorAll('#subscription-content .js-plotly-plot')].map(graph => graph._fullLayout.xaxis.range"
+    ".map(end => typeof end === 'number' ? end : Date.parse(end.replace(' ', 'T') + 'Z')))"
+)
+
+
+def all_from(page, start_ms: int, end_ms: int) -> None:
+    page.wait_for_function(
+        f"([start, end]) => {{ const all = {RANGES}; return all.length > 3 && all.every(one => "
+        "Math.abs(one[0] - start) < 1000 && Math.abs(one[1] - end) < 1000); }",
+        arg=[start_ms, end_ms],
+    )
+
+
+def requests_of(page) -> list[str]:
+    seen: list[str] = []
+    page.on("request", lambda request: seen.append(request.url) if request.method == "POST" else None)
+    return seen
+
+
+def test_a_link_with_a_zoom_opens_zoomed_and_a_double_click_resets_it(watched):
+    page = watched.open(BILLING + ZOOM)
+    page.wait_for_selector(".js-plotly-plot .xtick text")
+    all_from(page, START_MS + 60 * MINUTE_MS, START_MS + 90 * MINUTE_MS)
+    page.wait_for_selector("#subscription-zoom-open:visible")
+    href = parse_qs(urlsplit(page.get_attribute("#subscription-zoom-open", "href")).query)
+    assert (href["from"], href["to"]) == (["2026-11-20T01:00:00Z"], ["2026-11-20T01:30:00Z"])
+    page.wait_for_load_state("networkidle")
+    seen, length = requests_of(page), page.evaluate("history.length")
+    page.locator(".js-plotly-plot .nsewdrag").nth(1).dblclick()
+    all_from(page, START_MS, START_MS + 180 * MINUTE_MS)
+    page.wait_for_function("() => !location.search.includes('zoom=')")
+    assert page.evaluate("history.length") == length
+    assert not seen, "a zoom asks the server nothing"
+
+
+def test_a_zoom_by_hand_stands_in_the_address_and_survives_a_reload(watched):
+    page = watched.open(BILLING)
+    page.wait_for_selector(".js-plotly-plot .xtick text")
+    page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot .xtick').length > 10")
+    page.wait_for_load_state("networkidle")
+    box = page.locator(".js-plotly-plot .nsewdrag").nth(1).bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 40, steps=8)
+    page.mouse.up()
+    page.wait_for_function("() => location.search.includes('zoom=')")
+    zoomed = SubscriptionAddress.parse(urlsplit(page.url).query).zoom_ms
+    assert START_MS + 50 * MINUTE_MS < zoomed[0] < START_MS + 58 * MINUTE_MS
+    all_from(page, *zoomed)
+    page.reload()
+    page.wait_for_selector(".js-plotly-plot .xtick text")
+    all_from(page, *zoomed)
+    page.wait_for_selector("#subscription-zoom-open:visible")
+    page.click("#subscription-zoom-open")
+    page.wait_for_function("() => !location.search.includes('zoom=')")
+    opened = SubscriptionAddress.parse(urlsplit(page.url).query)
+    assert (opened.start_ms, opened.end_ms) == zoomed
+    page.wait_for_selector("#subscription-zoom-open", state="hidden")
+
+
+def test_the_answer_what_comes_and_the_first_step_are_on_the_first_screen(browser, address):
+    for width, height in ((1440, 900), (390, 844)):
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.goto(address + BILLING)
+        page.wait_for_selector(".answer-when li")
+        for part in ("#answer", ".answer-do p >> nth=0", ".answer-when li >> nth=0"):
+            box = page.locator(part).bounding_box()
+            assert box["y"] + box["height"] <= height, (width, part)
+        assert fits(page)
+        page.close()
+
+
+def test_windows_come_as_the_table_is_scrolled_and_tell_themselves(watched):
+    page = watched.open(BILLING)
+    page.wait_for_selector("#answer")
+    page.locator("#subscription-windows").scroll_into_view_if_needed()
+    first = page.locator("#subscription-windows .ag-row[row-index='4'] a").first
+    first.wait_for()
+    first.click()
+    page.wait_for_function("() => location.search.includes('at=2026-11-20T02%3A56%3A00Z')")
+    page.wait_for_selector(".answer-newest")
+
+
+def test_pictures_of_evidence_are_drawn_and_described(watched):
+    page = watched.open(BILLING)
+    page.wait_for_selector("img.sparkline")
+    assert page.evaluate(
+        "[...document.querySelectorAll('img.sparkline')].every(one => one.naturalWidth > 0 && one.alt)"
+    )
+    assert page.get_attribute(".promql a >> nth=0", "href").startswith("/promql?query=sum%20by")
+
+
+@pytest.mark.long
+def test_advice_that_cannot_be_worked_out_is_said_and_kept_for_its_window(watched):
+    page = watched.open(BILLING)
+    page.click("#subscription-advice-ask")
+    page.wait_for_selector("#subscription-advice-ask:disabled")
+    page.wait_for_selector("text=The smallest change could not be worked out", timeout=60_000)
+    assert page.inner_text("#subscription-advice-ask") == "Work out the smallest change"
+    page.reload()
+    page.wait_for_selector("text=The smallest change could not be worked out")
+    page.goto(watched.address + BILLING + "&at=2026-11-20T02:00:00Z")
+    page.wait_for_selector(".answer-newest")
+    page.wait_for_load_state("networkidle")
+    assert page.locator("text=The smallest change could not be worked out").count() == 0
+    assert page.locator("button:has-text('Diagnose now')").is_disabled()

@@ -1,0 +1,291 @@
+"""Limits and policies: one row per limiter, which record won, what changed, and which kind of nothing it is when there is nothing."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pytest
+
+from tests.app.web.components import find, text_of
+from tests.app.web.lake_of_limits import OTHER, write_lake_of_limits
+from tests.app.web.sample_lake import END_MS, HOSTILE_NAME, START_MS
+from tests.app.web.test_format import plain
+from tests.app.web.test_pages import read
+from tests.transforms.test_limits import CLUSTER, NAMESPACE, SUB, TOPIC
+from throttlescope.app.change_rows import read_changes
+from throttlescope.app.verdict_rows import VerdictFilter
+from throttlescope.app.web.address.limits import LimitsAddress
+from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.web.data.limit_changes import changes
+from throttlescope.app.web.data.limit_subject import subject
+from throttlescope.app.web.data.limiters import NEAR_SHARE, known, limiters
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.pages.limits_page.page import changes_part, page_parts
+from throttlescope.app.web.pages.limits_page.table import columns, grid_row
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, date_of
+
+KEY = Subscription(CLUSTER, TOPIC, -1, SUB)
+SUBJECT = LimitsAddress(subject=KEY)
+
+
+@pytest.fixture(scope="module")
+def limits_lake(tmp_path_factory) -> str:
+    return write_lake_of_limits(tmp_path_factory.mktemp("limits") / "lake").root
+
+
+@pytest.fixture
+def limits_reader(limits_lake) -> LakeReader:
+    return LakeReader(limits_lake)
+
+
+# -- the table --------------------------------------------------------------------------------------
+
+
+def test_a_limiter_that_many_share_is_one_row(limits_reader):
+    rows, total = limiters(limits_reader, LimitsAddress())
+    told = {
+        (row["limiter"], row["topic"], row["subscription"]): (row["r"]["rate"], row["shared_by"])
+        for row in rows
+    }
+    assert told == {
+        ("broker.msg", None, None): (5000, 2),
+        ("topic.msg", TOPIC, None): (120, 2),
+        ("subscription.msg", TOPIC, SUB): (500, 1),
+        ("subscription.msg", TOPIC, OTHER): (500, 1),
+    }
+    assert total == 4
+    everything, total = limiters(limits_reader, LimitsAddress(without=True))
+    assert total == 8, "each in bytes as well"
+    assert sum(row["r"]["rate"] is None for row in everything) == 4
+
+
+def test_rows_are_those_of_the_newest_answers(limits_reader, limits_lake):
+    newest = {}
+    for row in Lake(limits_lake).read("limits").to_pylist():
+        key = (row["subscription"], row["level"])
+        newest[key] = max(row, newest.get(key, row), key=lambda one: one["observed_ms"])
+    rows, _ = limiters(limits_reader, LimitsAddress(without=True))
+    for row in rows:
+        level, unit = row["limiter"].split(".")
+        told = newest[(row["member"]["subscription"], level)]
+        assert row["r"]["rate"] == told[f"rate_{unit}"]
+        assert (row["r"]["set_by"], row["r"]["period_s"]) == (told["set_by"], told["period_s"])
+        assert row["observed_ms"] == told["observed_ms"]
+
+
+def test_use_is_that_of_every_minute_one_by_one(limits_reader, limits_lake):
+    shares = [
+        row["rho_topic_msg"]
+        for row in Lake(limits_lake).read("signals").to_pylist()
+        if row["subscription"] == SUB and row["rho_topic_msg"] is not None
+    ]
+    topic = next(row for row in limiters(limits_reader, LimitsAddress())[0] if row["limiter"] == "topic.msg")
+    assert topic["share"] == pytest.approx(max(shares))
+    assert topic["near_minutes"] == sum(share >= NEAR_SHARE for share in shares)
+    assert 0 < topic["near_minutes"] < topic["minutes"] == len(shares)
+
+
+def test_limits_that_bind_most_and_those_never_half_used(limits_reader):
+    often, _ = limiters(limits_reader, LimitsAddress(use="often"))
+    assert [row["limiter"] for row in often] == ["topic.msg"]
+    never, total = limiters(limits_reader, LimitsAddress(use="never"))
+    assert (never, total) == ([], 0), "of the others no use is known, which is not the same"
+
+
+def test_filters_and_order(limits_reader):
+    def named(address, **how):
+        return [row["limiter"] for row in limiters(limits_reader, address, **how)[0]]
+
+    assert named(LimitsAddress(levels=("broker", "topic"))) == ["topic.msg", "broker.msg"]
+    assert named(LimitsAddress(set_by=("broker_file",))) == ["broker.msg"]
+    assert named(LimitsAddress(search=f"{OTHER} {CLUSTER}")) == ["subscription.msg"]
+    assert named(LimitsAddress(namespaces=("no/such",))) == []
+    assert len(named(LimitsAddress(namespaces=(NAMESPACE,)))) == 4, "the broker's holds there as well"
+    assert named(LimitsAddress(clusters=("elsewhere",))) == []
+    rates = [
+        row["per_s"]
+        for row in limiters(limits_reader, LimitsAddress(), sort=[("rate", True), ("none", False)])[0]
+    ]
+    assert rates == [5000, 120, 50, 50]
+    assert named(LimitsAddress(), sort=[("rate", True)], start=1, end=2) == ["topic.msg"]
+
+
+def test_a_row_says_unit_period_and_what_its_events_prove(limits_reader):
+    rows = {
+        row["limiter"] + (row["subscription"] or ""): row
+        for row in limiters(limits_reader, LimitsAddress())[0]
+    }
+    shown = {name: {key: plain(value) for key, value in grid_row(row).items()} for name, row in rows.items()}
+    topic = shown["topic.msg"]
+    assert {column["field"] for column in columns(known(limits_reader))} <= topic.keys()
+    assert topic["owner"] == "t/n/x"
+    assert (topic["rate"], topic["rate_tip"]) == ("120 msg per 1 s", "120 msg/s")
+    assert topic["set_by"] == "topic policy"
+    assert topic["proof"] == "✓ evidence"
+    assert topic["near"].endswith(" of 180 m")
+    subscription = shown[f"subscription.msg{SUB}"]
+    assert (subscription["rate"], subscription["rate_tip"]) == ("500 msg per 10 s", "50 msg/s")
+    assert subscription["proof"] == "✓ evidence", "what counts is the period, not the second"
+    assert subscription["share"] == "\N{EN DASH}"
+    assert LimitsAddress.parse(urlsplit(subscription["href"]).query) == SUBJECT
+
+
+def test_how_fresh_and_what_is_not_known(limits_reader, reader):
+    told = known(limits_reader)
+    assert told.observed_ms >= START_MS + 2 * BLOCK_MS
+    assert (told.subscriptions, told.unknown) == (2, {"broker": 0, "topic": 0, "subscription": 0})
+    hidden, below, fresh, status, *_ = page_parts(limits_reader, "")
+    assert hidden is False
+    assert "policies read up to 2026-11-20 02:00:00 UTC" in read(fresh)
+    assert "data up to 2026-11-20 03:00:00 UTC" in read(fresh)
+    assert read(status).startswith("4 limiters.")
+    assert "Not known" not in read(below)
+    # The sample lake has signals with limits, and no answers of the admin API.
+    _, below, fresh, status, *_ = page_parts(reader, "")
+    assert "policies: never read" in read(fresh)
+    assert "No limits were read yet." in read(status)
+    assert known(reader).unknown == {"broker": 34, "topic": 34, "subscription": 34}
+
+
+def test_each_kind_of_nothing_has_its_own_words(limits_reader, tmp_path):
+    assert "No verdicts yet." in read(page_parts(LakeReader(tmp_path), "")[3])
+    said = page_parts(limits_reader, "?q=nobody")[3]
+    assert "4 limits are known; none fits the search" in read(said)
+    assert find(said, "Link")[0].href == "/limits"
+    assert "at least half used" in read(page_parts(limits_reader, "?use=never")[3])
+
+
+# -- the address ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        LimitsAddress(),
+        LimitsAddress("a b", ("c",), ("t/n", "t/m"), ("broker",), ("none", "topic_policy"), "often", True),
+        SUBJECT,
+        LimitsAddress(
+            subject=Subscription("c", "persistent://t/n/x", 3, HOSTILE_NAME), start_ms=START_MS, end_ms=END_MS
+        ),
+    ],
+)
+def test_an_address_comes_back_as_it_was(address):
+    assert LimitsAddress.parse(urlsplit(address.href()).query) == address
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?level=tenant",
+        "?set_by=me",
+        "?use=sometimes",
+        "?subscription=s",
+        "?from=now",
+        "?topic=x&cluster=c&subscription=s&partition=x",
+    ],
+)
+def test_an_unreadable_address_is_said(query):
+    with pytest.raises(InputError):
+        LimitsAddress.parse(query)
+
+
+# -- one subscription -------------------------------------------------------------------------------
+
+
+def test_the_ladder_says_which_record_won_and_what_it_hides(limits_reader):
+    said = read(page_parts(limits_reader, urlsplit(SUBJECT.href()).query)[1])
+    for words in (
+        "Limits of s topic persistent://t/n/x · not partitioned · cluster recorded",
+        "broker.msg 5 000 msg per 1 s",
+        "subscription.bytes none left out by the topic policy, which wins whole",
+        "topic policy 500 msg per 10 s; bytes not limited ✓ wins",
+        "namespace policy 9 000 B (8.79 KiB) per 1 s; messages not limited hidden by the topic policy",
+        "broker's configuration file nothing (both rates 0 or less count as not set) nothing to hide",
+        "What the admin API said",
+        "topic_dispatch_rate of persistent://t/n/x",
+        '"dispatchThrottlingRateInMsg": 120',
+        "subscription_dispatch_rate of persistent://t/n/x#s · nothing is set",
+    ):
+        assert words in said, words
+
+
+def test_the_winners_are_the_limits_in_force(limits_reader):
+    found = subject(limits_reader, KEY)
+    winners = {rung.level: rung for rung in found.ladder if rung.wins}
+    assert set(winners) == {"broker", "topic", "subscription"}
+    for level, rung in winners.items():
+        row = found.levels[level]
+        assert (rung.set_by, rung.rate_msg, rung.rate_bytes) == (
+            row["set_by"],
+            row["rate_msg"],
+            row["rate_bytes"],
+        )
+
+
+def test_a_subscription_that_nobody_asked_for_is_explained(limits_reader):
+    address = LimitsAddress(subject=Subscription(CLUSTER, "persistent://t/other/y", 2, "gone"))
+    said = read(page_parts(limits_reader, urlsplit(address.href()).query)[1])
+    assert "No limit of this subscription was read." in said
+    assert "An unknown limit is not the absence of one." in said
+    assert "None was seen." in read(changes_part(limits_reader, urlsplit(address.href()).query))
+
+
+def test_answers_are_text(tmp_path):
+    lake = Lake(tmp_path)
+    hostile = '{"x": "</pre><script>alert(1)</script>\\u202e", "y": ['
+    rows = [
+        {"cluster": CLUSTER, "scope": "namespace", "key": NAMESPACE, "body": hostile, "broker": None,
+         "observed_ms": START_MS, "date": date_of(START_MS)}
+    ]  # fmt: skip
+    lake.upsert("policies", pa.Table.from_pylist(rows, schema=TABLES["policies"].loose_schema), run_id="r")
+    page = page_parts(LakeReader(tmp_path), urlsplit(SUBJECT.href()).query)[1]
+    assert "The answers cannot be read." in read(page)
+    pre = find(page, "Pre")[0]
+    assert "</pre><script>" in pre.children, "a string among children, which React escapes"
+    assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in text_of(page)
+
+
+# -- changes ----------------------------------------------------------------------------------------
+
+
+def test_changes_are_those_of_the_command(limits_reader, limits_lake):
+    found = changes(limits_reader, LimitsAddress(), START_MS, END_MS)
+    told = read_changes(Lake(limits_lake), VerdictFilter(start_ms=START_MS, end_ms=END_MS))
+    assert found.total == 1
+    assert found.is_whole
+    event = found.events[0]
+    assert [one.to_row() for one in event.event.changes] == [one.change.to_row() for one in told]
+    assert len(told) == 2, "one for each subscription of the topic"
+    assert event.compared.to_row() in [one.to_row() for one in told]
+    assert event.compared.before.rho > 0.9 > event.compared.after.rho
+
+
+def test_changes_belong_to_a_range_and_to_what_is_filtered(limits_reader):
+    raised_ms = changes(limits_reader, LimitsAddress(), START_MS, END_MS).events[0].event.new_from_ms
+    assert changes(limits_reader, LimitsAddress(), START_MS, raised_ms).total == 0
+    assert changes(limits_reader, LimitsAddress(), raised_ms, raised_ms + 1).total == 1
+    for address, number in (
+        (SUBJECT, 1),
+        (LimitsAddress(namespaces=("no/such",)), 0),
+        (LimitsAddress(search="TAIL"), 1),
+        (LimitsAddress(levels=("broker",)), 0),
+    ):
+        assert changes(limits_reader, address, START_MS, END_MS).total == number
+    below = changes_part(limits_reader, "?from=2026-11-20T02:30:00Z&to=2026-11-20T03:00:00Z")
+    assert "None was seen." in read(below)
+    said = read(changes_part(limits_reader, urlsplit(SUBJECT.href()).query))
+    assert "topic.msg ▲ raised 60 msg/s now 120 msg/s 1 on 1 topic s t/n/x" in said
+    assert "This compares and does not prove" in said
+
+
+def test_the_range_shifts_by_links(limits_reader):
+    below = changes_part(limits_reader, "?level=topic")
+    links = {link.className: link.href for link in find(below, "Link") if getattr(link, "className", None)}
+    earlier = LimitsAddress.parse(urlsplit(links["range-link shift-earlier"]).query)
+    assert earlier.levels == ("topic",)
+    assert (earlier.start_ms, earlier.end_ms) == (END_MS - 2 * DAY_MS, END_MS - DAY_MS)
+    assert "2026-11-19 03:00:00 to 2026-11-20 03:00:00 UTC" in read(below)

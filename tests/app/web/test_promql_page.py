@@ -1,0 +1,350 @@
+"""The PromQL console: addresses, what it says of answers and of faults, and that it is no way around the API's limits."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from flask import Flask
+
+from tests.app.api.samples import END_MS, START_MS, series
+from tests.app.web.components import find, text_of
+from tests.app.web.test_format import plain
+from tests.app.web.test_server import call
+from tests.transforms.lakes import lake_of
+from throttlescope.app.api.endpoints import QueryLimits
+from throttlescope.app.api.errors import ApiError
+from throttlescope.app.api.turnstile import Turnstile
+from throttlescope.app.web.address.promql import PromqlAddress
+from throttlescope.app.web.data.asking import LONGEST_S, asking_of
+from throttlescope.app.web.figures.series import MOST_LINES, Drawn, look, series_figure
+from throttlescope.app.web.left import left
+from throttlescope.app.web.pages.promql.fault import fault_of_query, marked
+from throttlescope.app.web.pages.promql.page import page
+from throttlescope.app.web.pages.promql.view import read_view
+from throttlescope.app.web.pages.promql.words import words
+from throttlescope.app.web.server import create_app
+from throttlescope.ingest.errors import InputError
+from throttlescope.transforms.promql.errors import QueryCancelledError
+from throttlescope.transforms.promql.functions import FUNCTIONS
+from throttlescope.transforms.promql.parse import parse
+from throttlescope.transforms.promql.query import Options
+from throttlescope.transforms.promql.source import Series
+
+MARKS = "</script><img src=x onerror=alert(1)>\u202e\n{{x}}"
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory):
+    times_ms = START_MS + 15_000 * np.arange(121)
+    many = [
+        Series({"__name__": "many", "cluster": "c", "n": f"{n:02d}"}, times_ms, np.full(121, float(n)))
+        for n in range(60)
+    ]
+    hostile = Series({"__name__": "hostile", "cluster": "c", "topic": MARKS}, times_ms, np.arange(121.0))
+    return lake_of(tmp_path_factory.mktemp("console") / "lake", [*series(), *many, hostile])
+
+
+@pytest.fixture(scope="module")
+def app(lake):
+    return create_app(lake.root)
+
+
+def asked(app, query="", **parts):
+    view = read_view(
+        asking_of(app), PromqlAddress(query, **{"start_ms": START_MS, "end_ms": END_MS, **parts})
+    )
+    return view, page(view, asking_of(app))
+
+
+def said(app, query="", **parts) -> str:
+    return " ".join(plain(text_of(asked(app, query, **parts)[1])).split())
+
+
+# -- the address
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        PromqlAddress(),
+        PromqlAddress('sum by (a) (rate(x{b="</script>&#?"}[5m]))\n + 1', 1_000, 61_000, 15_000, "graph"),
+        PromqlAddress("up", end_ms=1_795_000_000_123, step_ms=1_500, tab="explain"),
+    ],
+)
+def test_an_address_comes_back(address):
+    assert PromqlAddress.parse(urlsplit(address.href()).query) == address
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("tab=pie", "a tab that does not exist"),
+        ("step=0", "The step in the address is out of range"),
+        ("step=" + "9" * 30, "The step in the address is out of range"),
+        ("step=often", "A duration cannot be read"),
+        ("from=yesterday", "A time cannot be read"),
+        ("from=-6h", "is relative"),
+        ("from=2026-11-20T03:00:00Z&to=2026-11-20T02:00:00Z", "The start is not before the end"),
+        ("query=" + "x" * 20_001, "too long"),
+    ],
+)
+def test_a_bad_address_is_a_page_that_explains(app, query, says):
+    with pytest.raises(InputError, match=says):
+        PromqlAddress.parse(query)
+    response = call(
+        app.server.test_client(),
+        "..promql-content.children...promql-shown.data..",
+        [
+            {"id": "address", "property": "search", "value": f"?{query}"},
+            {"id": "promql-again", "property": "data", "value": None},
+        ],
+        [{"id": "address", "property": "pathname", "value": "/promql"}],
+    )
+    assert says in json.dumps(response["promql-content"]["children"])
+
+
+# -- answers
+
+
+def test_nothing_asked_shows_examples_that_can_be_read_and_carry_their_times(app):
+    _, tree = asked(app)
+    links = [link for link in find(tree, "Link") if "query=" in (link.href or "")]
+    addresses = [PromqlAddress.parse(urlsplit(link.href).query) for link in links]
+    queries = {address.query for address in addresses if address.query}
+    assert len(queries) >= 4
+    for query in queries:
+        parse(query)
+    assert all(address.start_ms == START_MS and address.end_ms == END_MS for address in addresses)
+
+
+def test_a_table_says_what_all_share_once(app):
+    text = said(app, "up")
+    assert "2 lines, at 2023-11-14 22:43:20 UTC" in text
+    assert "Every series: __name__ = up cluster = prod job = pulsar" in text.replace("=", " = ").replace(
+        "  ", " "
+    )
+    assert "broker-0:8080 1" in text
+    assert "broker-1:8080 0" in text
+    assert "data up to 2023-11-14 22:43:20 UTC" in text
+
+
+def test_a_long_table_says_how_much_is_left_out(app):
+    assert "62 lines, at" in said(app, "many or up")
+    copies = " or ".join(f'label_replace(many, "m", "{n}", "n", ".*")' for n in range(5))
+    view, tree = asked(app, copies)
+    assert view.fault is None
+    assert "300 lines, at 2023-11-14 22:43:20 UTC; the first 200 are shown" in " ".join(
+        plain(text_of(tree)).split()
+    )
+    assert len(find(find(tree, "Tbody"), "Tr")) == 200
+    # A range of more than a hundred points is a line per series.
+    assert "points first last lowest highest" in said(app, "many[2m]")
+
+
+def test_a_scalar_a_string_and_nothing(app):
+    assert "1 line, at" in said(app, "1 + 1")
+    assert "A string: a ⟨U+000A⟩ b" in said(app, '"a \\n b"')
+    assert "No series has a value then." in said(app, "no_such_metric")
+    assert "No series has a value then." in said(app, "no_such_metric", tab="graph")
+
+
+def test_hostile_labels_are_shown_and_never_reach_the_chart(app):
+    for tab in ("table", "graph"):
+        view, tree = asked(app, "hostile or up", tab=tab)
+        assert view.fault is None
+        assert "⟨U+202E⟩⟨U+000A⟩" in text_of(tree)
+        for graph in find(tree, "Graph"):
+            assert "script" not in json.dumps(graph.figure.to_plotly_json(), default=str)
+        assert all("\u202e" not in (link.href or "") for link in find(tree, "Link"))
+
+
+def test_a_graph_draws_fifty_and_says_how_many_more(app):
+    _, tree = asked(app, "many", tab="graph")
+    text = " ".join(plain(text_of(tree)).split())
+    assert "60 series" in text
+    assert "drawn are the 50 with the greatest values, 10 more are not" in text
+    (graph,) = find(tree, "Graph")
+    assert len(graph.figure.data) == MOST_LINES == 50
+    assert {max(trace.y) for trace in graph.figure.data} == set(range(10, 60))
+    assert len({look(number) for number in range(MOST_LINES)}) == MOST_LINES, "two lines look alike"
+    keys = [text_of(row.children[0]).strip() for row in find(find(tree, "Tbody"), "Tr")]
+    assert keys == [trace.name for trace in graph.figure.data]
+
+
+def test_a_spike_is_drawn_however_many_points_there_are():
+    times_ms = np.arange(11_001, dtype=np.int64) * 1000
+    values = np.zeros(11_001)
+    values[4321], values[8765] = 99.0, -7.0
+    lines = [Drawn(times_ms, values)] * MOST_LINES
+    figure, is_short = series_figure(lines, start_ms=0, end_ms=11_000_000)
+    assert is_short
+    for trace in figure.data:
+        at = dict(zip(trace.x, trace.y, strict=True))
+        assert (at[4_321_000], at[8_765_000]) == (99.0, -7.0)
+    assert sum(len(trace.x) for trace in figure.data) < 30_000
+
+
+def test_flicker_is_bounded_and_gaps_are_gaps():
+    times_ms = np.arange(11_001, dtype=np.int64) * 1000
+    flicker = np.where(np.arange(11_001) % 2, np.arange(11_001.0), np.nan)
+    figure, _ = series_figure([Drawn(times_ms, flicker)] * MOST_LINES, start_ms=0, end_ms=11_000_000)
+    assert sum(len(trace.x) for trace in figure.data) < 60_000
+    hole = np.array([1.0, 2.0, np.nan, 4.0, np.inf, 6.0])
+    figure, _ = series_figure([Drawn(times_ms[:6], hole)], start_ms=0, end_ms=6_000)
+    assert figure.data[0].y == (1.0, 2.0, None, 4.0, None, 6.0)
+    assert figure.data[0].mode == "lines+markers", "a lone point would not be seen"
+
+
+def test_infinite_values_are_said(app):
+    text = said(app, "vector(1) / 0", tab="graph", step_ms=60_000)
+    assert re.search(r"\d+ infinite values are gaps", text)
+
+
+def test_notes_are_shown_with_their_kind(app):
+    text = said(app, "quantile(2, up) + rate(many[5m])")
+    assert "Warning: quantile value should be between 0 and 1, got 2" in text
+    assert "Info: metric might not be a counter" in said(app, "rate(many[5m])")
+
+
+def test_explain_is_what_the_command_prints(app):
+    view, tree = asked(app, "sum(rate(many[5m]))", tab="explain")
+    text = asking_of(app).queries.explain("sum(rate(many[5m]))", START_MS, END_MS, view.step_ms)
+    (shown,) = find(tree, "Pre")
+    assert shown.children == text
+    assert view.answer is None
+
+
+def test_the_same_question_for_other_programs(app):
+    _, tree = asked(app, 'up{instance="a\'b"}', tab="graph")
+    (link,) = find(tree, "A")
+    answer = app.server.test_client().get(link.href)
+    assert answer.get_json()["status"] == "success"
+    (copy,) = find(tree, "CopyButton")
+    assert copy.value.startswith("""throttlescope promql 'up{instance="a'"'"'b"}' --start """)
+
+
+# -- faults
+
+
+def test_the_place_of_an_error_is_marked_in_its_line():
+    text = "sum by (topic) (\n  rate(x[5m]\n)"
+    (mark,) = find(marked(text, 29), "Mark")
+    assert "line 2, column 13" in text_of(marked(text, 29))
+    assert mark.children == "\N{NO-BREAK SPACE}", "the end of the line has no character"
+    assert [part.children for part in find(marked("a +* b", 3), "Mark")] == ["*"]
+    # Far inside a long line, and beyond the end.
+    assert len(text_of(marked("x" * 10_000, 5_000))) < 400
+    assert "line 1, column 4" in text_of(marked("abc", 99))
+    assert "⟨U+202E⟩" in text_of(marked("a\u202eb", 2))
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("sum(", "line 1, column 5"),
+        ("rate(up)", "line 1, column 6"),
+        ("up +\n* 2", "line 2, column 1"),
+        ("info(up)", "is not supported"),
+        (MARKS, "PromQL cannot be read"),
+        ("(" * 5_000, "nested too deeply"),
+        ("up * on () up", "many-to-many|several|Several"),
+    ],
+)
+@pytest.mark.parametrize("tab", ["table", "graph"])
+def test_what_cannot_be_answered_is_explained(app, query, says, tab):
+    view, tree = asked(app, query, tab=tab)
+    assert view.fault is not None
+    assert re.search(says, plain(text_of(tree))), text_of(tree)
+
+
+# -- limits
+
+
+def test_a_page_waits_at_the_turnstile_of_the_api(lake):
+    app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
+    with asking_of(app).place():
+        view, tree = asked(app, "up")
+        assert "Too many queries run at once." in text_of(tree)
+        answer = app.server.test_client().get("/api/v1/query?query=1")
+        assert (answer.status_code, answer.get_json()["errorType"]) == (503, "unavailable")
+    view, _ = asked(app, "up")
+    assert view.fault is None, "the place was given back"
+
+
+def test_samples_steps_and_time_are_bounded_as_in_the_api(lake):
+    app = create_app(lake.root, limits=QueryLimits(Options(max_samples=10)))
+    assert "too many samples" in said(app, "many")
+    assert "--max-samples" not in said(app, "many")
+    app = create_app(lake.root, limits=QueryLimits(Options(timeout_s=1e-9)))
+    assert re.search("waited too long|timed out", said(app, "many"))
+    app = create_app(lake.root)
+    assert "exceeded maximum resolution" in said(app, "up", tab="graph", step_ms=1)
+    assert asking_of(app).limits.options.timeout_s == LONGEST_S < Options().timeout_s
+
+
+def test_an_evaluation_ends_when_nobody_waits(lake):
+    app = create_app(lake.root)
+    options = Options(is_cancelled=lambda: True)
+    with pytest.raises(QueryCancelledError):
+        asking_of(app).queries.instant("many", END_MS, options)
+
+
+def test_a_client_that_hangs_up_is_noticed_by_many_threads():
+    ours, theirs = socket.socketpair()
+    with Flask("x").test_request_context("/", environ_overrides={"gunicorn.socket": ours}):
+        is_gone = left()
+    assert not is_gone()
+    theirs.send(b"GET /next")
+    assert not is_gone(), "the next request is no goodbye"
+    assert ours.recv(100) == b"GET /next", "and stays where it is"
+    theirs.close()
+    found: list = []
+    threads = [threading.Thread(target=lambda: found.extend(is_gone() for _ in range(200))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 800
+    ours.close()
+    assert is_gone()
+    assert not left()(), "outside of a request nobody is known to have left"
+
+
+def test_a_fault_of_the_turnstile_says_what_to_do():
+    turnstile = Turnstile(1, 0)
+    with turnstile.place(1.0), pytest.raises(ApiError) as caught, turnstile.place(1.0):
+        pytest.fail("it was let in")
+    assert "Run it again" in text_of(fault_of_query("up", caught.value, timeout_s=50))
+
+
+# -- completion
+
+
+def test_every_function_that_is_carried_is_suggested():
+    kinds = {word["text"]: word["kind"] for word in words()}
+    assert {name for name, one in FUNCTIONS.items() if one.carried} == {
+        name for name, kind in kinds.items() if kind == "function"
+    }
+    assert "info" not in kinds
+    assert {kinds[name] for name in ("topk", "limit_ratio")} == {"aggregation"}
+
+
+def test_an_empty_lake_says_how_it_is_filled(tmp_path):
+    app = create_app(tmp_path)
+    assert read_view(asking_of(app), PromqlAddress("up")) is None
+    response = call(
+        app.server.test_client(),
+        "..promql-content.children...promql-shown.data..",
+        [
+            {"id": "address", "property": "search", "value": ""},
+            {"id": "promql-again", "property": "data", "value": None},
+        ],
+        [{"id": "address", "property": "pathname", "value": "/promql"}],
+    )
+    assert "No samples yet." in json.dumps(response)

@@ -1,0 +1,183 @@
+"""The smallest change, worked out when somebody asks: in words with its commands, not executed; or why there is none."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from tests.app.web.components import find
+from tests.app.web.sample_lake import START_MS
+from tests.app.web.test_pages import address, read
+from throttlescope.app.api.turnstile import Turnstile
+from throttlescope.app.incident.advising import Outcome, within
+from throttlescope.app.web.pages.subscription import advice
+from throttlescope.app.web.pages.subscription import page as subscription
+from throttlescope.app.web.pages.subscription.advice_words import advice as in_words
+from throttlescope.app.web.pages.subscription.shown import Shown, shown
+from throttlescope.app.web.pages.subscription.view import read_view
+from throttlescope.ingest.times import MINUTE_MS
+
+COMMAND = "pulsar-admin topicPolicies set-subscription-dispatch-rate persistent://shop/checkout/orders -s billing --msg-dispatch-rate 92"
+ROLLBACK = COMMAND.replace("92", "50")
+
+
+def span(low, high, likely=None) -> dict:
+    return {"low": low, "likely": likely, "high": high}
+
+
+def counterfactual(lever, limiter, entries, gain, earliest, latest, held_by) -> dict:
+    return {
+        "lever": lever,
+        "limiter": limiter,
+        "entries": entries,
+        "gain_entries": gain,
+        "earliest_drain_s": earliest,
+        "latest_drain_s": latest,
+        "held_by": held_by,
+        "effect": "sooner",
+    }
+
+
+FOUND = {
+    "cluster": "sample-east",
+    "subscription": "persistent://shop/checkout/orders#billing",
+    "at_ms": START_MS,
+    "target_s": 1800,
+    "backlog_entries": 214_000,
+    "as_is_entries": span(267_000, 269_000),
+    "primary": "limiter",
+    "replay_error_share": 0.02,
+    "counterfactuals": [
+        counterfactual("limiter", "subscription.msg", span(0, 0), span(267_000, 269_000), 840, 1140, "consumers"),
+        counterfactual("consumers", None, span(267_000, 269_000), span(0, 0), None, None, "subscription.msg"),
+    ],
+    "recommendations": [
+        {
+            "lever": "limit",
+            "words": "Raise the subscription's message limit from 50 msg/s to 92 msg/s.",
+            "change": "subscription.msg=92",
+            "earliest_drain_s": 1200,
+            "likely_drain_s": 1500,
+            "latest_drain_s": 1800,
+            "next_brake": "consumers",
+            "do": COMMAND,
+            "undo": ROLLBACK,
+            "risks": ["the broker reads and sends 92 msg/s instead of 50 while it drains"],
+            "verify": ["sum(pulsar_subscription_back_log{subscription=\"billing\"}) should fall by 12 entries/s"],
+        }
+    ],
+    "not_helping": ["Adding consumers will not help: the limit subscription.msg holds the backlog, however fast they are."],
+    "executed": False,
+    "notes": [],
+}  # fmt: skip
+
+
+def test_command_and_rollback_are_copied_as_they_are_and_marked_not_executed():
+    tree = in_words(FOUND)
+    copied = [button.value for button in find(tree, "CopyButton")]
+    assert copied[:2] == [COMMAND, ROLLBACK]
+    assert [read(part) for part in find(tree, "Pre")] == [COMMAND, ROLLBACK]
+    assert read(tree).count("not executed") == 3
+
+
+def test_risk_check_and_what_will_not_help_are_there():
+    said = read(in_words(FOUND))
+    assert "1. Raise the subscription's message limit from 50 msg/s to 92 msg/s." in said
+    assert "Gone in: 25 min (20 min to 30 min) · Then holds the drain: the consumers" in said
+    assert "Risk: the broker reads and sends 92 msg/s" in said
+    assert "How to verify" in said
+    assert "What will not help Adding consumers will not help" in said
+    assert "Counterfactuals: A limiter holds it: lifting it drains most." in said
+    assert "the limit subscription.msg 0 267 k to 269 k 14 min to 19 min the consumers" in said
+    assert "consumers that take all 267 k to 269 k 0 not by then the subscription message limit" in said
+
+
+def test_nothing_that_helps_is_said():
+    assert "Nothing that was tried drains it within 30 m." in read(in_words(FOUND | {"recommendations": []}))
+
+
+def test_a_rough_replay_is_called_rough():
+    assert "take these figures as rough" in read(in_words(FOUND | {"replay_error_share": 0.5}))
+    assert "rough" not in read(in_words(FOUND))
+
+
+def test_names_of_a_command_are_text():
+    hostile = FOUND["recommendations"][0] | {"do": "pulsar-admin 'a</code><script>b\u202e'"}
+    tree = in_words(FOUND | {"recommendations": [hostile]})
+    assert "⟨U+202E⟩" in read(find(tree, "Pre")[0])
+    assert find(tree, "CopyButton")[0].value.endswith("\u202e'"), "copied as it is"
+
+
+def test_an_answer_is_shown_for_its_own_window_alone(reader):
+    data = shown(read_view(reader, address("billing")))
+    kept = {"of": Shown.of(data).told_key, "found": FOUND, "why_not": None}
+    assert "The smallest change" in read(advice.answer_of(kept, data))
+    other = shown(read_view(reader, address("billing", at_ms=START_MS + 90 * MINUTE_MS)))
+    assert advice.answer_of(kept, other) is None
+    assert advice.answer_of(None, data) is None
+
+
+def test_a_limit_of_time_says_what_to_do(reader):
+    data = shown(read_view(reader, address("billing")))
+    why = {"of": Shown.of(data).told_key, "found": None, "why_not": "it took longer than 45 s"}
+    said = read(advice.answer_of(why, data))
+    assert "could not be worked out: it took longer than 45 s." in said
+    assert "ask again" in said
+
+
+def test_there_is_no_button_where_nothing_holds_it(reader):
+    def labels(name, **parts):
+        tree = subscription.page(read_view(reader, address(name, **parts)))
+        return [button.children for button in find(tree, "Button") if button.className != "chart-save"]
+
+    assert labels("billing") == ["Work out the smallest change", "Diagnose now"]
+    assert labels("audit") == ["Diagnose now"]
+
+
+def test_one_at_a_time_in_a_worker(reader, monkeypatch):
+    data, places = shown(read_view(reader, address("billing"))), Turnstile(running=1, waiting=0)
+    asked = []
+    monkeypatch.setattr(
+        advice, "advice_within", lambda *parts, **_: asked.append(parts) or Outcome(FOUND, None)
+    )
+    assert advice.worked_out(reader, places, data)["found"] is FOUND
+    (lake, question, at_ms) = asked[0]
+    assert lake == reader.lake_path
+    assert question.subscription == "persistent://shop/checkout/orders#billing"
+    assert (question.cluster, at_ms) == ("sample-east", data["window_ms"][1])
+    with places.place(1):
+        assert "try again in a moment" in advice.worked_out(reader, places, data)["why_not"]
+    assert "does not say" in advice.worked_out(reader, places, {})["why_not"]
+
+
+@pytest.mark.long
+def test_a_lake_without_samples_says_so(reader):
+    data, places = shown(read_view(reader, address("billing"))), Turnstile(running=1, waiting=0)
+    found = advice.worked_out(reader, places, data)
+    assert found["found"] is None
+    assert "Traceback" not in found["why_not"]
+    assert "could not be worked out" in read(advice.answer_of(found, data))
+
+
+def test_a_work_nobody_waits_for_is_ended():
+    began = time.monotonic()
+    program = [sys.executable, "-c", "import sys, time; sys.stdin.read(); time.sleep(60)"]
+    assert (
+        within(program, {"a": 1}, most_s=50, cancelled=lambda: True).why_not
+        == "nobody waited for it any more"
+    )
+    assert within(program, {"a": 1}, most_s=1.0).why_not == "it took longer than 1 s"
+    assert time.monotonic() - began < 20
+
+
+def test_a_work_that_takes_a_while_gives_its_whole_answer():
+    program = [
+        sys.executable,
+        "-c",
+        "import sys, json, time; n = len(sys.stdin.read()); time.sleep(1.3); json.dump({'found': {'n': n, 'x': 'y' * 300000}, 'why_not': None}, sys.stdout)",
+    ]
+    found = within(program, {"a": "b" * 200_000}, most_s=60).found
+    assert found["n"] == len('{"a": ""}') + 200_000
+    assert len(found["x"]) == 300_000

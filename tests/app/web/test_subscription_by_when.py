@@ -1,0 +1,122 @@
+"""What happens by when, as it was foretold for the told window: losses first, old ones marked, nothing made up."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from tests.app.web.components import find
+from tests.app.web.sample_lake import END_MS, START_MS, Phase, Sample, key, write_sample_lake
+from tests.app.web.test_pages import address, read
+from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.web.data.outlook import Outlook, outlook
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.pages.subscription import page as subscription
+from throttlescope.app.web.pages.subscription.by_when import by_when
+from throttlescope.app.web.pages.subscription.view import read_view
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.times import MINUTE_MS, date_of
+
+TOLD = {"window_end_ms": END_MS, "cause": "throttled"}
+BILLING = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
+
+
+def forecast(kind="ttl", state="expected", minutes=120, made_at_ms=END_MS, **more) -> dict:
+    expected = state == "expected"
+    return {
+        "kind": kind,
+        "state": state,
+        "method": "trend",
+        "made_at_ms": made_at_ms,
+        "predicted_ms": made_at_ms + minutes * MINUTE_MS if expected else None,
+        "low_ms": made_at_ms + (minutes - 20) * MINUTE_MS if expected else None,
+        "high_ms": made_at_ms + (minutes + 30) * MINUTE_MS if expected else None,
+        "probability": 0.83,
+        "consequence": "The broker drops them.",
+        "basis": "of 12 points",
+    } | more
+
+
+def said(*rows, told=TOLD, **more) -> str:
+    return read(by_when(Outlook(tuple(rows), are_stored=True, **more), told))
+
+
+def test_a_loss_says_when_its_interval_what_happens_and_how_likely():
+    assert said(forecast()) == (
+        "By when, if nothing changes Messages expire (TTL) in 2 h, at 05:00:00 UTC , 90 %: 04:40:00 to 05:30:00. "
+        "83 % likely before it is drained. The broker drops them."
+    )
+
+
+def test_losses_come_before_the_drain_and_what_does_not_come_is_last():
+    tree = by_when(
+        Outlook((forecast("quota_age", "never"), forecast("drain", minutes=20), forecast(minutes=90)), True),
+        TOLD,
+    )
+    rows = [read(row) for row in find(tree, "Li")]
+    assert rows[0].startswith("Messages expire (TTL) in 1 h 30 m")
+    assert rows[1] == "Drained in 20 m, at 03:20:00 UTC , 90 %: 03:00:00 to 03:50:00."
+    assert rows[2] == "The backlog quota by age is not reached at this rate."
+    assert [getattr(row, "className", None) for row in find(tree, "Li")] == ["loss", None, None]
+
+
+def test_no_trend_is_no_time():
+    assert "When it is drained cannot be told yet." in said(forecast("drain", "unknown"))
+    never = said(forecast("drain", "never", low_ms=END_MS + 60 * MINUTE_MS))
+    assert "It does not drain at this rate. In 9 of 10 cases not before 2026-11-20 04:00:00 UTC." in never
+
+
+def test_an_open_end_and_another_day_are_said():
+    words = said(forecast("drain", minutes=20, high_ms=None))
+    assert "90 %: 03:00:00 to open." in words
+    tomorrow = said(forecast("drain", minutes=22 * 60))
+    assert "90 %: 11-21 00:40" in tomorrow or "90 %: 00:40:00 to" in tomorrow
+
+
+def test_an_old_forecast_is_marked_and_a_new_one_is_not():
+    assert "Old: made 1 h earlier." in said(forecast(made_at_ms=END_MS - 60 * MINUTE_MS))
+    assert "Old" not in said(forecast(made_at_ms=END_MS - 15 * MINUTE_MS))
+
+
+def test_a_moment_that_has_passed_is_not_ahead():
+    words = said(forecast(made_at_ms=END_MS - 25 * MINUTE_MS, minutes=20))
+    assert "at 02:55:00 UTC, 5 m before this window's end" in words
+
+
+@pytest.mark.parametrize(
+    ("found", "told", "words"),
+    [
+        (Outlook(), TOLD, "The lake has no forecasts."),
+        (Outlook(are_stored=True), TOLD | {"cause": "healthy"}, "No backlog to forecast."),
+        (Outlook(are_stored=True), TOLD, "No forecast was made for it in the day before this window."),
+    ],
+)
+def test_each_kind_of_nothing_has_its_own_words(found, told, words):
+    assert words in read(by_when(found, told))
+
+
+def test_the_newest_forecast_up_to_the_window_counts(reader):
+    at_the_end = outlook(reader, BILLING, END_MS - 5 * MINUTE_MS, END_MS).forecasts
+    assert [(row["kind"], row["made_at_ms"]) for row in at_the_end] == [("ttl", END_MS), ("drain", END_MS)]
+    before = outlook(reader, BILLING, END_MS - 15 * MINUTE_MS, END_MS - 10 * MINUTE_MS).forecasts
+    assert [(row["kind"], row["made_at_ms"]) for row in before] == [("ttl", END_MS - 15 * MINUTE_MS)]
+    assert outlook(reader, BILLING, START_MS, START_MS + MINUTE_MS).forecasts == ()
+
+
+def test_it_stands_on_the_card(reader):
+    top, _, _ = read(subscription.page(read_view(reader, address("billing")))).partition("Verdict over time")
+    assert "By when, if nothing changes Messages expire (TTL) in 2 h 14 m, at 05:14:00 UTC" in top
+    assert "Drained in 20 m" in top
+
+
+def test_a_lake_without_these_tables_says_how_they_come(tmp_path):
+    sample = Sample("persistent://a/b/c", "bare", (Phase(0),))
+    lake = write_sample_lake(tmp_path, (sample,))
+    bare = LakeReader(lake.root)
+    found = outlook(bare, Subscription(sample.cluster, sample.topic, -1, "bare"), START_MS, END_MS)
+    assert not found.are_stored
+    row = key(sample) | forecast() | {"unit": "s", "method_version": "0", "date": date_of(END_MS)}
+    lake.upsert(
+        "forecasts", pa.Table.from_pylist([row], schema=TABLES["forecasts"].loose_schema), run_id="late"
+    )
+    assert outlook(bare, Subscription(sample.cluster, sample.topic, -1, "bare"), START_MS, END_MS).are_stored

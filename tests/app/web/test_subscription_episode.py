@@ -1,0 +1,86 @@
+"""The backlog that holds, in words: since when, how large, what held it when, and what a replay says would have drained it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from tests.app.web.components import find
+from tests.app.web.sample_lake import END_MS, START_MS
+from tests.app.web.test_pages import address, read
+from throttlescope.app.render_episodes import gain_text, lever_text
+from throttlescope.app.web.address.subscription import SubscriptionAddress
+from throttlescope.app.web.data.outlook import Outlook
+from throttlescope.app.web.pages.subscription.episode import counterfactual, this_backlog
+from throttlescope.app.web.pages.subscription.view import read_view
+from throttlescope.ingest.times import MINUTE_MS
+
+
+def tried(lever, limiter, low, likely, high) -> dict:
+    gains = {"gain_low_entries": low, "gain_likely_entries": likely, "gain_high_entries": high}
+    return {"lever": lever, "limiter": limiter, "effect": "sooner", "held_by": "consumers"} | gains
+
+
+ANSWER = {
+    "at_ms": END_MS,
+    "primary": "limiter",
+    "limiter": "subscription.msg",
+    "agrees": True,
+    "horizon_s": 1800,
+    "window_s": 1800,
+    "error_share": 0.012,
+    "failed": None,
+    "notes": [],
+    "tried": [
+        tried("limiter", "subscription.msg", 90_000.0, 98_000.0, 99_000.0),
+        tried("consumers", None, 0.0, 0.0, 0.0),
+        tried("together", None, None, None, None),
+    ],
+} | {
+    f"gain_{which}_entries": value
+    for which, value in (("low", 90_000.0), ("likely", 98_000.0), ("high", 99_000.0))
+}
+
+
+def test_since_when_how_large_and_what_held_it_when(reader):
+    view = read_view(reader, address("billing"))
+    (part,) = this_backlog(view.outlook, view.address)
+    said = read(part)
+    assert "This backlog Since 2026-11-20 01:" in said
+    assert "so far." in said
+    assert "214 k entries at 03:00:00 UTC, not drained." in said
+    assert "▲ Throttled subscription.msg" in said
+    stretches = [SubscriptionAddress.parse(urlsplit(link.href).query).at_ms for link in find(part, "Link")]
+    assert stretches == sorted(stretches)
+    assert stretches[-1] == END_MS
+
+
+def test_a_window_without_a_backlog_has_none(reader):
+    view = read_view(reader, address("billing", at_ms=START_MS + 20 * MINUTE_MS))
+    assert this_backlog(view.outlook, view.address) == []
+
+
+def test_a_lake_without_episodes_says_how_they_come(reader):
+    view = read_view(reader, address("billing"))
+    assert "throttlescope episodes --store" in read(this_backlog(Outlook(), view.address))
+
+
+def test_a_counterfactual_says_what_each_lever_would_have_drained():
+    said = read(counterfactual(ANSWER))
+    assert "A limiter holds it: lifting it drains most." in said
+    assert "Without the limit subscription.msg: 98 k (90 k to 99 k) entries less 30 m later." in said
+    assert "With consumers that take all: no entry less 30 m later." in said
+    assert "With both together: how much less cannot be told 30 m later." in said
+    assert "A replay of the 30 m up to 2026-11-20 03:00:00 UTC, off by 1 % of its largest backlog." in said
+    assert "The verdict says another." in read(counterfactual(ANSWER | {"agrees": False}))
+
+
+def test_what_failed_is_said_and_nobody_asked_is_nothing():
+    assert read(counterfactual({"failed": "A replay would take too long"})) == (
+        "Counterfactual No answer: A replay would take too long"
+    )
+    assert counterfactual(None) == []
+
+
+def test_the_command_line_says_the_same():
+    assert gain_text(ANSWER) == "98,000 (90,000 to 99,000)"
+    assert lever_text(ANSWER) == "limiter subscription.msg -98,000 (90,000 to 99,000)"

@@ -1,0 +1,130 @@
+"""The button that asks Prometheus: a verdict of a real recording in its place, one at a time, and each fault said."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.app.now.recorded import Recorded, settings
+from tests.app.web.components import find
+from tests.app.web.test_pages import address, read
+from throttlescope.app.config import load_settings
+from throttlescope.app.now import CancelledError
+from throttlescope.app.web import live as live_module
+from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.web.live import Live
+from throttlescope.app.web.pages.subscription import now
+from throttlescope.app.web.pages.subscription import page as subscription
+from throttlescope.app.web.pages.subscription.shown import shown
+from throttlescope.app.web.pages.subscription.view import read_view
+from throttlescope.app.web.shell import explained
+from throttlescope.ingest.errors import InputError, SourceError
+
+NAME = "slow-one-of-three"
+
+
+@pytest.fixture
+def recorded(monkeypatch) -> Recorded:
+    """The recording in the place of the sources, at a moment of its first state."""
+    found = Recorded(NAME)
+    _, end_ms = found.state("first")
+    found.take_the_place_of_the_sources(monkeypatch, found.said(end_ms))
+    monkeypatch.setattr(live_module.time, "time", lambda: end_ms / 1000)
+    monkeypatch.setattr(live_module, "DEADLINE_S", 600.0)
+    return found
+
+
+def key(cluster=NAME) -> Subscription:
+    return Subscription(cluster, f"persistent://lab/{NAME}/orders", -1, "billing")
+
+
+def nobody_left() -> bool:
+    return False
+
+
+def test_it_tells_what_holds_at_this_moment(recorded):
+    said = read(now.card(Live(settings()).diagnose(key(), cancelled=nobody_left)))
+    assert said.startswith("Now ● Slow consumers")
+    assert "The consumers cannot keep up." in said
+    assert "Consumers: 1 of 3 consumers is slow" in said
+    assert "Nothing was stored." in said
+    assert "data up to 2026-" in said
+
+
+def test_another_clusters_prometheus_is_not_taken_for_this_ones(recorded):
+    with pytest.raises(InputError, match="another cluster's"):
+        Live(settings()).diagnose(key("elsewhere"), cancelled=nobody_left)
+
+
+def test_of_several_clusters_the_one_of_that_name_is_asked():
+    clusters = {name: {"prometheus": {"url": "http://127.0.0.1:9"}} for name in ("east", "west")}
+    live = Live(load_settings(None, {"clusters": clusters}))
+    assert live._cluster_of(key("west")) == "west"
+    with pytest.raises(InputError, match="No Prometheus of this cluster is configured"):
+        live._cluster_of(key("north"))
+
+
+def test_one_at_a_time_and_one_that_waits(recorded, monkeypatch):
+    live, begun, go_on = Live(settings()), threading.Event(), threading.Event()
+
+    def slow(*_, **__):
+        begun.set()
+        go_on.wait(60)
+        raise SourceError("enough")
+
+    monkeypatch.setattr("throttlescope.app.now.diagnose_now", slow)
+
+    def ask():
+        with pytest.raises(SourceError):
+            live.diagnose(key(), cancelled=nobody_left)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    threads[0].start()
+    assert begun.wait(60)
+    threads[1].start()
+    for _ in range(200):
+        if not live._places._admitted._value:
+            break
+        threading.Event().wait(0.02)
+    with pytest.raises(SourceError, match="Another diagnosis is at work"):
+        live.diagnose(key(), cancelled=nobody_left)
+    go_on.set()
+    for thread in threads:
+        thread.join(60)
+
+
+def test_whoever_leaves_waits_no_longer(recorded):
+    with pytest.raises(CancelledError):
+        Live(settings()).diagnose(key(), cancelled=lambda: True)
+
+
+def test_without_a_source_the_button_is_disabled_and_says_what_to_configure(reader):
+    assert Live.of(load_settings(None, {})) is None
+    tree = subscription.page(read_view(reader, address("billing")))
+    (button,) = [part for part in find(tree, "Button") if part.children == "Diagnose now"]
+    assert button.disabled
+    assert "start serve with --prometheus URL" in read(tree)
+
+
+def test_with_a_source_it_can_be_pressed(reader):
+    live = Live.of(settings())
+    tree = subscription.page(read_view(reader, address("billing")), live)
+    (button,) = [part for part in find(tree, "Button") if part.children == "Diagnose now"]
+    assert not getattr(button, "disabled", False)
+    assert button.id == "subscription-now-ask"
+
+
+def test_a_prometheus_that_is_down_is_a_panel(reader):
+    data = shown(read_view(reader, address("billing")))
+    said = read(explained(lambda: now.asked_now(Live(settings()), data))())
+    assert "127.0.0.1:9" in said
+    assert "could not be built" not in said
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"href": "x"}, {"href": "/subscription?cluster=a", "start_ms": "x"}, "text"]
+)
+def test_a_request_that_says_nothing_is_refused(data):
+    said = read(explained(lambda: now.asked_now(Live(settings()), data))())
+    assert "does not say what its page shows" in said or "does not name a subscription" in said

@@ -1,0 +1,99 @@
+"""Times in the reader's zone: what is printed moves, what is stored and linked does not."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+
+from throttlescope.app.web import format as fmt
+from throttlescope.app.web import zone
+from throttlescope.app.web.figures.chart import chart, time_title
+from throttlescope.ingest.times import parse_time
+
+WINTER_MS = parse_time("2026-01-20T02:58:30Z", now_ms=0)
+SUMMER_MS = parse_time("2026-07-20T23:30:00Z", now_ms=0)
+
+
+@pytest.fixture
+def asked_from():
+    """A request of a browser that chose a zone."""
+    app = Flask(__name__, root_path="/")
+
+    def context(name: str):
+        # A cookie's value is written as the browser's script writes it.
+        return app.test_request_context(headers={"Cookie": f"{zone.COOKIE}={quote(name, safe='')}"})
+
+    return context
+
+
+def test_nobody_chose_utc(asked_from):
+    assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
+    with asked_from(""):
+        assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
+        assert zone.name() == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("name", "winter", "summer"),
+    [
+        ("Europe/Berlin", "2026-01-20 03:58:30 UTC+01:00", "2026-07-21 01:30:00 UTC+02:00"),
+        ("Asia/Kolkata", "2026-01-20 08:28:30 UTC+05:30", "2026-07-21 05:00:00 UTC+05:30"),
+        (
+            "America/New_York",
+            "2026-01-19 21:58:30 UTC\N{MINUS SIGN}05:00",
+            "2026-07-20 19:30:00 UTC\N{MINUS SIGN}04:00",
+        ),
+    ],
+)
+def test_a_zone_moves_every_time_and_says_by_how_much(asked_from, name, winter, summer):
+    with asked_from(name):
+        assert (fmt.moment(WINTER_MS), fmt.moment(SUMMER_MS)) == (winter, summer)
+        assert fmt.clock(WINTER_MS) == winter.split(" ", 1)[1]
+        with zone.utc():
+            assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
+        assert fmt.moment(WINTER_MS) == winter
+
+
+@pytest.mark.parametrize(
+    "name", ["Nowhere/Land", "../../etc/passwd", "/etc", "Europe", "a" * 500, "%00", "<b>"]
+)
+def test_a_strange_zone_is_utc(asked_from, name):
+    with asked_from(name):
+        assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
+
+
+def test_a_range_says_its_zone_once_and_a_second_day_only_where_it_is_another(asked_from):
+    later = WINTER_MS + 3_600_000
+    assert fmt.between(WINTER_MS, later) == "2026-01-20 02:58:30 to 03:58:30 UTC"
+    assert fmt.between(WINTER_MS, later, day=False) == "02:58:30 to 03:58:30 UTC"
+    with asked_from("America/New_York"):
+        assert fmt.between(SUMMER_MS, SUMMER_MS + 6 * 3_600_000) == (
+            "2026-07-20 19:30:00 to 2026-07-21 01:30:00 UTC\N{MINUS SIGN}04:00"
+        )
+
+
+def test_a_chart_moves_whole_and_says_by_how_much(asked_from):
+    import plotly.graph_objects as go
+
+    def drawn():
+        line = {"type": "line", "x0": SUMMER_MS - 30_000, "x1": SUMMER_MS - 30_000, "y0": 0, "y1": 1}
+        bars = go.Bar(orientation="h", y=["a"], base=[SUMMER_MS - 60_000], x=[60_000])
+        trace = go.Scatter(x=[SUMMER_MS - 60_000, SUMMER_MS], y=[1.0, 2.0])
+        return chart(
+            [trace, bars], y_title="", start_ms=SUMMER_MS - 60_000, end_ms=SUMMER_MS, more={"shapes": [line]}
+        )
+
+    plain = drawn()
+    with asked_from("Europe/Berlin"):
+        moved = drawn()
+        assert time_title(SUMMER_MS - 60_000, SUMMER_MS) == "UTC+02:00, 2026-07-21"
+    two_hours = 2 * 3_600_000
+    assert moved.layout.meta["zone_offset_ms"] == two_hours
+    assert plain.layout.meta["zone_offset_ms"] == 0
+    assert [a - b for a, b in zip(moved.data[0].x, plain.data[0].x, strict=True)] == [two_hours] * 2
+    assert moved.data[1].x == plain.data[1].x
+    assert moved.data[1].base[0] - plain.data[1].base[0] == two_hours
+    assert moved.layout.shapes[0].x0 - plain.layout.shapes[0].x0 == two_hours
+    assert moved.layout.xaxis.range[1] - plain.layout.xaxis.range[1] == two_hours

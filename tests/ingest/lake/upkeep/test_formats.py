@@ -1,0 +1,122 @@
+"""Lakes of other versions, and tables that are only half there: refused in words, and nothing is written."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from tests.ingest.lake.upkeep.made import add, rows_of, table_of, verdict
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake import Lake, write_data_file
+from throttlescope.ingest.lake.formats import FORMAT_PROPERTY, MissingFilesError, stored_format
+from throttlescope.ingest.lake.upkeep.check import check
+
+
+def files_below(folder):
+    return sorted(str(path) for path in folder.rglob("*") if path.is_file())
+
+
+def contract(monkeypatch, version=1, **changed):
+    """What another version of this program takes for the table."""
+    monkeypatch.setitem(TABLES, "verdicts", replace(TABLES["verdicts"], format_version=version, **changed))
+
+
+@pytest.fixture
+def newer(tmp_path, monkeypatch):
+    """A lake whose verdicts a newer version has written."""
+    with monkeypatch.context() as later:
+        contract(later, 2)
+        add(Lake(tmp_path), "verdicts", [verdict(0)])
+        assert rows_of(Lake(tmp_path), "verdicts")
+    return Lake(tmp_path)
+
+
+def test_a_table_says_which_format_it_has(tmp_path, newer):
+    assert stored_format(DeltaTable(str(tmp_path / "verdicts"))) == 2
+    assert DeltaTable(str(tmp_path / "verdicts")).metadata().configuration[FORMAT_PROPERTY] == "2"
+    other = Lake(tmp_path / "other")
+    add(other, "verdicts", [verdict(0)])
+    # What was written before there was a second format says nothing, and means the first.
+    assert stored_format(DeltaTable(str(tmp_path / "other" / "verdicts"))) == 1
+
+
+def test_a_newer_table_is_neither_read_nor_written(tmp_path, newer):
+    said = r"Table verdicts of this lake was written by a newer version; got format 2; expected format 1\. Fix: upgrade"
+    before = files_below(tmp_path / "verdicts" / "_delta_log")
+    new = write_data_file(newer.root, "verdicts", table_of("verdicts", [verdict(1)]))
+    for act in (
+        lambda: newer.read("verdicts"),
+        lambda: newer.version("verdicts"),
+        lambda: newer.files("verdicts", version=0),
+        lambda: newer.duckdb(),
+        lambda: newer.commit("verdicts", [new], run_id="r"),
+    ):
+        with pytest.raises(InputError, match=said):
+            act()
+    assert files_below(tmp_path / "verdicts" / "_delta_log") == before
+    assert newer.version("signals") is None
+
+
+def test_an_older_format_is_not_mistaken_for_this_one(tmp_path, monkeypatch):
+    lake = Lake(tmp_path)
+    add(lake, "verdicts", [verdict(0)])
+    contract(monkeypatch, 2)
+    with pytest.raises(InputError, match=r"written by an older version.*got format 1; expected format 2"):
+        lake.read("verdicts")
+
+
+def test_who_does_not_know_a_new_column_reads_and_writes_on(tmp_path, monkeypatch):
+    lake, known = Lake(tmp_path), TABLES["verdicts"]
+    without = tuple(column for column in known.columns if column.name != "capacity_seen_ms")
+    add(lake, "verdicts", [verdict(0, capacity_seen_ms=7)])
+    with monkeypatch.context() as before:
+        contract(before, columns=without)
+        assert "capacity_seen_ms" not in lake.read("verdicts").column_names
+        assert lake.duckdb().sql("SELECT count(*) FROM verdicts").fetchall() == [(1,)]
+        add(lake, "verdicts", [verdict(1)])
+    rows = {row["window_start_ms"]: row["capacity_seen_ms"] for row in lake.read("verdicts").to_pylist()}
+    assert list(map(rows.get, sorted(rows))) == [7, None]
+    assert "capacity_seen_ms" in {
+        field.name for field in DeltaTable(str(tmp_path / "verdicts")).schema().fields
+    }
+
+
+def test_a_column_of_another_type_is_named(tmp_path):
+    rows = table_of("verdicts", [verdict(0)])
+    place = rows.schema.get_field_index("confidence")
+    rows = rows.set_column(place, pa.field("confidence", pa.string()), rows["confidence"].cast(pa.string()))
+    write_deltalake(str(tmp_path / "verdicts"), rows, partition_by=["cluster", "date"])
+    before = files_below(tmp_path)
+    with pytest.raises(
+        InputError,
+        match=r"A column of table verdicts has another type.*confidence is string; expected confidence is double",
+    ):
+        Lake(tmp_path).read("verdicts")
+    with pytest.raises(InputError, match="another type"):
+        Lake(tmp_path).upsert("verdicts", table_of("verdicts", [verdict(1)]), run_id="r")
+    assert files_below(tmp_path) == before
+
+
+def test_files_that_are_missing_are_named(tmp_path):
+    lake = Lake(tmp_path)
+    add(lake, "verdicts", [verdict(0)], [verdict(1)])
+    assert check(lake) == []
+    gone, cut = sorted(file.relative_path for file in lake.files("verdicts"))
+    (tmp_path / "verdicts" / gone).unlink()
+    with pytest.raises(
+        MissingFilesError,
+        match=rf"Files of table verdicts are missing; got 1 of them, such as verdicts/{gone}",
+    ) as told:
+        lake.read("verdicts")
+    assert told.value.exit_code == 1
+    (tmp_path / "verdicts" / cut).write_bytes(b"PAR1")
+    found = [(fault.path, fault.what) for fault in check(lake, ["verdicts"])]
+    assert found[0] == (f"verdicts/{gone}", "missing, with 1 rows")
+    assert (found[1][0], found[1][1].startswith("4 bytes, not ")) == (f"verdicts/{cut}", True)
+
+
+def test_a_table_whose_log_did_not_come_along_is_named(tmp_path):
+    write_data_file(str(tmp_path), "verdicts", table_of("verdicts", [verdict(0)]))
+    assert [(fault.table, fault.path) for fault in check(Lake(tmp_path))] == [("verdicts", None)]

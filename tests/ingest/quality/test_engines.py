@@ -1,0 +1,83 @@
+"""Spark's tasks and this process count the same: every gate on one lake with faults in every table, both ways."""
+
+import pytest
+
+from tests.ingest.quality.rows import HOUR, answer, block, catalogue, hold, limits, signal, stats, verdict
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.quality import frames, samples
+from throttlescope.ingest.quality.gates import GATES
+from throttlescope.ingest.times import BLOCK_MS
+
+OTHER = {"cluster": "other\"'\\{x}"}
+
+
+def write_lake(folder):
+    lake = Lake(folder)
+    blocks = [
+        block("a"), block("a", values=[7.0] * 240), block("b", values=[-1.0] * 240), block("c", ticks=[*range(100), *range(110, 240)]),
+        block("d", "up", values=[0.0] * 240),
+    ]  # fmt: skip
+    hold(lake, "series", catalogue(blocks[1:]).to_pylist())
+    hold(lake, "samples", blocks)
+    hold(lake, "policies", [answer(), answer(body='"<html>"', minute=1)])
+    hold(lake, "limits", [*limits(rate_msg=0), *(row | OTHER for row in limits())])
+    hold(lake, "topic_stats", [stats(permits_min=9), stats(backlog_entries=-1, subscription="s2")])
+    flows = {
+        "in_msg_delta": 0.0,
+        "ack_msg_rate": 0.0,
+        "messages_per_entry": 1.0,
+        "subscription_type": "Shared",
+    }
+    minutes = [signal(m, backlog_entries=float(m == 30), **flows) for m in range(60)]
+    minutes += [signal(m, backlog_entries=900.0 * m, subscription="s2", **flows) for m in range(20)]
+    # A first minute without a value, one that is missing, and one that cannot be.
+    minutes += [
+        signal(
+            m,
+            backlog_entries=900.0 * m,
+            subscription="s3",
+            **flows | {"in_msg_delta": None if m == 0 else 9.0},
+        )
+        for m in range(20)
+    ]
+    minutes += [
+        signal(0, subscription="s4"),
+        signal(7, subscription="s4", rho_topic_msg=float("nan")),
+        signal(0) | OTHER,
+    ]
+    hold(lake, "signals", minutes)
+    hold(
+        lake,
+        "verdicts",
+        [verdict(0, subscription="s2"), verdict(1, limiter=None, subscription="s2"), verdict(0) | OTHER],
+    )
+    return lake
+
+
+@pytest.mark.spark
+def test_both_ways_find_the_same(spark, tmp_path, monkeypatch):
+    lake = write_lake(tmp_path)
+    clusters = ["c", OTHER["cluster"]]
+
+    def found(session):
+        rows = {}
+        for name, gate in GATES.items():
+            result = gate.check(session, lake, clusters, HOUR, HOUR + BLOCK_MS, "run-1")
+            rows[name] = [
+                {key: value for key, value in row.items() if key not in ("observed_ms", "date")}
+                for row in result.rows.to_pylist()
+            ]
+        return rows
+
+    here = found(None)
+    monkeypatch.setattr(frames, "IN_PROCESS_ROWS", -1)
+    monkeypatch.setattr(samples, "_IN_PROCESS_BLOCKS", -1)
+    there = found(spark)
+    assert there == here
+    failed = {row["check"] for rows in here.values() for row in rows if not row["success"]}
+    assert failed >= {
+        "block_key_unique", "backlog_not_negative", "scrapes_complete", "scrapes_succeed", "answers_readable", "rates_above_zero",
+        "permits_in_order", "stats_not_negative", "flow_balance", "use_not_negative", "minutes_complete", "limiter_where_throttled",
+        "subscriptions_judged",
+    }  # fmt: skip
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0

@@ -1,0 +1,186 @@
+"""The lake on a real S3 server: races, whole versions, commits whose answer is lost, and faults in the middle."""
+
+from __future__ import annotations
+
+import threading
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.lake import ConflictError, Lake, write_data_file
+from throttlescope.ingest.times import BLOCK_MS
+
+HOUR_MS = 1_795_161_600_000
+
+
+def block(values: list[float], number: int = 0) -> pa.Table:
+    """One row of ``samples`` in the hour of that number."""
+    start_ms = HOUR_MS + number * BLOCK_MS
+    return TABLES["samples"].conform(
+        pa.table(
+            {
+                "series_id": ["a" * 32],
+                "metric_name": ["up"],
+                "date": ["2026-11-20"],
+                "cluster": ["c"],
+                "shard": pa.array([3], pa.int32()),
+                "block_start_ms": [start_ms],
+                "timestamps_ms": [[start_ms + 15_000 * i for i in range(len(values))]],
+                "values": [values],
+                "stale_ms": pa.array([[]], pa.list_(pa.int64())),
+            }
+        )
+    )
+
+
+def values_of(lake: Lake) -> list[list[float]]:
+    rows = lake.read("samples").to_pylist()
+    return [row["values"] for row in sorted(rows, key=lambda row: row["block_start_ms"])]
+
+
+def replace(
+    lake: Lake, values: list[float], *, run_id: str, meet: threading.Barrier | None = None
+) -> int | None:
+    """Put one block in place of what is there."""
+    version = lake.version("samples")
+    old = lake.files("samples", version=version)
+    new = write_data_file(lake.root, "samples", block(values))
+    if meet is not None:
+        meet.wait(30)
+    return lake.commit("samples", [new], old, run_id=run_id, read_version=version)
+
+
+def test_of_two_writers_of_a_block_one_wins(object_store):
+    root = object_store.lake("writers")
+    for round_ in range(4):
+        before, meet, outcomes = Lake(root).version("samples"), threading.Barrier(2), {}
+
+        def write(name: float, meet=meet, outcomes=outcomes) -> None:
+            try:
+                outcomes[name] = replace(Lake(root), [name], run_id=str(name), meet=meet)
+            except Exception as error:
+                outcomes[name] = error
+
+        names = [10.0 * round_ + 1, 10.0 * round_ + 2]
+        writers = [threading.Thread(target=write, args=(name,)) for name in names]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        (won,) = [name for name in names if isinstance(outcomes[name], int)]
+        (lost,) = [name for name in names if name != won]
+        assert isinstance(outcomes[lost], ConflictError), outcomes[lost]
+        lake = Lake(root)
+        assert outcomes[won] == lake.version("samples") == (0 if before is None else before + 1)
+        assert values_of(lake) == [[won]]
+        # The winner's repeat changes nothing; the loser's replaces what it now sees.
+        assert replace(Lake(root), [won], run_id="again") == outcomes[won]
+        assert replace(lake, [lost], run_id="again") == outcomes[won] + 1
+        assert values_of(Lake(root)) == [[lost]]
+
+
+def test_writers_of_other_rows_lose_nothing(object_store):
+    root, faults = object_store.lake("others"), []
+
+    def write(number: int) -> None:
+        lake = Lake(root)
+        try:
+            for i in range(4):
+                new = write_data_file(root, "samples", block([float(i)], number=4 * number + i))
+                lake.commit("samples", [new], run_id=str(number))
+        except Exception as error:
+            faults.append(error)
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert faults == []
+    assert values_of(Lake(root)) == [[float(i)] for _ in range(3) for i in range(4)]
+
+
+def test_a_reader_sees_whole_versions_only(object_store):
+    root, torn, ended, reads = object_store.lake("reader"), [], threading.Event(), []
+    writer, blocks = Lake(root), 3
+
+    def rewrite(i: float) -> None:
+        old = writer.files("samples")
+        new = [write_data_file(root, "samples", block([i], number)) for number in range(blocks)]
+        writer.commit("samples", new, old, run_id="w")
+
+    def read() -> None:
+        lake = Lake(root)
+        while not ended.is_set():
+            found = values_of(lake)
+            reads.append(len(found))
+            if len(found) != blocks or len({tuple(one) for one in found}) != 1:
+                torn.append(found)
+
+    rewrite(0.0)
+    reader = threading.Thread(target=read)
+    reader.start()
+    for i in range(1, 21):
+        rewrite(float(i))
+    ended.set()
+    reader.join()
+    assert torn == []
+    assert len(reads) > 3
+    assert len(writer.read("samples", version=5)) == blocks
+
+
+def test_a_commit_whose_answer_was_lost_is_not_made_twice(object_store, monkeypatch):
+    lake = Lake(object_store.lake("answer"))
+    replace(lake, [1.0], run_id="r1")
+    real, lost = DeltaTable.create_write_transaction, []
+
+    def commits_and_fails(self, *arguments, **named):
+        real(self, *arguments, **named)
+        if not lost:
+            lost.append(self.version())
+            raise CommitFailedError("the connection was reset")
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", commits_and_fails)
+    assert replace(lake, [2.0], run_id="r2") == 1
+    assert lost
+    assert Lake(lake.root).version("samples") == 1
+    assert values_of(Lake(lake.root)) == [[2.0]]
+
+
+def test_what_a_refused_run_leaves_is_repaired_by_the_next(object_store, monkeypatch):
+    lake = Lake(object_store.lake("repaired"))
+    replace(lake, [1.0], run_id="r1")
+    old = lake.files("samples")
+    new = write_data_file(lake.root, "samples", block([2.0]))
+    with monkeypatch.context() as wrong:
+        wrong.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+        refused = Lake(lake.root)
+        with pytest.raises(SourceError, match="refuses"):
+            refused.commit("samples", [new], old, run_id="r2", read_version=0)
+    assert Lake(lake.root).version("samples") == 0
+    assert replace(Lake(lake.root), [2.0], run_id="r3") == 1
+    assert values_of(Lake(lake.root)) == [[2.0]]
+
+
+def test_duckdb_and_arrow_read_the_same(object_store):
+    lake = Lake(object_store.lake("duckdb"))
+    for i in range(3):
+        lake.commit("samples", [write_data_file(lake.root, "samples", block([1.0 + i, 2.0], i))], run_id="r")
+    cursor = lake.duckdb().cursor()
+    found = cursor.execute(
+        "select block_start_ms, values from samples where block_start_ms > ? order by 1", [HOUR_MS]
+    ).fetchall()
+    assert found == [(HOUR_MS + BLOCK_MS, [2.0, 2.0]), (HOUR_MS + 2 * BLOCK_MS, [3.0, 2.0])]
+    assert cursor.execute("select count(*) from verdicts").fetchone() == (0,)
+
+
+def test_a_lake_opens_again_where_it_is_pickled(object_store):
+    import pickle
+
+    lake = Lake(object_store.lake("pickled"))
+    replace(lake, [1.0], run_id="r1")
+    assert values_of(pickle.loads(pickle.dumps(lake))) == [[1.0]]  # noqa: S301
