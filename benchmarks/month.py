@@ -94,8 +94,8 @@ def main() -> None:
     arguments = parser.parse_args()
     lake = month_lake(arguments.days)
     here = asked(lake, "local[2]", arguments.days)
-    with running_spark_cluster(workers=2) as master:
-        there = asked(lake, master, arguments.days)
+    with running_spark_cluster(workers=2) as cluster:
+        there = asked(lake, cluster.url, arguments.days)
     print(f"{arguments.days} days of {data.W1.series:,} series, steps of {STEP_MS // 1000} s")
     print(f"{'query':10} {'samples read':>14} {'points':>10} {'local[2]':>9} {'cluster':>9}  bytes")
     for name, one, other in zip(QUERIES, here, there, strict=True):

@@ -22,6 +22,7 @@ SETS = {
     "shipped": ROOT / "ingest" / "recordings",
     "diagnosis": ROOT / "tests" / "recordings" / "diagnosis",
     "engine": ROOT / "tests" / "recordings" / "engine",
+    "kept aside": ROOT / "tests" / "recordings" / "kept_aside",
 }
 #: Scrapes of less than this are thinned.
 LEAST_STEP_S, THINNED = 10, 7
