@@ -10,14 +10,15 @@ BIN := $(VENV)/bin
 UV := UV_HTTP_TIMEOUT=600 $(BIN)/uv
 
 # What can be installed may not be skipped by `make test`.
-THROTTLESCOPE_REQUIRE ?= broker,prometheus,browser,airflow,cluster
-NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow and not long
+THROTTLESCOPE_REQUIRE ?= broker,prometheus,browser,airflow,cluster,store
+NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow and not store and not long
+HEAVY := browser or airflow or cluster
 # Names no host and no path of the machine that it was made on.
 COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check format docs accuracy conformance lab bench screenshots parts airflow-env lock clean
+.PHONY: help setup demo serve test test-airflow test-cluster check format docs accuracy conformance lab bench screenshots notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -35,8 +36,22 @@ check: setup ## the loop while writing: style and the tests that start no server
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
-test: setup parts airflow-env ## every test, with a real broker, Prometheus, browser and Airflow
-	@THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)" $(BIN)/python -m pytest $(PYTEST_ARGS)
+# Two files at a time; what takes most of a core by itself (a browser, Airflow, a cluster) only beside its like, a broker alone: it is timed
+# against a clock of its own. Exit code 5 says that none of the tests asked for is of this part.
+test: setup parts airflow-env ## every test, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
+	@export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"; failed=0; \
+		part() { $(BIN)/python -m pytest -q --durations=12 "$$@" $(PYTEST_ARGS); code=$$?; \
+			test $$code -eq 0 -o $$code -eq 5 || failed=1; }; \
+		part -n 2 --dist loadfile -m "not (broker or $(HEAVY)) and not study"; \
+		part -n 2 --dist loadfile -m "($(HEAVY)) and not broker and not study"; \
+		part -m "broker and not study"; \
+		exit $$failed
+
+test-airflow: setup parts airflow-env ## the DAGs at length: each by `dags test`, a chain, a killed task, a gate, a backfill in a real Airflow
+	@THROTTLESCOPE_REQUIRE=airflow,prometheus $(BIN)/python -m pytest -q --durations=12 tests/airflow $(PYTEST_ARGS)
+
+test-cluster: setup ## Spark at length: a worker that is lost, executors with the archive alone, spark-submit, Spark Connect
+	@THROTTLESCOPE_REQUIRE=cluster $(BIN)/python -m pytest -q --durations=12 tests/cluster $(PYTEST_ARGS)
 
 format: setup ## bring all files into style
 	@$(BIN)/ruff check --fix --quiet .
@@ -81,8 +96,11 @@ screenshots: setup ## make the pictures of the pages anew, from the demo's lake 
 	@$(BIN)/throttlescope simulate docs/guides/what-if-example.yaml --quiet --plot docs/images/what-if.png > /dev/null
 	@$(BIN)/python -m tests.lab.simulated.whatif picture .demo docs/images/what-if-lake.png
 
-parts: setup ## bring Prometheus and the jars of a Pulsar broker and of pulsar-admin into the cache
-	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars(); parts.admin_tool_jars()"
+notebooks: setup ## execute the notebooks and keep their outputs, charts as pictures (NOTEBOOKS="NAME ...")
+	@$(BIN)/python -m tests.notebooks.write $(NOTEBOOKS)
+
+parts: setup ## bring Prometheus and the jars of a Pulsar broker, of pulsar-admin and of an S3 server into the cache
+	@$(BIN)/python -c "from tests.lab import parts; parts.prometheus_binary(); parts.broker_jars(); parts.admin_tool_jars(); parts.object_store_jars()"
 
 airflow-env: $(AIRFLOW_VENV)/installed ## make .airflow-venv, in which the DAGs are tested
 
