@@ -103,10 +103,11 @@ def keys_help() -> html.Dialog:
     )
 
 
-def skeleton() -> html.Div:
+def skeleton(*, answer: bool = True, chart: bool = True) -> html.Div:
     """Grey bars in the place of what is being read."""
+    bars = [dmc.Skeleton(height=36, mb="md"), dmc.Skeleton(height=150, mb="md")] if answer else []
     return html.Div(
-        [dmc.Skeleton(height=36, mb="md"), dmc.Skeleton(height=150, mb="md"), dmc.Skeleton(height=320)],
+        [*bars, *([dmc.Skeleton(height=320)] if chart else [])],
         className="page-skeleton",
         role="status",
         **{"aria-label": "loading"},

@@ -45,7 +45,7 @@
     },
   });
 
-  const charts = () => Array.from(document.querySelectorAll("#subscription-content .js-plotly-plot"));
+  const charts = () => Array.from(document.querySelectorAll("#subscription-page .js-plotly-plot"));
   const timeOf = (end) => (typeof end === "number" ? end : Date.parse(String(end).replace(" ", "T").replace(/Z?$/, "Z")));
   const meta = (graph) => (graph.layout && graph.layout.meta) || {};
 
@@ -115,7 +115,7 @@
   function whenDrawn(act) {
     const until = Date.now() + 20000;
     (function look() {
-      const wanted = document.querySelectorAll("#subscription-content .dash-graph").length;
+      const wanted = document.querySelectorAll("#subscription-page .dash-graph").length;
       const drawn = charts().filter((graph) => graph._fullLayout && graph.layout.xaxis);
       if (wanted && drawn.length >= wanted) {
         act(drawn);
@@ -124,4 +124,17 @@
       }
     })();
   }
+
+  // Plotly's script is the largest of all and comes with the first chart: fetched before, while somebody reads a page without one.
+  const idle = window.requestIdleCallback || ((act) => window.setTimeout(act, 1000));
+  window.addEventListener("load", function () {
+    idle(function () {
+      if (window.Plotly || !window._dashPlotlyJSURL) {
+        return;
+      }
+      const link = document.createElement("link");
+      Object.assign(link, { rel: "prefetch", as: "script", href: window._dashPlotlyJSURL });
+      document.head.appendChild(link);
+    });
+  });
 })();

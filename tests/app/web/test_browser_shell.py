@@ -82,7 +82,7 @@ def test_t_writes_every_time_in_the_browsers_zone_and_back(browser, address):
     page.wait_for_selector(".range-words:has-text('12:00:00 UTC+09:00')")
     assert page.inner_text("#zone-toggle") == "times Asia/Tokyo"
     page.wait_for_selector(".js-plotly-plot .xtitle:has-text('UTC+09:00')")
-    assert " UTC " not in page.inner_text("#subscription-content").replace("UTC+09:00", "")
+    assert " UTC " not in page.inner_text("#subscription-page").replace("UTC+09:00", "")
     page.keyboard.press("t")
     page.wait_for_selector(".range-words:has-text('03:00:00 UTC')")
     watched.checked()

@@ -22,7 +22,7 @@ BILLING = "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fche
 ZOOM = "&zoom=2026-11-20T01:00:00Z..2026-11-20T01:30:00Z"
 # The range of each chart, in the milliseconds that Plotly keeps as text or as numbers.
 RANGES = (
-    "[...document.querySelectorAll('#subscription-content .js-plotly-plot')].map(graph => graph._fullLayout.xaxis.range"
+    "[...document.querySelectorAll('#subscription-page .js-plotly-plot')].map(graph => graph._fullLayout.xaxis.range"
     ".map(end => typeof end === 'number' ? end : Date.parse(end.replace(' ', 'T') + 'Z')))"
 )
 

@@ -45,7 +45,7 @@ def call(client, output: str, inputs: list[dict], state: list[dict] = ()) -> dic
 def show_subscription(client, query: str) -> str:
     response = call(
         client,
-        "subscription-content.children",
+        "..subscription-content.children...subscription-shown.data..",
         [{"id": "address", "property": "search", "value": query}],
         [{"id": "address", "property": "pathname", "value": "/subscription"}],
     )
@@ -179,10 +179,11 @@ import sys
 from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import page as subscription
+from throttlescope.app.web.pages.subscription.view import read_view
 from throttlescope.app.web.server import create_app
 create_app(sys.argv[1])
 key = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
-page = subscription.page(subscription.read_view(LakeReader(sys.argv[1]), SubscriptionAddress(key)))
+page = subscription.page(read_view(LakeReader(sys.argv[1]), SubscriptionAddress(key)))
 assert "Throttled" in str(page)
 print(sorted(name for name in sys.modules if name.split(".")[0] in ("pyspark", "py4j", "great_expectations")))
 """

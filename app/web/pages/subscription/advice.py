@@ -69,6 +69,7 @@ def register(app: Dash, reader: LakeReader) -> None:
         Output("subscription-advice", "children"),
         Input("subscription-advice-kept", "data"),
         Input("subscription-shown", "data"),
+        prevent_initial_call=True,
     )
     def show(answer, data):
         return explained(lambda: answer_of(answer, data))()

@@ -11,14 +11,14 @@ from throttlescope.app.web.address.data_quality import past_verdict
 from throttlescope.app.web.answer import Answer
 from throttlescope.app.web.pages.subscription.accuracy import accuracy_line
 from throttlescope.app.web.pages.subscription.by_when import by_when
-from throttlescope.app.web.pages.subscription.view import View
+from throttlescope.app.web.pages.subscription.view import Answered
 from throttlescope.app.web.parts import cause_badge, hostile_sentence
 from throttlescope.app.web.runs import runs
 
 _MOST_EARLIER = 3
 
 
-def answer_card(told: Answer, view: View, newest: dict | None, newest_href: str) -> html.Section:
+def answer_card(told: Answer, view: Answered, newest: dict | None, newest_href: str) -> html.Section:
     """What, since when, how sure; then why, what happens by when, what first and what not; with the newest verdict where that is another."""
     verdict = view.told
     beside = []
@@ -92,7 +92,7 @@ def _why(told: Answer) -> html.Div:
     return html.Div([html.H3("Why"), reasons, *against], className="answer-why")
 
 
-def earlier(view: View) -> list:
+def earlier(view: Answered) -> list:
     """Other troubles of the range, longest first: what an alert that has gone quiet was about."""
     told = view.told
     others = [

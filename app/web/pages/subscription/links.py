@@ -11,7 +11,7 @@ from throttlescope.app.web.address.paths import SUBSCRIPTIONS_PATH
 from throttlescope.app.web.address.promql import PromqlAddress
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
-from throttlescope.app.web.pages.subscription.view import View
+from throttlescope.app.web.pages.subscription.view import Answered
 from throttlescope.app.web.parts import downloads
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
@@ -19,10 +19,10 @@ from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 REPLAYED_MS = 30 * MINUTE_MS
 
 
-def crumbs(view: View) -> html.Nav:
+def crumbs(view: Answered) -> html.Nav:
     """The table of all, and the roll-ups of the topic, its namespace and its broker."""
     key = view.address.subscription
-    places = [("topic", key.topic), ("namespace", namespace_of(key.topic)), ("broker", _broker(view.minutes))]
+    places = [("topic", key.topic), ("namespace", namespace_of(key.topic)), ("broker", _broker(view.told_minutes))]
     return html.Nav(
         [
             dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH),
@@ -52,13 +52,13 @@ def crumbs(view: View) -> html.Nav:
     )
 
 
-def what_if_href(view: View) -> str:
+def what_if_href(view: Answered) -> str:
     """The what-if lab on the half hour up to the window that is told."""
     end_ms = view.told["window_end_ms"] if view.told else view.end_ms
     return WhatIfAddress(view.address.subscription, end_ms - REPLAYED_MS, end_ms).href()
 
 
-def take_away(view: View) -> html.Span:
+def take_away(view: Answered) -> html.Span:
     """Files of this subscription and range, the bundle of the told moment among them."""
 
     def query(**parts) -> str:
@@ -78,7 +78,7 @@ def take_away(view: View) -> html.Span:
     return downloads(links)
 
 
-def promql_href(query: str, view: View) -> str:
+def promql_href(query: str, view: Answered) -> str:
     """A query in the PromQL console: its graph over the range of the page, an hour at least."""
     start_ms = min(view.start_ms, view.end_ms - BLOCK_MS)
     return PromqlAddress(query, start_ms, view.end_ms, tab="graph").href()

@@ -26,8 +26,8 @@ from throttlescope.app.web.pages.subscription.evidence import evidence, missing
 from throttlescope.app.web.pages.subscription.limits import limits_table
 from throttlescope.app.web.pages.subscription.links import crumbs, what_if_href
 from throttlescope.app.web.pages.subscription.range_bar import range_of_page
-from throttlescope.app.web.pages.subscription.shown import shown
-from throttlescope.app.web.pages.subscription.view import View, read_view
+from throttlescope.app.web.pages.subscription.shown import Shown, shown
+from throttlescope.app.web.pages.subscription.view import Answered, View, read_answered, with_minutes
 from throttlescope.app.web.parts import hostile
 from throttlescope.app.web.shell import back_link, explained, panel, skeleton
 
@@ -36,24 +36,49 @@ TITLE = "Subscription"
 
 
 def layout(_query: str | None) -> html.Div:
-    """The frame of the page; its content is filled by a callback."""
-    content = html.Div(skeleton(), id="subscription-content", className="subscription")
+    """The frame of the page: its parts are filled by callbacks, the answer first."""
     return html.Div(
-        [content, advice.kept(), dcc.Store(id="subscription-told"), dcc.Store(id="subscription-zoomed")]
+        [
+            html.Div(skeleton(chart=False), id="subscription-content"),
+            html.Div(skeleton(answer=False), id="subscription-body"),
+            html.Div(id="subscription-more", className="more"),
+            html.Div(id="subscription-below"),
+            # What the parts that come later ask about.
+            dcc.Store(id="subscription-shown"),
+            advice.kept(),
+            dcc.Store(id="subscription-told"),
+            dcc.Store(id="subscription-zoomed"),
+        ],
+        id="subscription-page",
+        className="subscription",
     )
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """Callbacks: one that builds the page, those of its parts, and in the browser one that links the charts' zoom to each other and the address."""
+    """Callbacks: one that gives the answer, one the charts, those of the parts, and in the browser one that links the charts' zoom to each other and the address."""
     live = now.live_of(app)
 
     @app.callback(
-        Output("subscription-content", "children"), Input("address", "search"), State("address", "pathname")
+        Output("subscription-content", "children"),
+        Output("subscription-shown", "data"),
+        Input("address", "search"),
+        State("address", "pathname"),
     )
     def show(query, pathname):
         if pathname != PATH:
-            return no_update
-        return explained(lambda: _page(reader, query, live))()
+            return no_update, no_update
+        found = explained(lambda: _answered(reader, query, live))()
+        return found if isinstance(found, tuple) else (found, None)
+
+    @app.callback(
+        Output("subscription-body", "children"),
+        Output("subscription-below", "children"),
+        Input("subscription-shown", "data"),
+        prevent_initial_call=True,
+    )
+    def show_rest(data):
+        found = explained(lambda: _rest(reader, Shown.of(data)))() if data else (None, None)
+        return found if isinstance(found, tuple) else (found, None)
 
     for part in (advice, more, windows):
         part.register(app, reader)
@@ -66,23 +91,32 @@ def register(app: Dash, reader: LakeReader) -> None:
     )
     app.clientside_callback(
         ClientsideFunction("throttlescope", "linkZoom"),
-        Output("subscription-content", "className"),
+        Output("subscription-page", "className"),
         Input({"type": "chart", "panel": ALL}, "relayoutData"),
         prevent_initial_call=True,
     )
     app.clientside_callback(
         ClientsideFunction("throttlescope", "openZoomed"),
         Output("subscription-zoomed", "data"),
-        Input("subscription-shown", "data"),
+        Input("subscription-body", "children"),
+        prevent_initial_call=True,
     )
 
 
-def _page(reader: LakeReader, query: str | None, live: Live | None):
+def _answered(reader: LakeReader, query: str | None, live: Live | None):
     address = SubscriptionAddress.parse(query)
-    view = read_view(reader, address)
-    if view is None:
+    found = read_answered(reader, address)
+    if found is None:
         return never_seen(address)
-    return page(view, live)
+    return html.Div(top(found, live)), shown(found)
+
+
+def _rest(reader: LakeReader, data: Shown) -> tuple:
+    found = read_answered(reader, data.pinned)
+    if found is None:
+        return None, None
+    view = with_minutes(reader, replace(found, address=data.address))
+    return body(view), below(view)
 
 
 def never_seen(address: SubscriptionAddress) -> html.Div:
@@ -106,50 +140,58 @@ def never_seen(address: SubscriptionAddress) -> html.Div:
 
 
 def page(view: View, live: Live | None = None) -> html.Div:
-    """The whole page. Pure: the same view gives the same components.
+    """The whole page at once. Pure: the same view gives the same components.
 
     Parameters
     ----------
     live : Live, optional
         The sources that *diagnose now* asks; without them its button says what to configure.
     """
+    return html.Div([*top(view, live), body(view), *below(view)])
+
+
+def top(found: Answered, live: Live | None = None) -> list:
+    """The answer, and what one may do next."""
+    children: list = [crumbs(found), _head(found.address)]
+    told = found.told
+    if told:
+        # Limits as of the window that is told, not as of the range's end.
+        limits = known_limits(found.told_minutes, since_ms=told["window_start_ms"])
+        history = [row for row in found.history if row["window_end_ms"] < told["window_end_ms"]]
+        newest = found.verdicts[-1]
+        is_newest = newest["window_end_ms"] <= told["window_end_ms"]
+        whole = replace(found.address, at_ms=None, zoom_ms=None).href()
+        card = answer_card(answer(told, history, limits), found, None if is_newest else newest, whole)
+        children += [card, *earlier(found)]
+    else:
+        children.append(_nothing_told(found))
+    return [*children, _actions(found, live), now.place(), advice.place(), range_of_page(found)]
+
+
+def body(view: View) -> html.Div:
+    """The charts, and beside them what the answer rests on."""
     told = view.told
-    # Limits as of the window that is told, not as of the range's end.
+    right = []
+    if told:
+        right += [evidence(view), *missing(told), *this_backlog(view.outlook, view.address)]
     limits = known_limits(
         _until(view.minutes, told["window_end_ms"] if told else view.end_ms),
         since_ms=told["window_start_ms"] if told else None,
     )
-    children: list = [crumbs(view), _head(view.address)]
-    if told:
-        history = [row for row in view.history if row["window_end_ms"] < told["window_end_ms"]]
-        newest = view.verdicts[-1]
-        is_newest = newest["window_end_ms"] <= told["window_end_ms"]
-        whole = replace(view.address, at_ms=None, zoom_ms=None).href()
-        card = answer_card(answer(told, history, limits), view, None if is_newest else newest, whole)
-        children += [card, *earlier(view)]
-    else:
-        children.append(_nothing_told(view))
-    children += [_actions(view, live), now.place(), advice.place(), range_of_page(view)]
-    left = charts(view, told["window_end_ms"] if told else None)
-    right = []
-    if told:
-        right += [evidence(view), *missing(told), *this_backlog(view.outlook, view.address)]
     right.append(limits_table(limits, view.address.subscription))
-    children.append(
-        html.Div(
-            [html.Div(left, className="column-wide"), html.Div(right, className="column-narrow")],
-            className="columns",
-        )
+    left = charts(view, told["window_end_ms"] if told else None)
+    return html.Div(
+        [html.Div(left, className="column-wide"), html.Div(right, className="column-narrow")],
+        className="columns",
     )
-    children.append(html.Div(id="subscription-more", className="more"))
-    if view.verdicts:
-        children.append(windows.windows(view))
-    # What the parts that come later ask about; filled last, so that all of them are there.
-    children.append(dcc.Store(id="subscription-shown", data=shown(view)))
-    return html.Div(children)
 
 
-def _actions(view: View, live: Live | None) -> html.Div:
+def below(view: View) -> list:
+    """What comes after everything else."""
+    return [windows.windows(view)] if view.verdicts else []
+
+
+def _actions(view: Answered, live: Live | None) -> html.Div:
     """What one may do next; none of it changes anything on the cluster."""
     return html.Div(
         [
@@ -190,7 +232,7 @@ def _head(address: SubscriptionAddress) -> html.Div:
     )
 
 
-def _nothing_told(view: View) -> dmc.Alert:
+def _nothing_told(view: Answered) -> dmc.Alert:
     first, last = view.span_ms
     return panel(
         "No verdict in this range.",

@@ -5,12 +5,12 @@ It stands in a ``dcc.Store`` of the page: a button's request is then about what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from throttlescope.app.web.address.subscription import SubscriptionAddress
-from throttlescope.app.web.pages.subscription.view import LONGEST_MS, View
+from throttlescope.app.web.pages.subscription.view import LONGEST_MS, Answered
 from throttlescope.ingest.errors import InputError
 
 
@@ -55,13 +55,19 @@ class Shown:
         return cls(address, start_ms, end_ms, window_ms)
 
     @property
+    def pinned(self) -> SubscriptionAddress:
+        """The address with the range and the window that were chosen, whatever came into the lake meanwhile."""
+        at_ms = None if self.window_ms is None else self.window_ms[1]
+        return replace(self.address, start_ms=self.start_ms, end_ms=self.end_ms, at_ms=at_ms)
+
+    @property
     def told_key(self) -> str:
         """The subscription and the told window: what an answer is kept for."""
         at_ms = None if self.window_ms is None else self.window_ms[1]
         return SubscriptionAddress(self.address.subscription, at_ms=at_ms).href()
 
 
-def shown(view: View) -> dict[str, Any]:
+def shown(view: Answered) -> dict[str, Any]:
     """What :meth:`Shown.of` reads."""
     told = view.told
     return {

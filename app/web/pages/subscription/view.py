@@ -1,9 +1,12 @@
-"""What the page of a subscription shows, read once. In: a reader and an address. Out: rows of one range, and which verdict is told."""
+"""What the page of a subscription shows, read once. In: a reader and an address. Out: rows of one range, and which verdict is told.
+
+In two steps, as the page comes in two: what the answer needs is read first, and what the charts need when the answer is there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import pandas as pd
 
@@ -36,9 +39,15 @@ LONGEST_DEFAULT_MS = 6 * BLOCK_MS
 LONGEST_MS = 7 * 24 * BLOCK_MS
 
 
+#: Of ``signals``, what the answer names: the broker, and which limits held.
+_TOLD_COLUMNS = tuple(
+    name for name in COLUMNS if name.startswith(("limit_", "rho_", "read_")) or name in ("minute_ms", "broker")
+)
+
+
 @dataclass(frozen=True)
-class View:
-    """Everything that the page shows, read once.
+class Answered:
+    """What the answer on top of the page needs.
 
     Attributes
     ----------
@@ -48,14 +57,14 @@ class View:
         The range shown.
     was_cut : bool
         The address asked for a longer range.
-    minutes, truth
-        Rows in that range.
     verdicts
         Those in that range, without their evidence.
     history
         Those of the day before its end: for "since".
     told
         The one that the page tells, with its evidence; None: there is none in the range.
+    told_minutes
+        The minutes of its window, with the broker and which limits held; without one those of the range's last hour.
     outlook
         What was foretold then, and the backlog that holds.
     """
@@ -65,16 +74,29 @@ class View:
     start_ms: int
     end_ms: int
     was_cut: bool
-    minutes: pd.DataFrame
     verdicts: Sequence[dict]
     history: Sequence[dict]
-    truth: Sequence[dict]
     told: dict | None
+    told_minutes: pd.DataFrame
     outlook: Outlook
 
 
-def read_view(reader: LakeReader, address: SubscriptionAddress) -> View | None:
-    """Read what the address asks for; None where the lake never saw the subscription."""
+@dataclass(frozen=True)
+class View(Answered):
+    """Everything that the page shows.
+
+    Attributes
+    ----------
+    minutes, truth
+        Rows in the range.
+    """
+
+    minutes: pd.DataFrame
+    truth: Sequence[dict]
+
+
+def read_answered(reader: LakeReader, address: SubscriptionAddress) -> Answered | None:
+    """Read what the answer to an address needs; None where the lake never saw the subscription."""
     span = history.span(reader, address.subscription)
     if span is None:
         return None
@@ -84,23 +106,36 @@ def read_view(reader: LakeReader, address: SubscriptionAddress) -> View | None:
     windows = history.windows(reader, subscription, min(start_ms, day_ms), end_ms)
     verdicts = [row for row in windows if row["window_end_ms"] > start_ms]
     chosen = _chosen(verdicts, address.at_ms)
-    told = ahead = None
+    told, ahead, window = None, Outlook(), (end_ms - BLOCK_MS, end_ms)
     if chosen is not None:
-        told = history.verdict(reader, subscription, chosen["window_start_ms"], chosen["window_end_ms"])
-        ahead = outlook(reader, subscription, chosen["window_start_ms"], chosen["window_end_ms"])
+        window = chosen["window_start_ms"], chosen["window_end_ms"]
+        told = history.verdict(reader, subscription, *window)
+        ahead = outlook(reader, subscription, *window)
+    return Answered(
+        address, span, start_ms, end_ms, was_cut, verdicts,
+        history=[row for row in windows if row["window_end_ms"] > day_ms],
+        told=told,
+        told_minutes=history.signals(reader, subscription, *window, _TOLD_COLUMNS),
+        outlook=ahead,
+    )  # fmt: skip
+
+
+def with_minutes(reader: LakeReader, answered: Answered) -> View:
+    """Read what the charts need beside it."""
+    subscription, start_ms, end_ms = answered.address.subscription, answered.start_ms, answered.end_ms
     return View(
-        address,
-        span,
-        start_ms,
-        end_ms,
-        was_cut,
-        history.signals(reader, subscription, start_ms, end_ms, (*COLUMNS, *_symptoms(told))),
-        verdicts,
-        [row for row in windows if row["window_end_ms"] > day_ms],
-        history.truth(reader, subscription, start_ms, end_ms),
-        told,
-        ahead or Outlook(),
+        **{field.name: getattr(answered, field.name) for field in fields(Answered)},
+        minutes=history.signals(
+            reader, subscription, start_ms, end_ms, (*COLUMNS, *_symptoms(answered.told))
+        ),
+        truth=history.truth(reader, subscription, start_ms, end_ms),
     )
+
+
+def read_view(reader: LakeReader, address: SubscriptionAddress) -> View | None:
+    """Read everything at once; None where the lake never saw the subscription."""
+    answered = read_answered(reader, address)
+    return None if answered is None else with_minutes(reader, answered)
 
 
 def chosen_range(address: SubscriptionAddress, span: tuple[int, int]) -> tuple[int, int, bool]:
