@@ -45,6 +45,8 @@ test: setup parts airflow-env ## every test, with a real broker, Prometheus, bro
 		part -n 2 --dist loadfile -m "not (broker or $(HEAVY)) and not study"; \
 		part -n 2 --dist loadfile -m "($(HEAVY)) and not broker and not study"; \
 		part -m "broker and not study"; \
+		echo "Left out, each with a target of its own: tests/airflow/test_long.py (make test-airflow), tests/cluster/test_study.py (make" \
+			"test-cluster), every recording and figure made anew (make lab, accuracy, conformance, bench)."; \
 		exit $$failed
 
 test-airflow: setup parts airflow-env ## the DAGs at length: each by `dags test`, a chain, a killed task, a gate, a backfill in a real Airflow

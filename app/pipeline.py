@@ -147,8 +147,9 @@ class _Run:
     ) -> None:
         self.request, self.sources, self.session = request, sources, session
         self.lake = Lake(request.settings.lake.absolute())
-        # Likewise the lake: an object store that refuses is told before a JVM is started.
-        self.lake.version("ingest_runs")
+        # Likewise the lake: an object store that refuses, and a table that this version cannot write, before anything is read or written.
+        for table in TABLES:
+            self.lake.version(table)
         self.only_ingest = request.command == "ingest"
         self.progress = Progress(1 + len(sources) + (2 if self.only_ingest else 9), quiet=quiet)
         self.manifest = RunManifest(

@@ -163,6 +163,8 @@ def table(found: dict) -> list[tuple[str, ...]]:
         cold = found[f"cold_{page}"]
         add(f"{page}, cold browser: shell", [one["shell_s"] for one in cold], "s", 1.0)
         add(f"{page}, cold browser: content", [one["content_s"] for one in cold], "s", 3.0)
+        if page == "subscription":
+            add(f"{page}, cold browser: its last chart", [one["drawn_s"] for one in cold], "s", 3.0)
     for page in found["inside"][0]:
         add(f"{page}, inside the app: content", [one[page] for one in found["inside"]], "s", 1.0)
     add(

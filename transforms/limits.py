@@ -34,7 +34,8 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.words import LEVELS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import DAY_MS, date_of
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, date_of
+from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
 #: An answer speaks for later snapshots that did not ask again, so long.
 ANSWER_VALID_MS = DAY_MS
@@ -70,12 +71,17 @@ def resolve_limits(lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: i
         Rows written. Repeating it writes the same rows.
     """
     clusters = sorted(set(clusters))
-    mine = pc.field("cluster").isin(clusters)
-    policies = lake.read(
-        "policies", where=mine & (pc.field("observed_ms") >= start_ms - 2 * DAY_MS)
-    ).to_pylist()
+    # What no minute of the range can be joined to is not read, however long the lake's history is. Later by an hour: a snapshot is whole.
+    first_ms, until_ms = start_ms - 2 * DAY_MS, end_ms + KNOWN_FOR_MS + BLOCK_MS
+    near = {
+        "where": pc.field("cluster").isin(clusters)
+        & (pc.field("observed_ms") >= first_ms)
+        & (pc.field("observed_ms") <= until_ms),
+        "between": {"observed_ms": (first_ms, until_ms)},
+    }
+    policies = lake.read("policies", **near).to_pylist()
     columns = ["cluster", "namespace", "topic", "partition", "subscription", "observed_ms", "owner_broker"]
-    stats = lake.read("topic_stats", columns=columns, where=mine).to_pylist()
+    stats = lake.read("topic_stats", columns=columns, **near).to_pylist()
     rows = []
     for cluster in clusters:
         found = effective_limits(

@@ -24,6 +24,11 @@ _SKELETON = ".first-page, .shell-header, .page-skeleton"
 _OVERVIEW = "#overview-content .card"
 _SUBSCRIPTIONS = "#subscriptions-grid .ag-row .cause-badge"
 _SUBSCRIPTION = "#answer"
+#: The answer comes first, the charts after it; drawn is a page whose last chart is.
+_DRAWN = """() => {
+  const charts = [...document.querySelectorAll("#subscription-page .dash-graph")];
+  return charts.length > 1 && charts.every((chart) => chart.querySelector(".main-svg .xtick"));
+}"""
 # 30 minutes, 1, 3, 6 and 24 hours up to the end.
 _LENGTHS = ".range-bar .range-link:not(.shift-earlier):not(.shift-later)"
 
@@ -50,8 +55,8 @@ def href(subscription: dict) -> str:
     return SubscriptionAddress(Subscription(**{name: subscription[name] for name in names})).href()
 
 
-def cold(browser: Browser, address: str, path: str, content: str) -> dict:
-    """A page in a browser that has nothing cached: seconds to the shell and to its content, and what was sent."""
+def cold(browser: Browser, address: str, path: str, content: str, drawn: str | None = None) -> dict:
+    """A page in a browser that has nothing cached: seconds to the shell, to its content and to its last chart, and what was sent."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     sent: list[tuple[str, int]] = []
@@ -63,11 +68,15 @@ def cold(browser: Browser, address: str, path: str, content: str) -> dict:
         shell_s = time.monotonic() - began_s
         page.wait_for_selector(content, timeout=_TIMEOUT_MS)
         content_s = time.monotonic() - began_s
+        if drawn:
+            page.wait_for_function(drawn, timeout=_TIMEOUT_MS)
+        drawn_s = time.monotonic() - began_s
         page.wait_for_load_state("networkidle", timeout=_TIMEOUT_MS)
         data = sum(size for url, size in sent if CALLBACK in url)
         return {
             "shell_s": shell_s,
             "content_s": content_s,
+            "drawn_s": drawn_s,
             "data_bytes": data,
             "all_bytes": sum(size for _, size in sent),
         }
@@ -80,7 +89,7 @@ def cold_overview(browser: Browser, address: str) -> dict:
 
 
 def cold_subscription(browser: Browser, address: str, subscription: dict) -> dict:
-    return cold(browser, address, href(subscription), _SUBSCRIPTION)
+    return cold(browser, address, href(subscription), _SUBSCRIPTION, _DRAWN)
 
 
 def session(browser: Browser, address: str, subscription: dict) -> tuple[Recorded, dict[str, float]]:
@@ -122,7 +131,9 @@ def session(browser: Browser, address: str, subscription: dict) -> tuple[Recorde
     page.on("requestfinished", ends)
     page.on("requestfailed", lambda request: pending.discard(request))
 
-    def step(name: str, do: Callable[[Page], None], content: str | None = None) -> float:
+    def step(
+        name: str, do: Callable[[Page], None], content: str | None = None, drawn: str | None = None
+    ) -> float:
         recorded.steps.append({"name": name, "requests": []})
         began_s = time.monotonic()
         changed_s[0] = began_s
@@ -130,6 +141,9 @@ def session(browser: Browser, address: str, subscription: dict) -> tuple[Recorde
         if content:
             page.wait_for_selector(content)
         passed_s = time.monotonic() - began_s
+        if drawn:
+            page.wait_for_function(drawn)
+            inside["subscription, its last chart"] = time.monotonic() - began_s
         while pending or time.monotonic() - changed_s[0] < _QUIET_MS / 1000:
             page.wait_for_timeout(50)
         return passed_s
@@ -163,6 +177,7 @@ def session(browser: Browser, address: str, subscription: dict) -> tuple[Recorde
             "open a subscription",
             lambda page: page.locator("#subscriptions-grid .ag-row[row-index='0'] a").first.click(),
             _SUBSCRIPTION,
+            _DRAWN,
         )
         for words, place in (("1 h", 1), ("24 h", 4), ("3 h", 2)):
             step(f"window {words}", lambda page, place=place: page.locator(_LENGTHS).nth(place).click())

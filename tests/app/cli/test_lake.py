@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -132,8 +133,12 @@ def test_check_fails_where_a_file_is_missing(lake):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["verdicts"], ["verdicts", "--all"], ["promql", "up"], ["lake", "show"], ["lake", "compact"]],
-)
+    [
+        ["verdicts"], ["verdicts", "--all"], ["promql", "up"], ["lake", "show"], ["lake", "compact"],
+        ["run", "--recording", "healthy-msg-50"], ["ingest", "--recording", "healthy-msg-50"],
+        ["diagnose", "--start", "2026-11-20T00:00:00Z", "--end", "2026-11-20T01:00:00Z"],
+    ],
+)  # fmt: skip
 def test_a_lake_of_a_newer_version_is_refused_by_every_command(lake, monkeypatch, arguments):
     with monkeypatch.context() as later:
         for table in ("signals", "limits"):
@@ -141,12 +146,14 @@ def test_a_lake_of_a_newer_version_is_refused_by_every_command(lake, monkeypatch
         from tests.ingest.lake.upkeep.made import limit
 
         lake.upsert("limits", table_of("limits", [limit(HOUR)]), run_id="newer")
+    before = sorted(Path(lake.root).rglob("*"))
     outcome = throttlescope(*arguments, "--lake", lake.root)
     assert outcome.code == 2
     assert (
         "Table limits of this lake was written by a newer version; got format 3; expected format 1."
         in outcome.err
     )
+    assert sorted(Path(lake.root).rglob("*")) == before
 
 
 def test_missing_files_are_one_line_and_exit_code_1(lake):

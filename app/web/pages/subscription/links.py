@@ -22,7 +22,11 @@ REPLAYED_MS = 30 * MINUTE_MS
 def crumbs(view: Answered) -> html.Nav:
     """The table of all, and the roll-ups of the topic, its namespace and its broker."""
     key = view.address.subscription
-    places = [("topic", key.topic), ("namespace", namespace_of(key.topic)), ("broker", _broker(view.told_minutes))]
+    places = [
+        ("topic", key.topic),
+        ("namespace", namespace_of(key.topic)),
+        ("broker", _broker(view.told_minutes)),
+    ]
     return html.Nav(
         [
             dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH),

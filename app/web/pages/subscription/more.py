@@ -34,7 +34,9 @@ def register(app: Dash, reader: LakeReader) -> None:
     """One callback."""
 
     @app.callback(
-        Output("subscription-more", "children"), Input("subscription-shown", "data"), prevent_initial_call=True
+        Output("subscription-more", "children"),
+        Input("subscription-shown", "data"),
+        prevent_initial_call=True,
     )
     def show(data):
         return explained(lambda: more(reader, Shown.of(data)))() if data else None

@@ -41,7 +41,9 @@ LONGEST_MS = 7 * 24 * BLOCK_MS
 
 #: Of ``signals``, what the answer names: the broker, and which limits held.
 _TOLD_COLUMNS = tuple(
-    name for name in COLUMNS if name.startswith(("limit_", "rho_", "read_")) or name in ("minute_ms", "broker")
+    name
+    for name in COLUMNS
+    if name.startswith(("limit_", "rho_", "read_")) or name in ("minute_ms", "broker")
 )
 
 
