@@ -37,11 +37,12 @@ check: setup ## the loop while writing: style and the tests that start no server
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
 # Two files at a time; what takes most of a core by itself (a browser, Airflow, a cluster) only beside its like, a broker alone: it is timed
-# against a clock of its own. Exit code 5 says that none of the tests asked for is of this part.
+# against a clock of its own. The simulator is compiled once, before two would do it side by side. Exit code 5 says that none of the tests asked for is of this part.
 test: setup parts airflow-env ## every test, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
 	@export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"; failed=0; \
 		part() { $(BIN)/python -m pytest -q --durations=12 "$$@" $(PYTEST_ARGS); code=$$?; \
 			test $$code -eq 0 -o $$code -eq 5 || failed=1; }; \
+		$(BIN)/python -m throttlescope.app.whatif.warm; \
 		part -n 2 --dist loadfile -m "not (broker or $(HEAVY)) and not study"; \
 		part -n 2 --dist loadfile -m "($(HEAVY)) and not broker and not study"; \
 		part -m "broker and not study"; \
@@ -134,5 +135,5 @@ $(VENV)/installed: requirements.lock pyproject.toml
 
 $(AIRFLOW_VENV)/installed: airflow_dags/requirements.lock $(VENV)/installed
 	@test -x $(AIRFLOW_VENV)/bin/python || $(BIN)/python -m venv --without-pip $(AIRFLOW_VENV)
-	@$(UV) pip sync -q --python $(AIRFLOW_VENV)/bin/python --require-hashes airflow_dags/requirements.lock
+	@$(UV) pip sync -q --compile-bytecode --python $(AIRFLOW_VENV)/bin/python --require-hashes airflow_dags/requirements.lock
 	@touch $@

@@ -5,20 +5,25 @@ All of it is made here, in this process: the table ``forecasts`` is neither read
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pyarrow.compute as pc
 
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.duck import from_files, reaches
+from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, format_time
 from throttlescope.models.forecast.apply import COLUMNS, LOOK_BACK_MS, forecasts_of, policies_near
 from throttlescope.models.forecast.read import BACKLOG
 
 if TYPE_CHECKING:
-    from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.lake import DataFile, Lake
 
+#: Minutes that are held at once: a day of a thousand subscriptions.
+_MOST_ROWS = 1_440_000
 Note = Callable[[str], None]
 
 
@@ -50,21 +55,41 @@ def forecast_lake(
     rows = []
     clusters = clusters_of(lake, cluster, at_ms)
     for one, end_ms in clusters.items():
-        where = None if name is None else pc.field("topic") == name.topic
-        signals = lake.read(
+        policies = policies_near(lake, [one], end_ms, end_ms)[one]
+        files = lake.files(
             "signals",
-            columns=list(COLUMNS),
-            where=where,
             partition={"cluster": [one]},
             between={"minute_ms": (end_ms - LOOK_BACK_MS, end_ms - 1)},
         )
-        policies = policies_near(lake, [one], end_ms, end_ms)[one]
-        rows += forecasts_of(signals, policies, [end_ms]).to_pylist()
+        for topics in [[name.topic]] if name is not None else _topics_at_once(lake, files):
+            signals = read_files(
+                "signals", files, columns=list(COLUMNS), where=pc.field("topic").isin(topics)
+            )
+            rows += forecasts_of(signals, policies, [end_ms]).to_pylist()
     if name is not None:
         rows = [row for row in rows if _fits(name, row)]
         if not rows:
             _refuse_unknown(lake, name)
     return rows, max(clusters.values())
+
+
+def _topics_at_once(lake: Lake, files: list[DataFile]) -> Iterator[list[str]]:
+    """Topics, so many at a time that this process holds their minutes however large the fleet is."""
+    if not files:
+        return
+    connection = duckdb.connect()
+    reaches(connection, lake.storage)
+    counted = connection.execute(
+        f"SELECT topic, count(*) FROM {from_files(files)} GROUP BY topic ORDER BY topic"  # noqa: S608
+    )
+    topics, held = [], 0
+    for topic, rows in counted.fetchall():
+        if topics and held + rows > _MOST_ROWS:
+            yield topics
+            topics, held = [], 0
+        topics.append(topic)
+        held += rows
+    yield topics
 
 
 def with_replays(

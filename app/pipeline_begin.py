@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from throttlescope.app.pipeline_sources import ClusterSource
 
 
-def begin_of(lake: Lake, key: SourceKey, start_ms: int | None, now_ms: int, retention_ms: int) -> int:
+def begin_of(
+    lake: Lake, key: SourceKey, start_ms: int | None, end_ms: int | None, now_ms: int, retention_ms: int
+) -> int:
     """Where a read that goes on begins: the watermark less the overlap, not before what the source still keeps.
+
+    A range that was read whole before begins at its own start: whoever asks for it once more wants it read once more.
 
     Raises
     ------
@@ -38,6 +42,8 @@ def begin_of(lake: Lake, key: SourceKey, start_ms: int | None, now_ms: int, rete
                 got=f"{key.source} {key.selectors}".strip(),
                 fix="add --start, such as --start -24h: where to begin the first time",
             )
+        return start_ms
+    if start_ms is not None and end_ms is not None and end_ms <= mark.complete_until_ms:
         return start_ms
     return max(watermarks.begin_ms(mark), block_start(now_ms - retention_ms))
 
@@ -55,7 +61,9 @@ def begun(source: ClusterSource, request: Request) -> ClusterSource:
     if not request.reset_watermark:
         watermarks.check_clock(lake, reader.key(), now_ms)
     if request.since_watermark:
-        start_ms = begin_of(lake, reader.key(), request.start_ms, now_ms, reader.retention_ms())
+        start_ms = begin_of(
+            lake, reader.key(), request.start_ms, request.end_ms, now_ms, reader.retention_ms()
+        )
         return replace(source, start_ms=start_ms)
     return source
 

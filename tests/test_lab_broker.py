@@ -49,7 +49,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Smoke:
             cwd=REPOSITORY, stdout=output, stderr=output,
         )  # fmt: skip
     try:
-        about = _wait_for(lab, folder / "smoke" / "live.json", 180, log)
+        about = _wait_for(lab, folder / "smoke" / "live.json", 400, log)
         time.sleep(max(0, about["start_ms"] / 1000 + 60 - time.time()))
         _run_live(about, found.live_lake)
         for name in SCENARIOS:
@@ -57,7 +57,11 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Smoke:
         _run_live(about, found.live_lake)
     finally:
         lab.send_signal(signal.SIGINT)
-        lab.wait(60)
+        try:
+            lab.wait(120)
+        except subprocess.TimeoutExpired:
+            lab.kill()
+            lab.wait()
     recordings = [flag for name in SCENARIOS for flag in ("--recording", str(found.recordings / name))]
     _throttlescope("run", *recordings, *WINDOWS, "--lake", str(found.recorded_lake))
     return found

@@ -44,8 +44,8 @@ SinceWatermark = Annotated[
     bool,
     typer.Option(
         "--since-watermark",
-        help="Begin where this source was read to, less the overlap that late scrapes need; --start then says where to begin "
-        "the first time. A long time is read in chunks of 6 hours, oldest first.",
+        help="Begin where this source was read to, less the overlap that late scrapes need, or at --start the first time and where the "
+        "whole range was read before. A long time is read in chunks of 6 hours, oldest first.",
     ),
 ]
 ResetWatermark = Annotated[

@@ -37,7 +37,7 @@ class Airflow:
     home: Path
     environment: dict[str, str]
 
-    def __call__(self, *arguments, timeout_s=120, **variables):
+    def __call__(self, *arguments, timeout_s=450, **variables):
         """Run Airflow's Python; exit code and everything it said."""
         # A file and not a pipe: what was said before a timeout is what tells why.
         with (self.home / "output.txt").open("w+b") as output:

@@ -99,6 +99,10 @@ def test_a_real_server_is_asked_for_the_plan_and_nothing_is_written(tmp_path):
         assert [one.end_ms for one in chunks[:-1]] == [one.start_ms for one in chunks[1:]]
         assert found.start_ms == hour(3) - OVERLAP_MS
 
+        # A range that was read before is read once more.
+        again, _ = chunks_since_watermark(request(lake.root, server.url, 1, 2, since_watermark=True))
+        assert again.start_ms == hour(1)
+
         # Never read, and no start for that.
         given = ["ingest", "--prometheus", server.url, "--since-watermark", "--quiet"]
         refused = throttlescope(*given, "--lake", tmp_path / "new")

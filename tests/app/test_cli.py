@@ -5,7 +5,6 @@ import io
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ import pytest
 from tests.app.commands import throttlescope
 from tests.app.http_server import answering, html
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
+from tests.lab.processes import free_port
 from throttlescope.app.cli import reference
 from throttlescope.app.cli.serve import check_address
 from throttlescope.ingest.contracts import TABLES
@@ -92,16 +92,16 @@ def test_help_comes_before_anything_heavy_is_imported():
 
 
 def test_help_costs_less_than_half_a_second_of_processor():
-    def seconds():
+    def seconds(*arguments):
         before = os.times()
-        subprocess.run(
-            [sys.executable, "-m", "throttlescope.app.cli", "--help"], capture_output=True, check=True
-        )
+        subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
         after = os.times()
         return after.children_user + after.children_system - before.children_user - before.children_system
 
-    # Processor time and not the clock's: the machine may be busy, the command may not be slow.
-    assert min(seconds() for _ in range(3)) < 0.5
+    # Processor time and not the clock's: the machine may be busy, the command may not be slow. A core that is shared may be half as
+    # fast: the interpreter with its library of command lines is what it is held against then.
+    bare = min(seconds("-c", "import typer, typer.main") for _ in range(3))
+    assert min(seconds("-m", "throttlescope.app.cli", "--help") for _ in range(3)) < max(0.5, 2.5 * bare)
 
 
 @pytest.mark.parametrize(
@@ -305,9 +305,7 @@ def test_another_address_needs_to_be_named_and_allowed():
 
 @pytest.mark.long
 def test_serve_answers_on_loopback_and_ends_with_ctrl_c(lake):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [
         sys.executable,
         "-m",
@@ -324,7 +322,7 @@ def test_serve_answers_on_loopback_and_ends_with_ctrl_c(lake):
     try:
         import requests
 
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while True:
             try:
                 answer = requests.get(f"http://127.0.0.1:{port}/healthz", timeout=5)
@@ -339,7 +337,7 @@ def test_serve_answers_on_loopback_and_ends_with_ctrl_c(lake):
         assert taken.code == 2
         assert "--port" in taken.err
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
     finally:
         process.kill()
         process.wait()

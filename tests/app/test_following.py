@@ -300,7 +300,12 @@ class Follower:
 class Endless(Follower):
     """Gives the same every time, with rests; only somebody else ends it."""
 
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.begun = threading.Event()
+
     def cycle(self):
+        self.begun.set()
         self.stop.wait(0.01)
         self.totals["cycles"] += 1
         return self.answers[0]
@@ -337,11 +342,11 @@ def test_a_source_that_is_away_is_said_waited_for_and_caught_up(capsys, quick):
 def test_a_source_that_never_had_anything_is_an_error(capsys, quick):
     stop = threading.Event()
     other = Endless(stop, done())
+    refused = Follower(threading.Event(), InputError("no Pulsar metric"), None)
+    refuse = refused.cycle
+    refused.cycle = lambda: other.begun.wait(60) and refuse()
     with pytest.raises(InputError, match="no Pulsar metric"):
-        follow(
-            [other, Follower(threading.Event(), InputError("no Pulsar metric"), None)], 60_000,
-            Lines(as_json=False, quiet=False), stop,
-        )  # fmt: skip
+        follow([other, refused], 60_000, Lines(as_json=False, quiet=False), stop)
     assert other.stored == 1
     assert "read to" in capsys.readouterr().err
 

@@ -13,6 +13,8 @@ from tests.models.forecast.minutes import HOUR_MS, TOPIC, end_ms, rows_of, table
 from tests.models.forecast.policies import policies, quota
 from tests.models.forecast.test_apply import fill_policies
 from tests.transforms.lakes import lake_of
+from throttlescope.app import forecasting
+from throttlescope.app.forecasting import forecast_lake
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import format_time
@@ -178,6 +180,24 @@ def test_what_makes_no_sense_is_refused_in_one_line(lake, arguments, told) -> No
     done = throttlescope("forecast", "--lake", lake.root, "--quiet", *arguments)
     assert (done.code, done.out) == (2, "")
     assert told in done.line
+
+
+def test_a_fleet_is_read_some_topics_at_a_time(tmp_path, monkeypatch) -> None:
+    lake = Lake(tmp_path)
+    topics = [f"persistent://acme/shop/orders-{number}" for number in range(3)]
+    rows = [row | {"topic": topic} for topic in topics for row in rows_of(BACKLOG)]
+    fill(lake, rows)
+    at_once, _ = forecast_lake(lake, at_ms=end_ms(30))
+    assert {row["topic"] for row in at_once} == set(topics)
+    held = []
+    monkeypatch.setattr(forecasting, "_MOST_ROWS", len(BACKLOG) + 1)
+    monkeypatch.setattr(
+        forecasting,
+        "forecasts_of",
+        lambda signals, *rest: held.append(signals.num_rows) or forecasts_of(signals, *rest),
+    )
+    assert forecast_lake(lake, at_ms=end_ms(30))[0] == at_once
+    assert held == [len(BACKLOG)] * 3
 
 
 def test_an_empty_lake_is_refused(tmp_path) -> None:

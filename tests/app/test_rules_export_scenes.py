@@ -299,7 +299,7 @@ def test_a_real_prometheus_evaluates_every_rule_on_what_serve_exposes(tmp_path):
         target = {"targets": [server.url.removeprefix("http://")]}
         job = {"job_name": "throttlescope", "honor_labels": True, "static_configs": [target]}
         with running_prometheus(
-            [job], scrape_interval_s=1, extra_flags=["--web.enable-lifecycle"]
+            [job], scrape_interval_s=5, extra_flags=["--web.enable-lifecycle"]
         ) as prometheus:
             write_arrays(prometheus.url, scraped)
             config = yaml.safe_load(prometheus.config_file.read_text())
@@ -311,6 +311,12 @@ def test_a_real_prometheus_evaluates_every_rule_on_what_serve_exposes(tmp_path):
                 time.sleep(0.5)
             (alert,) = [one["metric"] for one in found]
             assert {"topic": TOPIC["topic"], "partition": "3", "subscription": "s"}.items() <= alert.items()
-            groups = requests.get(f"{prometheus.url}/api/v1/rules", timeout=30).json()["data"]["groups"]
-            health = {rule["name"]: (rule["health"], rule.get("lastError")) for rule in groups[0]["rules"]}
+            while True:
+                groups = requests.get(f"{prometheus.url}/api/v1/rules", timeout=30).json()["data"]["groups"]
+                health = {
+                    rule["name"]: (rule["health"], rule.get("lastError")) for rule in groups[0]["rules"]
+                }
+                if ("unknown", None) not in health.values() or time.monotonic() > deadline_s:
+                    break
+                time.sleep(0.5)
             assert set(health.values()) == {("ok", None)}, health

@@ -15,9 +15,10 @@ from throttlescope.app.whatif.background import RUNNING, WAITING, Searches
 from throttlescope.app.whatif.search import ANY, EXACT, POINTS, Search, run_search
 from throttlescope.ingest.errors import InputError
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
-LONGEST_S = 120
+#: A search gives way to everything else on the machine.
+LONGEST_S = 500
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +73,7 @@ def test_a_search_is_found_by_its_name_from_anywhere(lake, searches, tmp_path):
 def test_a_cancelled_search_ends_and_says_so(lake, searches):
     name = searches.start(search(lake, ANY))
     searches.cancel(name)
-    assert ended(searches, name, 20).state == "cancelled"
+    assert ended(searches, name).state == "cancelled"
     searches.cancel(name)
     assert searches.start(search(lake, ANY)) == name
     assert searches.progress(name).state in ("waiting", "running")
@@ -98,7 +99,7 @@ def test_two_work_and_the_others_wait(lake, searches, tmp_path):
 def test_a_search_ends_by_itself(lake, tmp_path, monkeypatch):
     short = Searches(tmp_path / "searches", longest_s=1)
     name = short.start(search(lake, ANY, 86_400))
-    found = ended(short, name, 60)
+    found = ended(short, name)
     assert found.state in ("timed out", "done")
     if found.state == "done":
         pytest.fail("it was done within a second: nothing was ended")
@@ -107,7 +108,7 @@ def test_a_search_ends_by_itself(lake, tmp_path, monkeypatch):
 def test_one_that_died_is_lost_and_one_that_never_was_is_not_there(lake, searches, tmp_path):
     name = searches.start(search(lake, ANY))
     os.kill(int((tmp_path / "searches" / name / "pid").read_text()), 9)
-    assert ended(searches, name, 20).state == "lost"
+    assert ended(searches, name).state == "lost"
     assert searches.progress("0" * 24) is None
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -91,26 +92,33 @@ def test_stopped_in_the_middle_and_repeated(
     spark, prometheus, expected, tmp_path: Path, end: signal.Signals
 ) -> None:
     """SIGKILL or Ctrl-C while tasks read: no table, no process left; the same pull again gives the same tables."""
-    lake = Lake(tmp_path / "lake")
+    lake, stopped = Lake(tmp_path / "lake"), threading.Event()
+
+    def notes() -> int:
+        return len(list(Path(lake.root).glob("_staging-*/notes/*.json")))
 
     def slow(path: str, reply: Reply) -> None:
         if path.endswith("/read") and len(reply.body) > 100:
             time.sleep(1)
+            if notes() >= 2:
+                # It is in the middle, and stays there until it is stopped.
+                stopped.wait(120)
 
     with proxy(prometheus.url, slow) as between:
         arguments = [between.url, lake.root, str(START_MS), str(END_MS)]
         command = [sys.executable, "-c", PROGRAM, *arguments]
         process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
         try:
-            wait_until(lambda: len(list(Path(lake.root).glob("_staging-*/notes/*.json"))) >= 2, process)
+            wait_until(lambda: notes() >= 2, process)
             if end == signal.SIGINT:
                 # A terminal sends Ctrl-C to the whole group, the JVM included.
                 os.killpg(process.pid, signal.SIGINT)
-                _, said = process.communicate(timeout=60)
+                _, said = process.communicate(timeout=200)
                 assert said.splitlines()[-1].startswith("KeyboardInterrupt")
         finally:
             process.kill()
             process.wait()
+            stopped.set()
         wait_until(lambda: not members_of_session(process.pid))
         assert lake.version("samples") is None
         # Same source, same request: the address is part of it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -16,11 +17,17 @@ _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
+#: Below those that the kernel gives to connections: none of them takes a port between its choice and its server's start.
+_PORTS = range(15_000, 32_000)
+
+
 def free_port() -> int:
     """Return a TCP port that is free on the loopback interface right now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    for port in random.SystemRandom().sample(_PORTS, 100):
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError(f"no free port from {_PORTS.start} to {_PORTS.stop}")
 
 
 @contextlib.contextmanager

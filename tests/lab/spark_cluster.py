@@ -44,7 +44,7 @@ class SparkCluster:
 
     def facts(self) -> dict:
         """What the master's page says: workers, applications and what they hold."""
-        return requests.get(f"http://127.0.0.1:{self.web_port}/json/", timeout=5).json()
+        return requests.get(f"http://127.0.0.1:{self.web_port}/json/", timeout=60).json()
 
 
 @contextlib.contextmanager
@@ -144,7 +144,7 @@ def _wait_for_workers(web_port: int, workers: int, log_file: Path) -> None:
     end_s = time.monotonic() + _STARTUP_S
     while time.monotonic() < end_s:
         with contextlib.suppress(requests.RequestException):
-            facts = requests.get(f"http://127.0.0.1:{web_port}/json/", timeout=5).json()
+            facts = requests.get(f"http://127.0.0.1:{web_port}/json/", timeout=60).json()
             if facts["aliveworkers"] >= workers:
                 return
         time.sleep(0.2)

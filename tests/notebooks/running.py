@@ -59,7 +59,9 @@ async def _executed(wanted: Sequence[str], folder: Path) -> dict[str, nbformat.N
             for name in wanted:
                 notebook = read(name)
                 for one in (_RESET, notebook):
-                    client = NotebookClient(one, km=manager, timeout=_CELL_S, record_timing=False)
+                    client = NotebookClient(
+                        one, km=manager, timeout=_CELL_S, startup_timeout=300, record_timing=False
+                    )
                     await client.async_execute(reset_kc=True)
                 found[name] = notebook
             return found

@@ -64,6 +64,7 @@ def test_what_is_kept_is_what_is_told(tmp_path):
 
 @pytest.mark.spark
 @pytest.mark.long
+@pytest.mark.timeout(2400)
 def test_they_run_and_give_what_they_are_kept_with(tmp_path):
     fresh = executed(WANTED, tmp_path)
     for name in WANTED:

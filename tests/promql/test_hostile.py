@@ -25,7 +25,7 @@ def test_hostile_texts_get_an_error_or_a_result_in_under_a_second():
 
 @pytest.mark.long
 def test_a_child_that_dies_or_is_silent_is_seen(monkeypatch):
-    monkeypatch.setattr(hostile, "SILENCE_S", 1.0)
+    monkeypatch.setattr(hostile, "SILENCE_S", 10.0)
     monkeypatch.setattr(hostile, "_child", _bad_child)
     result = hostile.run(4, seed=0, workers=1, say=lambda _: None)
     assert [row["class"] for row in result["trouble"]] == ["died", "hang", "died"]

@@ -13,7 +13,7 @@
   const { go } = window.throttlescope;
 
   // asked: the question that is on its way; pending: an address that waits for its answer; written: what this script wrote last.
-  const state = { asked: null, pending: null, written: null, writtenAt: 0, same: null };
+  const state = { asked: null, pending: null, pendingAt: null, written: null, writtenAt: 0, same: null };
 
   const none = () => window.dash_clientside.no_update;
 
@@ -53,14 +53,15 @@
   }
 
   // A gesture is one step of the history, however many values it passes.
-  function write(search) {
+  // What waited for an answer counts from when it was asked for, however long the answer took.
+  function write(search, at) {
+    const now = at || Date.now();
     if (state.asked && Date.now() - state.asked.at < LOST_MS) {
-      state.pending = search;
+      Object.assign(state, { pending: search, pendingAt: state.pendingAt || now });
       return;
     }
-    const now = Date.now();
     const how = now - state.writtenAt < GESTURE_MS ? "replaceState" : "pushState";
-    Object.assign(state, { written: search, writtenAt: now, pending: null });
+    Object.assign(state, { written: search, writtenAt: now, pending: null, pendingAt: null });
     go(how, PATH + search);
   }
 
@@ -211,7 +212,7 @@
         state.asked = null;
         const wanted = partOf(window.location.search, RUNS);
         if (state.pending) {
-          write(state.pending);
+          write(state.pending, state.pendingAt);
         } else if (wanted !== before && window.location.pathname === PATH) {
           window.dash_clientside.set_props("what-if-asked", { data: ask(wanted) });
         }

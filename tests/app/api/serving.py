@@ -33,7 +33,7 @@ def serving(lake: str | Path, log_file: Path, *options: str) -> Iterator[Served]
     ]  # fmt: skip
     url = f"http://127.0.0.1:{port}"
     with running_process(command, log_file, max_lifetime_s=3600) as process:
-        deadline_s = time.monotonic() + 60
+        deadline_s = time.monotonic() + 300
         while not _ready(url):
             if process.poll() is not None or time.monotonic() > deadline_s:
                 raise RuntimeError(f"serve is not ready:\n{log_tail(log_file)}")

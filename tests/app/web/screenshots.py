@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from tests.app.web.browser import running_chromium, running_server
+from tests.app.web.browser import is_settled, running_chromium, running_server
 from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.ingest.times import MINUTE_MS, parse_time
@@ -61,14 +61,24 @@ def shoot(
         path, done = PICTURES[name]
         page.goto(address + path)
         page.wait_for_selector(done)
-        page.wait_for_function(
-            "() => !document.querySelector('.page-skeleton, [data-dash-is-loading=\"true\"]')"
-        )
-        page.wait_for_timeout(2000)
+        is_settled(page)
+        page.wait_for_load_state("networkidle")
         taken.append(out / f"{name}{suffix}.png")
-        page.screenshot(path=str(taken[-1]))
+        taken[-1].write_bytes(_at_rest(page))
     page.close()
     return taken
+
+
+def _at_rest(page) -> bytes:
+    """A picture that is the same half a second later: what moves has come to its place."""
+    before = None
+    for _ in range(60):
+        picture = page.screenshot()
+        if picture == before:
+            break
+        before = picture
+        page.wait_for_timeout(500)
+    return picture
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.app.web.browser import Watched, chromium_path
+from tests.app.web.browser import Watched, chromium_path, double_click, is_settled
 from tests.app.web.sample_lake import HOSTILE_NAME, START_MS
 
 pytestmark = [
@@ -72,6 +72,7 @@ def test_enter_opens_the_row_that_has_the_focus(watched):
     wait_for_rows(page, 1)
     page.focus("#subscriptions-search")
     page.keyboard.press("ArrowDown")
+    page.wait_for_function("() => document.activeElement.closest('.ag-cell')")
     page.keyboard.press("Enter")
     page.wait_for_selector("#answer")
     assert page.inner_text("#answer") == "The consumers cannot keep up."
@@ -133,6 +134,7 @@ def test_one_zoom_for_all_charts_and_a_click_on_the_ribbon(watched):
     )
     page.wait_for_selector(".js-plotly-plot .xtick text")
     page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot .xtick').length > 10")
+    is_settled(page)
     plot = page.locator(".js-plotly-plot").nth(1).locator(".nsewdrag").first
     box = _settled_box(page, plot)
     page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 40)
@@ -142,8 +144,10 @@ def test_one_zoom_for_all_charts_and_a_click_on_the_ribbon(watched):
     page.wait_for_function(f"() => {STARTS}.every((start, _, all) => start === all[0] && start > {START_MS})")
     # In the middle of what is healthy; Plotly's drag layer lies over the bars and takes the click.
     ribbon = _settled_box(page, page.locator(".js-plotly-plot").first.locator(".nsewdrag").first)
-    page.mouse.dblclick(box["x"] + 100, box["y"] + 60)
-    page.wait_for_function(f"() => {STARTS}.every(start => start === {START_MS})")
+    double_click(
+        lambda: page.mouse.dblclick(box["x"] + 100, box["y"] + 60),
+        lambda ms: page.wait_for_function(f"() => {STARTS}.every(start => start === {START_MS})", timeout=ms),
+    )
     page.mouse.move(ribbon["x"] + ribbon["width"] * 0.1, ribbon["y"] + 20)
     page.mouse.click(ribbon["x"] + ribbon["width"] * 0.1, ribbon["y"] + 20)
     page.wait_for_selector("text=Nothing holds this subscription back.")
@@ -155,7 +159,7 @@ def test_promql_is_copied_as_it_is(watched):
         "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"
     )
     page.click(".promql button >> nth=0")
-    page.wait_for_selector("text=copied")
+    page.wait_for_function("async () => (await navigator.clipboard.readText()).startsWith('sum by')")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(
         'sum by (topic, subscription) (rate(pulsar_out_messages_total{topic="persistent://shop/checkout/orders"'

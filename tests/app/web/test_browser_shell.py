@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.web.browser import Watched, chromium_path
+from tests.app.web.browser import Watched, chromium_path, is_settled
 
 pytestmark = [
     pytest.mark.browser,
@@ -78,11 +78,16 @@ def test_t_writes_every_time_in_the_browsers_zone_and_back(browser, address):
     page = watched.open(BILLING)
     page.wait_for_selector(".range-words:has-text('03:00:00 UTC')")
     page.wait_for_selector(".js-plotly-plot .xtitle")
+    # A page that is loaded again breaks off what it was reading.
+    is_settled(page)
+    page.wait_for_load_state("networkidle")
     page.keyboard.press("t")
     page.wait_for_selector(".range-words:has-text('12:00:00 UTC+09:00')")
     assert page.inner_text("#zone-toggle") == "times Asia/Tokyo"
     page.wait_for_selector(".js-plotly-plot .xtitle:has-text('UTC+09:00')")
     assert " UTC " not in page.inner_text("#subscription-page").replace("UTC+09:00", "")
+    is_settled(page)
+    page.wait_for_load_state("networkidle")
     page.keyboard.press("t")
     page.wait_for_selector(".range-words:has-text('03:00:00 UTC')")
     watched.checked()
@@ -102,7 +107,7 @@ def test_a_server_that_does_not_answer_is_said_and_retry_helps(browser, address)
     page.unroute(CALLBACKS)
     page.click("#notice >> text=Retry")
     page.wait_for_selector("#overview-content .card")
-    assert page.is_hidden("#notice")
+    page.wait_for_selector("#notice", state="hidden")
     watched.context.close()
 
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.app.web.browser import chromium_path, fits
+from tests.app.web.browser import TIMEOUT_MS, chromium_path, double_click, fits, is_settled
 from tests.app.web.sample_lake import START_MS
 from throttlescope.app.web.address.subscription import SubscriptionAddress
 from throttlescope.ingest.times import MINUTE_MS
@@ -27,11 +27,12 @@ RANGES = (
 )
 
 
-def all_from(page, start_ms: int, end_ms: int) -> None:
+def all_from(page, start_ms: int, end_ms: int, timeout: float = TIMEOUT_MS) -> None:
     page.wait_for_function(
         f"([start, end]) => {{ const all = {RANGES}; return all.length > 3 && all.every(one => "
         "Math.abs(one[0] - start) < 1000 && Math.abs(one[1] - end) < 1000); }",
         arg=[start_ms, end_ms],
+        timeout=timeout,
     )
 
 
@@ -48,10 +49,14 @@ def test_a_link_with_a_zoom_opens_zoomed_and_a_double_click_resets_it(watched):
     page.wait_for_selector("#subscription-zoom-open:visible")
     href = parse_qs(urlsplit(page.get_attribute("#subscription-zoom-open", "href")).query)
     assert (href["from"], href["to"]) == (["2026-11-20T01:00:00Z"], ["2026-11-20T01:30:00Z"])
+    page.wait_for_selector("#subscription-windows .ag-row a", state="attached")
+    is_settled(page)
     page.wait_for_load_state("networkidle")
     seen, length = requests_of(page), page.evaluate("history.length")
-    page.locator(".js-plotly-plot .nsewdrag").nth(1).dblclick()
-    all_from(page, START_MS, START_MS + 180 * MINUTE_MS)
+    double_click(
+        page.locator(".js-plotly-plot .nsewdrag").nth(1).dblclick,
+        lambda ms: all_from(page, START_MS, START_MS + 180 * MINUTE_MS, timeout=ms),
+    )
     page.wait_for_function("() => !location.search.includes('zoom=')")
     assert page.evaluate("history.length") == length
     assert not seen, "a zoom asks the server nothing"
@@ -61,6 +66,7 @@ def test_a_zoom_by_hand_stands_in_the_address_and_survives_a_reload(watched):
     page = watched.open(BILLING)
     page.wait_for_selector(".js-plotly-plot .xtick text")
     page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot .xtick').length > 10")
+    is_settled(page)
     page.wait_for_load_state("networkidle")
     box = page.locator(".js-plotly-plot .nsewdrag").nth(1).bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + 40)
@@ -85,6 +91,7 @@ def test_a_zoom_by_hand_stands_in_the_address_and_survives_a_reload(watched):
 def test_the_answer_what_comes_and_the_first_step_are_on_the_first_screen(browser, address):
     for width, height in ((1440, 900), (390, 844)):
         page = browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(TIMEOUT_MS)
         page.goto(address + BILLING)
         page.wait_for_selector(".answer-when li")
         for part in ("#answer", ".answer-do p >> nth=0", ".answer-when li >> nth=0"):
@@ -108,8 +115,8 @@ def test_windows_come_as_the_table_is_scrolled_and_tell_themselves(watched):
 def test_pictures_of_evidence_are_drawn_and_described(watched):
     page = watched.open(BILLING)
     page.wait_for_selector("img.sparkline")
-    assert page.evaluate(
-        "[...document.querySelectorAll('img.sparkline')].every(one => one.naturalWidth > 0 && one.alt)"
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('img.sparkline')].every(one => one.naturalWidth > 0 && one.alt)"
     )
     assert page.get_attribute(".promql a >> nth=0", "href").startswith("/promql?query=sum%20by")
 
@@ -117,9 +124,15 @@ def test_pictures_of_evidence_are_drawn_and_described(watched):
 @pytest.mark.long
 def test_advice_that_cannot_be_worked_out_is_said_and_kept_for_its_window(watched):
     page = watched.open(BILLING)
+    page.wait_for_selector("#subscription-advice-ask")
+    # It is disabled for a moment that nobody need be looking at.
+    page.evaluate(
+        "new MutationObserver(() => { if (document.querySelector('#subscription-advice-ask:disabled')) window.wasDisabled = true; })"
+        ".observe(document.body, {subtree: true, attributes: true, attributeFilter: ['disabled']})"
+    )
     page.click("#subscription-advice-ask")
-    page.wait_for_selector("#subscription-advice-ask:disabled")
-    page.wait_for_selector("text=The smallest change could not be worked out", timeout=60_000)
+    page.wait_for_function("() => window.wasDisabled")
+    page.wait_for_selector("text=The smallest change could not be worked out")
     assert page.inner_text("#subscription-advice-ask") == "Work out the smallest change"
     page.reload()
     page.wait_for_selector("text=The smallest change could not be worked out")

@@ -38,11 +38,11 @@ class Ours:
         A query that takes longer counts as a crash.
     """
 
-    def __init__(self, source: SampleSource, timeout_s: float = 60) -> None:
+    def __init__(self, source: SampleSource, timeout_s: float = 300) -> None:
         self._source, self._timeout_s = source, timeout_s
 
     @classmethod
-    def over(cls, series: Iterable[NaiveSeries], timeout_s: float = 60) -> Ours:
+    def over(cls, series: Iterable[NaiveSeries], timeout_s: float = 300) -> Ours:
         return cls(source_of(series), timeout_s)
 
     def query(

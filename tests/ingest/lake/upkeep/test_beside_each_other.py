@@ -20,13 +20,19 @@ REWRITES = 50
 
 #: A process that judges hours anew, as a run does: it reads a version, writes files, commits, and tries again where it lost.
 _WRITER = """
-import json, random, sys
+import json, os, random, sys, time
 from tests.ingest.lake.upkeep.made import BLOCK_MS, FIVE, HOUR, table_of, verdict
 from throttlescope.ingest.lake import ConflictError, Lake, write_data_file
 
 root, name, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
 rng, lake, lost, last = random.Random(seed), Lake(root), 0, {}
-for turn in range(12):
+# Both begin together, and go on until they have met.
+meeting, turn = root + "-meeting", -1
+os.makedirs(meeting, exist_ok=True)
+open(f"{meeting}/{name}", "w").close()
+while len(os.listdir(meeting)) < 2:
+    time.sleep(0.01)
+while (turn := turn + 1) < 12 or (turn < 500 and not os.path.exists(meeting + "/met")):
     hour, value = rng.randrange(3), float(100 * seed + turn)
     rows = [verdict(0, start_ms=HOUR + hour * BLOCK_MS + i * FIVE, subscription=name, backlog_entries=value) for i in range(4)]
     while True:
@@ -40,6 +46,7 @@ for turn in range(12):
             lake.commit("verdicts", new, old, run_id=f"{name}-{turn}", read_version=version)
         except ConflictError:
             lost += 1
+            open(meeting + "/met", "w").close()
             continue
         last[hour] = value
         break
@@ -66,7 +73,7 @@ def test_two_processes_and_a_compaction_lose_nothing(tmp_path):
 
     upkeep = threading.Thread(target=keep_compacting)
     upkeep.start()
-    told = {name: json.loads(writer.communicate(timeout=120)[0]) for name, writer in writers.items()}
+    told = {name: json.loads(writer.communicate(timeout=400)[0]) for name, writer in writers.items()}
     ended.set()
     upkeep.join()
     assert {name: writer.returncode for name, writer in writers.items()} == {"first": 0, "second": 0}
@@ -127,16 +134,17 @@ def test_a_reader_sees_whole_versions_through_rewrites_compactions_and_vacuums(t
     for watcher in watchers:
         watcher.start()
     rng = random.Random(3)  # noqa: S311
-    for number in range(1, REWRITES + 1):
+    number = 0
+    while number < REWRITES or (len(seen) <= 10 and not faults):
+        number += 1
         rewrite(number)
         ended.wait(rng.uniform(0, 0.02))
     ended.set()
     for watcher in watchers:
         watcher.join()
     assert faults == []
-    assert len(seen) > 10
     assert [values for values in seen if len(values) != 3 or len(set(values)) != 1] == []
-    assert by_arrow() == [float(REWRITES)] * 3
+    assert by_arrow() == [float(number)] * 3
 
 
 def _now_ms():
