@@ -23,7 +23,7 @@ END_MS = START_MS + BLOCK_MS
 GAUGES = {
     "pulsar_subscription_back_log": "backlog_entries",
     "pulsar_subscription_unacked_messages": "unacked_msg",
-    "pulsar_subscription_blocked_on_unacked_messages": "blocked_on_unacked",
+    "pulsar_subscription_back_log_no_delayed": "backlog_ready_entries",
     "pulsar_subscription_consumers_count": "consumers",
 }
 COUNTERS = {
