@@ -14,10 +14,14 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake
+from throttlescope.ingest.lake.parquet import dataset
 from throttlescope.ingest.spark.executors import parallelism
+from throttlescope.ingest.times import BLOCK_MS, block_start
 
 if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
     from pyspark.sql import DataFrame, SparkSession
 
 #: Rows of a table that are counted in this process at most: an hour of some 3,000 subscriptions' signals.
@@ -116,6 +120,90 @@ def rows_of(
     return {table: lake.spark(session, table, some, columns=columns[table]) for table, some in files.items()}
 
 
+def counted_by_hour(
+    session: SparkSession | None,
+    lake: Lake,
+    times: Mapping[str, str],
+    columns: Mapping[str, list[str]],
+    text: str,
+    clusters: Collection[str],
+    start_ms: int,
+    end_ms: int,
+) -> Frame:
+    """Count faults of a lake by one SELECT none of whose groups reaches over an hour of a cluster.
+
+    Where there are many rows, every hour is a task, and DuckDB counts in it: Spark's own plan of so many sums is interpreted, and takes
+    several times as long.
+
+    Parameters
+    ----------
+    times, columns : mapping of str to str, to list
+        Of each table that the SELECT calls ``{name}``: its column of time, and what is read.
+    start_ms, end_ms : int
+        Rows with a time in [start_ms, end_ms).
+    """
+    files = {
+        table: lake.files(
+            table, partition={"cluster": clusters}, between={column: (block_start(start_ms), end_ms - 1)}
+        )
+        for table, column in times.items()
+    }
+    rows = sum(file.rows for some in files.values() for file in some)
+    if session is None or rows <= IN_PROCESS_ROWS:
+        read = rows_of(None, lake, files, columns)
+        return counted_from(
+            None, {name: inside(read[name], clusters, times[name], start_ms, end_ms) for name in read}, text
+        )
+    tasks = [
+        {
+            "text": text, "times": times, "columns": columns, "cluster": cluster,
+            "start_ms": max(start_ms, hour_ms), "end_ms": min(end_ms, hour_ms + BLOCK_MS),
+            "paths": {
+                table: [file.path for file in files[table] if _reaches(file, cluster, column, hour_ms)]
+                for table, column in times.items()
+            },
+        }
+        for cluster in sorted(clusters)
+        for hour_ms in range(block_start(start_ms), end_ms, BLOCK_MS)
+    ]  # fmt: skip
+    tasks = [task for task in tasks if any(task["paths"].values())]
+    return mapped(session, tasks, _faults_of_hour, _counted_schema(text, columns), rows)
+
+
+def _reaches(file: DataFile, cluster: str, column: str, hour_ms: int) -> bool:
+    return (
+        file.partition["cluster"] == cluster
+        and file.minimum[column] < hour_ms + BLOCK_MS
+        and file.maximum[column] >= hour_ms
+    )
+
+
+def _counted_schema(text: str, columns: Mapping[str, list[str]]) -> pa.Schema:
+    empty = {table: TABLES[table].schema.empty_table().select(names) for table, names in columns.items()}
+    return _duckdb(text, empty).schema
+
+
+def _faults_of_hour(
+    text: str,
+    times: Mapping[str, str],
+    columns: Mapping[str, list[str]],
+    cluster: str,
+    start_ms: int,
+    end_ms: int,
+    paths: Mapping[str, list[str]],
+) -> Iterator[pa.RecordBatch]:
+    quoted, rows, inner = "'" + cluster.replace("'", "''") + "'", {}, {}
+    for table, some in paths.items():
+        schema = TABLES[table].schema
+        # As a dataset, of which DuckDB reads what it asks for, a piece at a time.
+        rows[table] = dataset(some, schema=schema) if some else schema.empty_table()
+        inner[table] = (
+            f"(SELECT {', '.join(columns[table])} FROM rows_{table} WHERE cluster = {quoted} "  # noqa: S608
+            f"AND {times[table]} >= {start_ms} AND {times[table]} < {end_ms})"
+        )
+    yield from _duckdb(text, rows, inner).to_batches()
+
+
 def mapped(
     session: SparkSession | None,
     tasks: Sequence[dict[str, Any]],
@@ -164,13 +252,15 @@ def inside(
     return rows.where(F.col("cluster").isin(sorted(clusters)) & (times >= start_ms) & (times < end_ms))
 
 
-def _duckdb(text: str, rows: Mapping[str, pa.Table]) -> pa.Table:
+def _duckdb(
+    text: str, rows: Mapping[str, pa.Table | Dataset], called: Mapping[str, str] | None = None
+) -> pa.Table:
+    """``called``: what stands for ``{name}``; the registered rows themselves by default."""
+    names = {name: f"rows_{name}" for name in rows} if called is None else called
     connection = duckdb.connect(config={"threads": 1})
     try:
         for name, table in rows.items():
             connection.register(f"rows_{name}", table)
-        return connection.sql(
-            text.format(len="len", **{name: f"rows_{name}" for name in rows})
-        ).to_arrow_table()
+        return connection.sql(text.format(len="len", **names)).to_arrow_table()
     finally:
         connection.close()

@@ -25,12 +25,12 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import flow_balance
 from throttlescope.ingest.quality.checks import Check, below_zero, counted, outside_share
 from throttlescope.ingest.quality.findings import GateResult, judge
-from throttlescope.ingest.quality.frames import counted_from, inside, rows_of
+from throttlescope.ingest.quality.frames import counted_by_hour, counted_from, inside
 from throttlescope.ingest.quality.verdicts import with_hour
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _NAMES = tuple(column.name for column in TABLES["signals"].columns)
 _DELTAS = tuple(name for name in _NAMES if name.endswith("_delta"))
@@ -106,7 +106,7 @@ _SELECT = (
 
 def check_signals(
     session: SparkSession | None,
-    signals: Lake | DataFrame | pa.Table,
+    signals: Lake | pa.Table,
     clusters: Iterable[str],
     start_ms: int,
     end_ms: int,
@@ -118,18 +118,19 @@ def check_signals(
     ----------
     session : SparkSession, optional
         Without one everything is counted in this process.
-    signals : Lake, DataFrame or pyarrow.Table
+    signals : Lake or pyarrow.Table
         The lake that holds them, or rows with the columns of ``signals``.
     """
-    clusters = sorted(set(clusters))
-    rows = {"signals": signals}
+    clusters, times = sorted(set(clusters)), {"signals": "minute_ms"}
     if isinstance(signals, Lake):
-        between = {"minute_ms": (block_start(start_ms), end_ms - 1)}
-        files = signals.files("signals", partition={"cluster": clusters}, between=between)
-        rows = rows_of(session, signals, {"signals": files}, {"signals": _READ})
-    rows = {"signals": inside(rows["signals"], clusters, "minute_ms", start_ms, end_ms)}
+        frame = counted_by_hour(
+            session, signals, times, {"signals": _READ}, _SELECT, clusters, start_ms, end_ms
+        )
+    else:
+        own = inside(signals, clusters, times["signals"], start_ms, end_ms)
+        frame = counted_from(None, {"signals": own}, _SELECT)
     return judge(
-        counted_from(session, rows, _SELECT),
+        frame,
         SUITE,
         gate="signals",
         table="signals",

@@ -17,7 +17,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality.checks import Check, counted, outside_share
 from throttlescope.ingest.quality.findings import GateResult, judge
-from throttlescope.ingest.quality.frames import counted_from, inside, rows_of
+from throttlescope.ingest.quality.frames import counted_by_hour
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, format_time
 
 if TYPE_CHECKING:
@@ -103,10 +103,6 @@ def check_verdicts(
     clusters = sorted(set(clusters))
     first_ms, last_ms = block_start(start_ms), block_start(end_ms - 1) + BLOCK_MS
     times = {"verdicts": "window_start_ms", "signals": "minute_ms"}
-    files = {
-        table: lake.files(table, partition={"cluster": clusters}, between={column: (first_ms, last_ms - 1)})
-        for table, column in times.items()
-    }
     columns = {
         "verdicts": [
             *SUBSCRIPTION_KEY_NAMES, "window_start_ms", "window_end_ms", "side", "cause", "limiter", "confidence",
@@ -114,10 +110,8 @@ def check_verdicts(
         ],
         "signals": [*SUBSCRIPTION_KEY_NAMES, "minute_ms"],
     }  # fmt: skip
-    rows = rows_of(session, lake, files, columns)
-    rows = {table: inside(rows[table], clusters, times[table], first_ms, last_ms) for table in rows}
     return judge(
-        counted_from(session, rows, _SELECT),
+        counted_by_hour(session, lake, times, columns, _SELECT, clusters, first_ms, last_ms),
         SUITE,
         gate="verdicts",
         table="verdicts",
