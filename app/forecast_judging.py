@@ -12,11 +12,15 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.forecasting import clusters_of
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.duck import from_table, reaches
+from throttlescope.ingest.lake.lake import naming_missing
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcome, outcomes
@@ -24,12 +28,15 @@ from throttlescope.models.forecast.read import METRICS, traces_of
 from throttlescope.models.forecast.residuals import SHIPPED
 from throttlescope.models.forecast.stored import LossOutcome, drain_of, loss_outcome
 from throttlescope.models.forecast.trace import Trace
+from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.promql.lake_source import LakeSource
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
 
 Note = Callable[[str], None]
+_KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
+_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
@@ -108,8 +115,7 @@ def back_test_lake(
             continue
         # Of a fleet only the topics that a forecast was made of are read, and only of that time.
         read = _Read(lake, one, first_ms, until_ms, sorted({row["topic"] for row in rows}) or None)
-        limits = lake.read("limits", where=pc.field("cluster") == one).to_pylist()
-        traces = traces_of(read.source(), limits, first_ms, until_ms)
+        traces = traces_of(read.source(), read.limits(), first_ms, until_ms)
         changes, causes = read.changes(), read.causes()
         if every_ms is None:
             judged += _judged_drains(rows, traces, changes, causes)
@@ -205,15 +211,10 @@ class _Read:
 
     def source(self) -> LakeSource:
         """Samples of the backlogs in the range."""
-        catalogue = self.lake.read(
-            "series", where=(pc.field("cluster") == self.cluster) & pc.field("metric_name").isin(METRICS)
-        )
+        where = (pc.field("cluster") == self.cluster) & pc.field("metric_name").isin(METRICS)
         if self.topics is not None:
-            wanted = set(self.topics)
-            labels = catalogue.column("labels").to_pylist()
-            catalogue = catalogue.filter(
-                pa.array([dict(one).get("topic") in wanted for one in labels], pa.bool_())
-            )
+            where &= pc.map_lookup(pc.field("labels"), "topic", "first").isin(self.topics)
+        catalogue = self.lake.read("series", where=where)
         files = self.lake.files(
             "samples",
             partition={"metric_name": METRICS},
@@ -224,56 +225,83 @@ class _Read:
         )
         return LakeSource(files, catalogue)
 
+    def limits(self) -> list[dict[str, Any]]:
+        """Limits that any time of the range may be joined to, one row for each period that a subscription partition had."""
+        between, inside = None, ""
+        if self.topics is not None:
+            between = {"observed_ms": (self.start_ms - KNOWN_FOR_MS, self.end_ms + KNOWN_FOR_MS)}
+            inside = "AND observed_ms BETWEEN $first_ms AND $last_ms AND topic IN (SELECT topic FROM topics)"
+        query = f"""
+            SELECT DISTINCT {_KEY}, rate_msg, rate_bytes, period_s FROM {{rows}}
+            WHERE cluster = $cluster AND (rate_msg IS NOT NULL OR rate_bytes IS NOT NULL) {inside}
+        """  # noqa: S608
+        return list(self._found("limits", None, between, query))
+
     def expired(self) -> dict[SubscriptionKey, list[int]]:
         """Ends of minutes in which messages expired, by subscription partition."""
-        names = ["minute_ms", "expired_msg_delta"]
         found: dict[SubscriptionKey, list[int]] = defaultdict(list)
-        for row in self._rows("signals", "minute_ms", names, pc.field("expired_msg_delta") > 0):
+        for row in self._rows("signals", "minute_ms", "SELECT * FROM rows WHERE expired_msg_delta > 0"):
             found[_key(row)].append(row["minute_ms"] + MINUTE_MS)
         return found
 
     def changes(self) -> dict[SubscriptionKey, list[int]]:
         """When something was seen to change, by subscription partition: the start of the minute that shows it."""
-        names = ["minute_ms", "limits_changed", "broker_changed", "counter_resets", "consumers"]
+        # Selected where they lie: nearly all minutes are like the one before.
+        changed = f"""
+            SELECT *, lag(consumers IGNORE NULLS) OVER (PARTITION BY {_KEY} ORDER BY minute_ms) AS before FROM rows
+            QUALIFY limits_changed OR broker_changed OR counter_resets > 0 OR consumers <> before
+        """  # noqa: S608
         found: dict[SubscriptionKey, list[int]] = defaultdict(list)
-        consumers: dict[SubscriptionKey, float] = {}
-        for row in self._rows("signals", "minute_ms", names):
-            key = _key(row)
-            before, now = consumers.get(key), row["consumers"]
-            others = before is not None and now is not None and now != before
-            if row["limits_changed"] or row["broker_changed"] or row["counter_resets"] or others:
-                found[key].append(row["minute_ms"])
-            if now is not None:
-                consumers[key] = now
+        for row in self._rows("signals", "minute_ms", changed):
+            found[_key(row)].append(row["minute_ms"])
         return found
 
     def causes(self) -> dict[SubscriptionKey, list[tuple[int, str]]]:
-        """Ends of windows and their causes, by subscription partition."""
+        """Ends of windows from which on another cause holds than before, by subscription partition."""
+        others = f"""
+            SELECT * FROM rows
+            QUALIFY cause IS DISTINCT FROM lag(cause) OVER (PARTITION BY {_KEY} ORDER BY window_end_ms, window_start_ms)
+        """  # noqa: S608
         found: dict[SubscriptionKey, list[tuple[int, str]]] = defaultdict(list)
-        for row in self._rows("verdicts", "window_end_ms", ["window_end_ms", "cause"]):
+        for row in self._rows("verdicts", "window_end_ms", others):
             found[_key(row)].append((row["window_end_ms"], row["cause"]))
         return found
 
-    def _rows(
-        self, table: str, time_column: str, names: list[str], where: pc.Expression | None = None
-    ) -> list[dict[str, Any]]:
-        """Rows in the order of time."""
-        between = None
+    def _rows(self, table: str, time_column: str, query: str) -> Iterator[dict[str, Any]]:
+        """Rows of the range in the order of time, of which a SELECT from ``rows`` takes some."""
+        between, inside = None, ""
         if self.topics is not None:
-            inside = pc.field("topic").isin(self.topics)
             # A window that ended before the first forecast still says what held the backlog then.
-            first_ms = self.start_ms - BLOCK_MS
-            inside &= (pc.field(time_column) >= first_ms) & (pc.field(time_column) <= self.end_ms)
-            where = inside if where is None else where & inside
-            between = {time_column: (first_ms, self.end_ms)}
-        rows = self.lake.read(
-            table,
-            columns=[*SubscriptionKey._fields, *names],
-            where=where,
-            partition={"cluster": [self.cluster]},
-            between=between,
-        )
-        return rows.sort_by(time_column).to_pylist()
+            between = {time_column: (self.start_ms - BLOCK_MS, self.end_ms)}
+            inside = (
+                f"WHERE {time_column} BETWEEN $first_ms AND $last_ms AND topic IN (SELECT topic FROM topics)"
+            )
+        rows = f"WITH rows AS (SELECT * FROM {{rows}} {inside})"  # noqa: S608
+        partition = {"cluster": [self.cluster]}
+        yield from self._found(table, partition, between, f"{rows} {query} ORDER BY {time_column}")
+
+    def _found(
+        self,
+        table: str,
+        partition: dict[str, list[str]] | None,
+        between: dict[str, tuple[int, int]] | None,
+        query: str,
+    ) -> Iterator[dict[str, Any]]:
+        """What a SELECT from ``{rows}`` finds in a table; ``topics`` are those that are asked about."""
+        files = self.lake.files(table, partition=partition, between=between)
+        asked = {"cluster": self.cluster}
+        if between is not None:
+            (asked["first_ms"], asked["last_ms"]) = next(iter(between.values()))
+        with duckdb.connect() as connection, naming_missing(table, files):
+            reaches(connection, self.lake.storage)
+            connection.register("topics", pa.table({"topic": pa.array(self.topics or [], pa.string())}))
+            query = query.format(rows=from_table(connection, table, files))
+            asked = {name: value for name, value in asked.items() if f"${name}" in query}
+            found = connection.execute(query, asked)
+            names = [column[0] for column in found.description]
+            while part := found.fetchmany(_AT_ONCE):
+                for row in part:
+                    yield dict(zip(names, row, strict=True))
 
 
 def _cause_at(spans: list[tuple[int, str]], at_ms: int) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.compute as pc
-
 from throttlescope.app.config import UNNAMED
 from throttlescope.app.render import duration_text, minute_text
 from throttlescope.ingest.contracts.incremental import ALL
 from throttlescope.ingest.errors import GateError, InputError
+from throttlescope.ingest.lake.newest import newest_samples
 from throttlescope.ingest.metrics import BROKER_MARKS
 from throttlescope.ingest.selector import NAME_LABEL, parse_selector
 from throttlescope.ingest.times import DAY_MS, MINUTE_MS, SECOND_MS
@@ -83,7 +82,7 @@ def lake_freshness(
     InputError
         There is no lake.
     """
-    read_to = _newest_samples(lake)
+    read_to = newest_samples(lake, metric_name=BACKLOG)
     if not read_to and lake.version("ingest_runs") is None:
         raise InputError(
             "There is no lake",
@@ -207,13 +206,6 @@ def _newest_rows(lake: Lake, table: str) -> dict[str, int]:
         cluster = file.partition["cluster"]
         newest[cluster] = max(newest.get(cluster, 0), file.maximum[column] + length_ms)
     return newest
-
-
-def _newest_samples(lake: Lake) -> dict[str, int]:
-    """Time of the newest sample of each cluster's backlogs, from the catalogue."""
-    rows = lake.read("series", columns=["cluster", "last_ms"], where=pc.field("metric_name") == BACKLOG)
-    newest = rows.group_by("cluster").aggregate([("last_ms", "max")]).to_pylist()
-    return {row["cluster"]: row["last_ms_max"] for row in newest}
 
 
 def _watched_until(lake: Lake) -> dict[str, int]:

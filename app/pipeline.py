@@ -26,6 +26,7 @@ from throttlescope.app.spark import start_spark
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import GateError, SourceError
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.full_disk import FullDiskError
 from throttlescope.ingest.manifest import RunManifest
 from throttlescope.ingest.quality import preload
 from throttlescope.ingest.times import date_of
@@ -250,7 +251,12 @@ class _Run:
             new = (
                 "" if done.samples_written == done.samples else f", {count(done.samples_written)} of them new"
             )
-            self.progress.note(f"{count(done.samples)} samples of {count(done.series)} series{new}")
+            beside = (
+                f"; read anew, because the same is being read by {other}"
+                if (other := done.details.get("beside"))
+                else ""
+            )
+            self.progress.note(f"{count(done.samples)} samples of {count(done.series)} series{new}{beside}")
 
     def _find(self, findings: Sequence[dict[str, Any]]) -> None:
         """Write rows of ``quality`` that the door found; what does not hold is a warning."""
@@ -275,8 +281,8 @@ class _Run:
         except BaseException as error:
             status = "gated" if isinstance(error, GateError) else "failed"
             self.manifest.details["error"] = str(error) or type(error).__name__
-            # Where the lake is away that is what ended the run, and not that it could not be noted.
-            with contextlib.suppress(SourceError):
+            # Where the lake is away or full that is what ended the run, and not that it could not be noted.
+            with contextlib.suppress(SourceError, FullDiskError):
                 if status == "gated" or self.lake.version("ingest_runs") is not None:
                     self._write(status)
             raise

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from throttlescope.app.render import count
+from throttlescope.ingest.lake.duck import from_table, reaches
+from throttlescope.ingest.lake.lake import naming_missing
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
 
 if TYPE_CHECKING:
@@ -76,8 +78,10 @@ def make_episodes(
         here = _small(lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms)
         build_episodes(None if here else session, lake, clusters, start_ms, end_ms, run_id)
     for clusters, start_ms, end_ms in groups:
-        states.update(_touching(lake, "episodes", "state", clusters, start_ms, end_ms))
-        results.incidents += len(_touching(lake, "incidents", "cluster", clusters, start_ms, end_ms))
+        states.update(dict(_touching(lake, "episodes", "state, count(*)", clusters, start_ms, end_ms)))
+        results.incidents += sum(
+            rows for (rows,) in _touching(lake, "incidents", "count(*)", clusters, start_ms, end_ms)
+        )
     results.episodes = dict(states.most_common())
     note(f"{count(states.total())} episodes, {count(results.incidents)} shared incidents")
 
@@ -177,9 +181,10 @@ def make_anomalies(
             here = _small(lake, mine, start_ms - weeks_ms, end_ms)
             build_anomalies(None if here else session, lake, mine, start_ms, end_ms, run_id, zone=zone)
     for clusters, start_ms, end_ms in groups:
-        found = _read_touching(lake, "anomalies", ["state", "learning_until_ms"], clusters, start_ms, end_ms)
-        states.update(row["state"] for row in found)
-        until_ms += [row["learning_until_ms"] for row in found if row["learning_until_ms"] is not None]
+        asked = "state, count(*), min(learning_until_ms)"
+        for state, rows, learned_ms in _touching(lake, "anomalies", asked, clusters, start_ms, end_ms):
+            states[state] += rows
+            until_ms += [] if learned_ms is None else [learned_ms]
     results.anomalies = dict(states.most_common())
     results.learning_until_ms = min(until_ms, default=None)
     note(anomalies_note(results))
@@ -214,15 +219,17 @@ def _small(lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int) -> b
 
 
 def _touching(
-    lake: Lake, table: str, column: str, clusters: Sequence[str], start_ms: int, end_ms: int
-) -> list[Any]:
-    return [row[column] for row in _read_touching(lake, table, [column], clusters, start_ms, end_ms)]
+    lake: Lake, table: str, asked: str, clusters: Sequence[str], start_ms: int, end_ms: int
+) -> list[tuple]:
+    """A SELECT of rows that began before the range's end and did not end before its start.
 
-
-def _read_touching(
-    lake: Lake, table: str, columns: list[str], clusters: Sequence[str], start_ms: int, end_ms: int
-) -> list[dict[str, Any]]:
-    """Rows that began before the range's end and did not end before its start."""
-    ended = pc.is_null(pc.field("end_ms")) | (pc.field("end_ms") > start_ms)
-    where = ended & (pc.field("start_ms") < end_ms)
-    return lake.read(table, columns=columns, where=where, partition={"cluster": clusters}).to_pylist()
+    It counts, so that no row comes here: while a fleet is being learned, each of its series has an anomaly's row.
+    """
+    files = lake.files(table, partition={"cluster": clusters})
+    with duckdb.connect() as connection, naming_missing(table, files):
+        reaches(connection, lake.storage)
+        query = (
+            f"SELECT {asked} FROM {from_table(connection, table, files)} "  # noqa: S608
+            "WHERE (end_ms IS NULL OR end_ms > $start_ms) AND start_ms < $end_ms GROUP BY ALL ORDER BY ALL"
+        )
+        return connection.execute(query, {"start_ms": start_ms, "end_ms": end_ms}).fetchall()

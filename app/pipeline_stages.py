@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from throttlescope.app.pipeline_contested import until_unmoved, until_won
 from throttlescope.app.pipeline_results import (
     Group,
     Results,
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from throttlescope.app.config import Settings
     from throttlescope.app.render_progress import Progress
     from throttlescope.ingest.lake import Lake
+
+#: Steps that are announced together, and again where they are done again.
+_RESULTS_STEPS = "Finding episodes", "Lifting their causes", "Comparing with the weeks before"
 
 
 class Stages:
@@ -108,12 +112,16 @@ class Stages:
         """Build and check; rows of ``signals`` in what was asked for."""
         from throttlescope.transforms.signals import build_signals
 
-        with self.progress.step("Building the signals"):
+        def build() -> tuple[int, list[Hours]]:
             began_ms, plans = self._plan(self._signals)
+            for group in together(plans):
+                build_signals(self.session, self.lake, *group, self.run_id)
+            return began_ms, plans
+
+        with self.progress.step("Building the signals"):
+            began_ms, plans = until_won(build, self.progress.note)
             self._count(plans)
             groups = together(plans)
-            for group in groups:
-                build_signals(self.session, self.lake, *group, self.run_id)
             found = sum(self._rows("signals", "minute_ms", *group) for group in self.groups)
             self.progress.note(f"{count(found)} subscription minutes{self._saved('signals')}")
         with self.progress.step("Checking the signals"):
@@ -133,9 +141,9 @@ class Stages:
 
         window_ms, every_ms = self.settings.window, self.settings.every
         causes: Counter[str] = Counter()
-        with self.progress.step("Diagnosing"):
+
+        def judge() -> tuple[int, list[Hours]]:
             began_ms, plans = self._plan(self._following("verdicts"))
-            self._count(plans)
             for clusters, start_ms, end_ms in together(plans):
                 # From the first window that begins in these hours on: earlier ones that reach into them have their own in the plan.
                 first_ms = min(start_ms + window_ms - every_ms, end_ms - 1)
@@ -143,6 +151,11 @@ class Stages:
                     self.session, self.lake, clusters, first_ms, end_ms, self.run_id,
                     window_ms=window_ms, every_ms=every_ms,
                 )  # fmt: skip
+            return began_ms, plans
+
+        with self.progress.step("Diagnosing"):
+            began_ms, plans = until_won(judge, self.progress.note)
+            self._count(plans)
             for group in together(plans):
                 self._gate(check_verdicts(self.session, self.lake, *group, self.run_id))
             for group in self.groups:
@@ -153,35 +166,44 @@ class Stages:
         return dict(causes.most_common())
 
     def build_forecasts(self, results: Results) -> None:
-        with self.progress.step("Forecasting"):
+        def forecast() -> tuple[int, list[Hours]]:
             began_ms, plans = self._plan(self._following("forecasts"))
-            self._count(plans)
+            todo = together(plans)
             make_forecasts(
-                self.session,
-                self.lake,
-                self.groups,
-                together(plans),
-                self.run_id,
-                results,
-                self.progress.note,
+                self.session, self.lake, self.groups, todo, self.run_id, results, self.progress.note
             )
+            return began_ms, plans
+
+        with self.progress.step("Forecasting"):
+            began_ms, plans = until_won(forecast, self.progress.note)
+            self._count(plans)
             self._write_down(plans, began_ms)
 
     def build_results(self, results: Results) -> None:
         """Episodes, counterfactuals and anomalies, from the first hour that differs on."""
-        began_ms, plans = self._plan(self._following("results"))
+
+        def again() -> None:
+            self.progress.steps += len(_RESULTS_STEPS)
+
+        began_ms, plans = until_unmoved(
+            lambda: self._results(results), lambda: self.lake.version("computed"), again
+        )
         self._count(plans)
+        self._write_down(plans, began_ms)
+
+    def _results(self, results: Results) -> tuple[int, list[Hours]]:
+        began_ms, plans = self._plan(self._following("results"))
         todo = joined([self._onwards(plan) for plan in plans if plan.to_compute])
-        with self.progress.step("Finding episodes"):
+        with self.progress.step(_RESULTS_STEPS[0]):
             make_episodes(
                 self.session, self.lake, self.groups, todo, self.run_id, results, self.progress.note
             )
-        with self.progress.step("Lifting their causes"):
+        with self.progress.step(_RESULTS_STEPS[1]):
             for plan in plans:
                 forget_answers(self.lake, plan.cluster, plan.changed, self.run_id)
             asked = joined([*self.groups, *todo])
             make_counterfactuals(self.session, self.lake, asked, self.run_id, results, self.progress.note)
-        with self.progress.step("Comparing with the weeks before"):
+        with self.progress.step(_RESULTS_STEPS[2]):
             make_anomalies(
                 self.session,
                 self.lake,
@@ -192,7 +214,7 @@ class Stages:
                 results,
                 self.progress.note,
             )
-        self._write_down(plans, began_ms)
+        return began_ms, plans
 
     # -- planning --------------------------------------------------------------------------
 

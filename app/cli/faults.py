@@ -25,7 +25,9 @@ class WrappedError(ThrottlescopeError):
 
 
 def carried(error: Exception) -> ThrottlescopeError | None:
-    """The error of ours that an exception carries, or the fault of an object store that it is; None for others."""
+    """The error of ours that an exception carries, or the fault of an object store or a full disk that it is; None for others."""
+    from throttlescope.ingest.lake import full_disk
+
     text = str(error)
     if ours := list(_OURS.finditer(text.split("JVM stacktrace", 1)[0])):
         # The last one: those before it led to it.
@@ -39,6 +41,8 @@ def carried(error: Exception) -> ThrottlescopeError | None:
 
         if is_store_fault(error):
             return told(error, _address_in(text))
+    if full_disk.says_full(error):
+        return full_disk.told(error)
     return None
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.lake import DataFile, Lake, read_files
+from throttlescope.ingest.lake.newest import newest_samples
 from throttlescope.ingest.times import DAY_MS, block_start
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.minutes import BACKLOG, metrics_read
@@ -91,10 +92,7 @@ class View:
 
     @cached_property
     def _newest(self) -> Mapping[str, int]:
-        where = (pc.field("metric_name") == BACKLOG) & pc.field("cluster").isin(self.clusters)
-        rows = self.lake.read("series", columns=["cluster", "last_ms"], where=where)
-        found = rows.group_by("cluster").aggregate([("last_ms", "max")]).to_pylist()
-        return {row["cluster"]: row["last_ms_max"] for row in found}
+        return newest_samples(self.lake, self.clusters, metric_name=BACKLOG)
 
     @cached_property
     def _computed(self) -> dict[str, dict[tuple[str, int], dict[str, Any]]]:

@@ -87,6 +87,8 @@ def ribbon_figure(
             "barmode": "overlay",
             "hovermode": "closest",
             "showlegend": False,
+            # On a small screen a label that does not fit would stand over its neighbours.
+            "uniformtext": {"mode": "hide", "minsize": 11},
             "bargap": 0.2,
             "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 8, "b": 38},
             "shapes": told,
@@ -191,7 +193,7 @@ def _bar(row, spans, texts, hovers, colour, pattern, *, outlined: bool = False) 
             "size": 12,
             "weight": 400 if outlined else 600,
         },
-        constraintext="none",
+        constraintext="inside",
         cliponaxis=True,
         hovertext=hovers,
         hovertemplate="%{hovertext}<extra></extra>",
