@@ -30,6 +30,7 @@ from throttlescope.ingest.lake.delta import DeltaTables
 from throttlescope.ingest.lake.duck import from_files, is_widened, make_empty, reaches, with_all_columns
 from throttlescope.ingest.lake.files import DataFile, NewFile, stats_columns, write_data_file
 from throttlescope.ingest.lake.formats import MissingFilesError, format_properties
+from throttlescope.ingest.lake.full_disk import naming_full
 from throttlescope.ingest.lake.parquet import dataset, told_as_store
 from throttlescope.ingest.lake.storage import Storage, storage_of
 from throttlescope.ingest.lake_address import LakeAddress
@@ -215,7 +216,7 @@ class Lake:
         for path in add_by_path.keys() & remove_by_path.keys():
             del add_by_path[path], remove_by_path[path]
         for _ in range(_TRIES):
-            with self._delta.looking():
+            with self._delta.looking(), naming_full(self.root):
                 done, version = self._try_commit(
                     table, add_by_path, remove_by_path, run_id, read_version, moved_ms
                 )

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from throttlescope.ingest.lake.full_disk import naming_full
 from throttlescope.ingest.lake_address import LakeAddress
 
 
@@ -123,26 +124,31 @@ class LocalStorage(Storage):
         # Unique among processes, threads and machines that share the folder.
         scratch = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
         try:
-            try:
-                file = open(scratch, "wb")  # noqa: SIM115
-            except FileNotFoundError:
-                os.makedirs(folder, exist_ok=True)
-                file = open(scratch, "wb")  # noqa: SIM115
-            with file:
-                file.write(content)
-            if if_absent:
-                try:
-                    os.link(scratch, path)
-                except FileExistsError:
-                    return False
-                finally:
-                    os.unlink(scratch)
-            else:
-                os.replace(scratch, path)
+            # Writing says neither the file's name nor the folder's.
+            with naming_full(self.root):
+                return self._write(scratch, path, content, if_absent=if_absent)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(scratch)
             raise
+
+    def _write(self, scratch: str, path: str, content: bytes | pa.Buffer, *, if_absent: bool) -> bool:
+        try:
+            file = open(scratch, "wb")  # noqa: SIM115
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            file = open(scratch, "wb")  # noqa: SIM115
+        with file:
+            file.write(content)
+        if if_absent:
+            try:
+                os.link(scratch, path)
+            except FileExistsError:
+                return False
+            finally:
+                os.unlink(scratch)
+        else:
+            os.replace(scratch, path)
         return True
 
     def put_content(self, relative_path: str, content: bytes | pa.Buffer) -> None:
