@@ -225,7 +225,8 @@ class ObjectStorage(Storage):
 
     def _stored(self, found: Mapping) -> StoredFile:
         relative_path = found["path"][len(self._prefix) + 1 if self._prefix else 0 :]
-        return StoredFile(relative_path, found["size"], int(found["last_modified"].timestamp() * 1000))
+        # Some stores list milliseconds, but a look has whole seconds everywhere: one object must have one time.
+        return StoredFile(relative_path, found["size"], int(found["last_modified"].timestamp()) * 1000)
 
     @contextlib.contextmanager
     def _told(self, relative_path: str) -> Iterator[None]:

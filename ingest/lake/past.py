@@ -137,8 +137,9 @@ def lake_as_of(root: str | Path, text: str, table: str, *, now_ms: int) -> PastL
 
 
 def _times_ms(lake: Lake, table: str) -> dict[int, int]:
-    delta = lake._open(table)
-    return {} if delta is None else {one["version"]: one["timestamp"] for one in delta.history()}
+    with lake._delta.looking():
+        delta = lake._open(table)
+        return {} if delta is None else {one["version"]: one["timestamp"] for one in delta.history()}
 
 
 def _oldest_time_ms(lake: Lake, table: str) -> int | None:

@@ -65,18 +65,20 @@ def show(lake: Lake, tables: Iterable[str] | None = None) -> list[TableFacts]:
 
 
 def _facts(lake: Lake, table: str) -> TableFacts | None:
-    delta = lake._open(table)
-    if delta is None:
-        return None
-    files = lake.files(table, version=delta.version())
+    with lake._delta.looking():
+        delta = lake._open(table)
+        if delta is None:
+            return None
+        version, format_version = delta.version(), stored_format(delta)
+    files = lake.files(table, version=version)
     span = span_of_all(TABLES[table], files)
     kept = commit_files(lake, table)
     counted = _counted(lake, files) if table == "samples" and files else {}
     return TableFacts(
         table,
-        stored_format(delta),
-        delta.version(),
-        kept[0][0] if kept else delta.version(),
+        format_version,
+        version,
+        kept[0][0] if kept else version,
         sum(file.rows for file in files),
         len(files),
         sum(file.size_bytes for file in files),
