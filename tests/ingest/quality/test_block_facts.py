@@ -31,12 +31,27 @@ _grid = st.lists(st.integers(0, 39), unique=True).map(lambda ticks: [tick * 15_0
 _anything = st.lists(st.integers(-5_000, BLOCK_MS + 5_000), max_size=12)
 _stale = st.one_of(st.just([]), st.lists(st.integers(0, 600_000), max_size=4).map(sorted), _anything)
 _values = st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=12)
-_blocks = st.lists(st.tuples(st.one_of(_grid, _anything), _stale, st.one_of(st.none(), _values)), max_size=5)
+#: A value for each sample: how far a broker's clock lies before or after the scrape, the tolerance of a minute among them.
+_clock = st.lists(st.sampled_from([-90_000, 0, 59_999, 60_000, 60_001, 90_000]), min_size=40, max_size=40)
+_blocks = st.lists(
+    st.tuples(st.one_of(_grid, _anything), _stale, st.one_of(st.none(), _values, _clock.map(tuple))),
+    max_size=5,
+)
+
+
+def values_of(offsets, drawn):
+    """A tuple is distances of the samples' own times, anything else the values themselves."""
+    if not isinstance(drawn, tuple):
+        return drawn
+    return [float(HOUR + at + apart) for at, apart in zip(offsets, drawn, strict=False)]
 
 
 @given(_blocks)
 def test_equals_the_slow_twin(drawn):
-    blocks = [block(*parts, number=number) for number, parts in enumerate(drawn)]
+    blocks = [
+        block(offsets, stale, values_of(offsets, values), number=number)
+        for number, (offsets, stale, values) in enumerate(drawn)
+    ]
     if not blocks:
         assert block_facts(SAMPLES.empty_table()).num_rows == 0
         return
@@ -58,6 +73,14 @@ def test_a_marker_of_another_series_says_nothing():
     hole = [0, 15_000, 60_000, 75_000]
     rows = facts(block(hole, number=0), block([0], stale=[30_000], number=1))
     assert rows[0]["missing_scrapes"] == 2
+
+
+def test_a_time_is_ahead_of_its_own_scrape_beyond_a_minute():
+    offsets = [0, 15_000, 30_000]
+    at = [values_of(offsets, apart) for apart in ((60_000, 60_000, 60_000), (60_001, 0, 60_001))]
+    rows = [block(offsets, values=values) for values in at]
+    assert [row["ahead_of_clock"] for row in facts(*rows)] == [0, 2]
+    assert [naive_block_facts(row)["ahead_of_clock"] for row in rows] == [0, 2]
 
 
 def test_columns_are_declared():
