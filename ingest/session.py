@@ -6,7 +6,6 @@ on a cluster, under ``spark-submit`` and behind Spark Connect (:mod:`throttlesco
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +18,7 @@ from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.java import find_java
 from throttlescope.ingest.spark.connect import connect_session
 from throttlescope.ingest.spark.executors import ask_executors, parallelism, settled_parallelism
-from throttlescope.ingest.spark.jvm import spark_log_file, start_jvm
+from throttlescope.ingest.spark.jvm import environment, spark_log_file, start_jvm
 from throttlescope.ingest.spark.place import Kind, Place, check_answers, place_of
 from throttlescope.ingest.spark.settings import executor_python, settings_of
 
@@ -89,9 +88,6 @@ def spark_session(
         return session
     if place.kind is Kind.cluster:
         check_answers(place)
-    # Read by the context when it starts, and sent along with every task.
-    os.environ["PYSPARK_PYTHON"] = executor_python(place, package, sys.executable)
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     java = None if SparkContext._gateway or place.kind is Kind.submitted else find_java()
     if java:
         java_options = [*archive_options(java, java_options), *java_options]
@@ -104,13 +100,19 @@ def spark_session(
         package=package,
     )
     settings |= conf
-    if place.kind is Kind.submitted:
-        context = _joined(place, settings)
-    else:
-        spark_conf = SparkConf(loadDefaults=False)
-        for key, value in settings.items():
-            spark_conf.set(key, value)
-        context = _started(place, spark_conf, start_jvm(java, spark_conf, debug) if java else None)
+    # Read by the context when it starts, and sent along with every task. A later session, and what we start, choose their own.
+    pythons = {
+        "PYSPARK_PYTHON": executor_python(place, package, sys.executable),
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+    with environment(pythons):
+        if place.kind is Kind.submitted:
+            context = _joined(place, settings)
+        else:
+            spark_conf = SparkConf(loadDefaults=False)
+            for key, value in settings.items():
+                spark_conf.set(key, value)
+            context = _started(place, spark_conf, start_jvm(java, spark_conf, debug) if java else None)
     session = SparkSession.builder.getOrCreate()
     if not context.master.startswith("local"):
         try:

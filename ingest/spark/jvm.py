@@ -52,13 +52,13 @@ def start_jvm(java: Java, conf: SparkConf, debug: bool):
 
 
 def _launched(conf: SparkConf, variables: Mapping[str, str], popen_kwargs: dict):
-    with _environment(variables):
+    with environment(variables):
         return launch_gateway(conf, popen_kwargs)
 
 
 @contextlib.contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    # Only for the length of the launch: other programs that we start choose their own Java.
+def environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Variables for the length of a launch alone: other programs that we start choose their own Java and Python."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -40,12 +40,18 @@ def test_another_thread_gets_the_same_context(spark):
 def test_a_run_prints_nothing_and_leaves_nothing_behind(tmp_path):
     """Not even when a task fails: its exception is the message, Spark's own words are in the log file."""
     program = """
+        import os
         from throttlescope.ingest.session import spark_session, spark_log_file
+
+        before = dict(os.environ)
 
         def fails(batches):
             raise ValueError("planted")
 
         session = spark_session(cores=1, driver_memory="512m")
+        # What is started from here, a session on a cluster for one, chooses its own Python.
+        changed = {name for name in os.environ if os.environ[name] != before.get(name)}
+        assert not {name for name in changed if "PYTHON" in name or "JAVA" in name}, changed
         assert session.range(5).count() == 5
         session.range(5).createOrReplaceTempView("five")
         session.sql("SELECT count(*) FROM five").collect()
