@@ -75,8 +75,9 @@ def read(url, text, start_ms, end_ms):
     return {one.labels: one for batch in batches for one in batch}
 
 
-def test_a_running_prometheus_writes_the_same(tmp_path):
-    rules_file = tmp_path / "live.rules.yml"
+def observed(folder):
+    """Samples as they were written, what a server made of them, rules that failed there, when it evaluated, and how often without a miss."""
+    rules_file = folder / "live.rules.yml"
     rules_file.write_text(RULES)
     flags = ("--web.enable-lifecycle", "--storage.remote.read-sample-limit=0")
     with running_prometheus(extra_flags=flags) as server:
@@ -98,9 +99,20 @@ def test_a_running_prometheus_writes_the_same(tmp_path):
         }
     # The last rule of the group tells when it was evaluated, and that all others were.
     moments = theirs[(("__name__", "r:beat"),)].timestamps_ms
-    behind_ms = int(moments[0]) % INTERVAL_MS
     whole = int(np.flatnonzero(np.append(np.diff(moments), 0) != INTERVAL_MS)[0]) + 1
-    assert whole >= 15, "the server missed evaluations"
+    return rules_file, series, theirs, failed, moments, whole
+
+
+def test_a_running_prometheus_writes_the_same(tmp_path):
+    # A server that waits for a processor misses an evaluation: it is asked for all of them once more.
+    for attempt in range(4):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        rules_file, series, theirs, failed, moments, whole = observed(folder)
+        if whole >= 15:
+            break
+    assert whole >= 15, "the server missed evaluations four times"
+    behind_ms = int(moments[0]) % INTERVAL_MS
     first_ms, after_ms = int(moments[0]), int(moments[whole - 1]) + 1
 
     rules = scheduled(rules_file, INTERVAL_MS)
