@@ -239,8 +239,9 @@ class _Read:
 
     def expired(self) -> dict[SubscriptionKey, list[int]]:
         """Ends of minutes in which messages expired, by subscription partition."""
+        late = f"SELECT {_KEY}, minute_ms FROM rows WHERE expired_msg_delta > 0"  # noqa: S608
         found: dict[SubscriptionKey, list[int]] = defaultdict(list)
-        for row in self._rows("signals", "minute_ms", "SELECT * FROM rows WHERE expired_msg_delta > 0"):
+        for row in self._rows("signals", "minute_ms", late):
             found[_key(row)].append(row["minute_ms"] + MINUTE_MS)
         return found
 
@@ -248,8 +249,9 @@ class _Read:
         """When something was seen to change, by subscription partition: the start of the minute that shows it."""
         # Selected where they lie: nearly all minutes are like the one before.
         changed = f"""
-            SELECT *, lag(consumers IGNORE NULLS) OVER (PARTITION BY {_KEY} ORDER BY minute_ms) AS before FROM rows
-            QUALIFY limits_changed OR broker_changed OR counter_resets > 0 OR consumers <> before
+            SELECT {_KEY}, minute_ms FROM rows
+            QUALIFY limits_changed OR broker_changed OR counter_resets > 0
+                OR consumers <> lag(consumers IGNORE NULLS) OVER (PARTITION BY {_KEY} ORDER BY minute_ms)
         """  # noqa: S608
         found: dict[SubscriptionKey, list[int]] = defaultdict(list)
         for row in self._rows("signals", "minute_ms", changed):
@@ -259,7 +261,7 @@ class _Read:
     def causes(self) -> dict[SubscriptionKey, list[tuple[int, str]]]:
         """Ends of windows from which on another cause holds than before, by subscription partition."""
         others = f"""
-            SELECT * FROM rows
+            SELECT {_KEY}, window_end_ms, cause FROM rows
             QUALIFY cause IS DISTINCT FROM lag(cause) OVER (PARTITION BY {_KEY} ORDER BY window_end_ms, window_start_ms)
         """  # noqa: S608
         found: dict[SubscriptionKey, list[tuple[int, str]]] = defaultdict(list)
@@ -269,14 +271,12 @@ class _Read:
 
     def _rows(self, table: str, time_column: str, query: str) -> Iterator[dict[str, Any]]:
         """Rows of the range in the order of time, of which a SELECT from ``rows`` takes some."""
-        between, inside = None, ""
+        between, inside = None, "true"
         if self.topics is not None:
             # A window that ended before the first forecast still says what held the backlog then.
             between = {time_column: (self.start_ms - BLOCK_MS, self.end_ms)}
-            inside = (
-                f"WHERE {time_column} BETWEEN $first_ms AND $last_ms AND topic IN (SELECT topic FROM topics)"
-            )
-        rows = f"WITH rows AS (SELECT * FROM {{rows}} {inside})"  # noqa: S608
+            inside = f"{time_column} BETWEEN $first_ms AND $last_ms AND topic IN (SELECT topic FROM topics)"  # noqa: S608
+        rows = f"WITH rows AS (SELECT * FROM {{rows}} WHERE {inside})"  # noqa: S608
         partition = {"cluster": [self.cluster]}
         yield from self._found(table, partition, between, f"{rows} {query} ORDER BY {time_column}")
 

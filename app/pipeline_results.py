@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from throttlescope.app.render import count
 from throttlescope.ingest.lake.duck import from_table, reaches
@@ -117,9 +118,11 @@ def forget_answers(lake: Lake, cluster: str, hours: Sequence[int], run_id: str) 
         )
         return row["counterfactual"] is not None and first < after
 
-    rows = [
-        row for row in lake.read("episodes", partition={"cluster": [cluster]}).to_pylist() if touches(row)
-    ]
+    asked = ["episode_id", "date", "start_ms", "over_until_ms", "counterfactual"]
+    near = pc.field("start_ms") < int(starts[-1]) + 2 * BLOCK_MS
+    near &= pc.field("over_until_ms") > int(starts[0]) - BLOCK_MS
+    found = lake.read("episodes", columns=asked, where=near, partition={"cluster": [cluster]})
+    rows = [row for row in found.to_pylist() if touches(row)]
     if not rows:
         return
     ids = {row["episode_id"] for row in rows}

@@ -87,9 +87,11 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
     partitions_of: dict[str, set[int]] = {}
     largest: dict[str, float] = {}
     where = (pc.field("metric_name") == _BACKLOG) & (pc.field("cluster") == cluster)
+    # Labels of series that had none are not wanted: they are the most of a fleet.
+    where &= pc.field("series_id").isin(list(peak_of))
     for row in lake.read("series", columns=["series_id", "labels"], where=where).to_pylist():
-        labels, peak = dict(row["labels"]), peak_of.get(row["series_id"])
-        if peak is not None and _of_interest(name := labels["topic"]):
+        labels, peak = dict(row["labels"]), peak_of[row["series_id"]]
+        if _of_interest(name := labels["topic"]):
             partitions_of.setdefault(name, set()).add(int(labels["partition"]))
             largest[name] = max(peak, largest.get(name, 0.0))
     ordered = sorted(partitions_of, key=lambda name: (-largest[name], name))

@@ -58,7 +58,7 @@ def check_throttle_counts(
         ).to_pylist()
         if not stats:
             continue
-        compared, apart = disagreements(stats, _source(lake, cluster, [row["observed_ms"] for row in stats]))
+        compared, apart = disagreements(stats, _source(lake, cluster, stats))
         if compared:
             rows.append(_row(cluster, compared, apart, run_id, now_ms))
     contract = TABLES["quality"]
@@ -126,9 +126,9 @@ def _around(series: Series, at_ms: int) -> tuple[float, float] | None:
     return float(values[0]), float(values[-1])
 
 
-def _source(lake: Lake, cluster: str, times_ms: Sequence[int]) -> LakeSource:
-    """The six series of a cluster in the hours around some moments."""
-    blocks = {block_start(at_ms + shift) for at_ms in times_ms for shift in (-_NEAR_MS, _NEAR_MS)}
+def _source(lake: Lake, cluster: str, stats: Sequence[Mapping]) -> LakeSource:
+    """The six series of the topics that were asked about, in the hours around the answers."""
+    blocks = {block_start(row["observed_ms"] + shift) for row in stats for shift in (-_NEAR_MS, _NEAR_MS)}
     files = [
         file
         for file in lake.files(
@@ -144,7 +144,10 @@ def _source(lake: Lake, cluster: str, times_ms: Sequence[int]) -> LakeSource:
     catalogue = lake.read(
         "series",
         columns=["series_id", "metric_name", "labels"],
-        where=(pc.field("cluster") == cluster) & pc.field("metric_name").isin(sorted(_METRICS.values())),
+        where=(pc.field("cluster") == cluster)
+        & pc.field("metric_name").isin(sorted(_METRICS.values()))
+        # Not more of a fleet than was asked about.
+        & pc.map_lookup(pc.field("labels"), "topic", "first").isin(sorted({row["topic"] for row in stats})),
     )
     return LakeSource(files, catalogue)
 

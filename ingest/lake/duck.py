@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import duckdb
 import pyarrow as pa
 
+from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.storage import Storage
 
@@ -25,6 +26,19 @@ def from_files(files: Sequence[DataFile], *, union_by_name: bool = False) -> str
     quoted = ", ".join("'" + file.path.replace("'", "''") + "'" for file in files)
     more = ", union_by_name = true" if union_by_name else ""
     return f"read_parquet([{quoted}], hive_partitioning = false{more})"
+
+
+def from_table(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[DataFile]) -> str:
+    """What stands behind FROM to read some files of a table, or none, with all of its columns.
+
+    One that a file lacks, because an earlier version wrote it, is NULL there.
+    """
+    empty = f'"{table} without rows"'
+    make_empty(connection, empty, TABLES[table].loose_schema)
+    if not files:
+        return empty
+    widened = is_widened(connection, files, TABLES[table].schema.names)
+    return with_all_columns(empty, files) if widened else from_files(files)
 
 
 def make_empty(connection: duckdb.DuckDBPyConnection, name: str, schema: pa.Schema) -> None:

@@ -27,7 +27,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.ingest.lake.delta import DeltaTables
-from throttlescope.ingest.lake.duck import from_files, is_widened, make_empty, reaches, with_all_columns
+from throttlescope.ingest.lake.duck import from_table, reaches
 from throttlescope.ingest.lake.files import DataFile, NewFile, stats_columns, write_data_file
 from throttlescope.ingest.lake.formats import MissingFilesError, format_properties
 from throttlescope.ingest.lake.full_disk import naming_full
@@ -167,14 +167,10 @@ class Lake:
         connection = duckdb.connect()
         connection.execute("SET TimeZone = 'UTC'")
         reaches(connection, self.storage)
-        for name, table in TABLES.items():
+        for name in TABLES:
             files = self.files(name)
-            source = empty = f'"{name} without rows"'
-            make_empty(connection, empty, table.loose_schema)
             with naming_missing(name, files):
-                if files:
-                    widened = is_widened(connection, files, table.schema.names)
-                    source = with_all_columns(empty, files) if widened else from_files(files)
+                source = from_table(connection, name, files)
                 connection.execute(f'CREATE VIEW "{name}" AS SELECT * FROM {source}')  # noqa: S608
         return connection
 

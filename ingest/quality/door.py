@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.newest import newest_samples
 from throttlescope.ingest.quality import hours_held, series_shape
 from throttlescope.ingest.quality.checks import Check
 from throttlescope.ingest.quality.findings import GateResult, judge
@@ -149,7 +150,7 @@ def _hours(
         if file.minimum["cluster"] in clusters
     ]
     return judge(
-        LocalFrame(hours_held.hour_faults(files, _newest(lake, clusters), start_ms, end_ms, now_ms)),
+        LocalFrame(hours_held.hour_faults(files, newest_samples(lake, clusters), start_ms, end_ms, now_ms)),
         HOUR_CHECKS,
         gate="door",
         table="samples",
@@ -161,12 +162,6 @@ def _hours(
             "hour": format_time(example["hour_ms"]),
         },
     )
-
-
-def _newest(lake: Lake, clusters: list[str]) -> dict[str, int]:
-    rows = lake.read("series", columns=["cluster", "last_ms"], where=pc.field("cluster").isin(clusters))
-    found = rows.group_by("cluster").aggregate([("last_ms", "max")])
-    return dict(zip(found["cluster"].to_pylist(), found["last_ms_max"].to_pylist(), strict=True))
 
 
 def with_labels(lake: Lake, example: dict) -> dict:
