@@ -86,6 +86,8 @@ class PullResult:
     series_kept : int
         Series of blocks that were kept because the source now has fewer samples of them; each cluster has a row in
         ``quality``.
+    beside : str or None
+        Who else was reading the same, in words: what that run had finished was not gone on from.
     """
 
     run_id: str
@@ -108,12 +110,14 @@ class PullResult:
     repairs: dict[str, int] = field(default_factory=dict)
     server_version: str | None = None
     why_not_remote_read: str | None = None
+    beside: str | None = None
 
     def details(self) -> dict[str, Any]:
         """What goes into the manifest's ``details`` beside its own columns."""
         return {
             "items": self.items,
             "items_resumed": self.items_resumed,
+            "beside": self.beside,
             "metrics": len(self.metrics),
             "missing_metrics": list(self.missing_metrics),
             "repairs": self.repairs,
@@ -243,6 +247,7 @@ def run_items(
         No item brought a sample.
     """
     notes: dict[str, ItemNote] = {}
+    result.beside = staging.beside
     for round_ in range(_ROUNDS):
         notes |= staging.notes(item.key for item in items if item.key not in notes)
         if round_ == 0:

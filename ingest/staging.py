@@ -89,10 +89,13 @@ class Staging:
         The lake's folder or URI.
     name : str
         The folder's name in it.
+    beside : str or None
+        Who has the request's own folder, in words, where this is one beside it.
     """
 
     root: str
     name: str
+    beside: str | None = None
 
     @classmethod
     def of(cls, root: str | Path, request: list) -> Staging:
@@ -106,8 +109,8 @@ class Staging:
 
         At the end a folder without notes is removed: there is nothing to go on from.
         """
-        with held(self._storage, self.name) as has_it:
-            own = self if has_it else Staging(self.root, f"{self.name}-{uuid.uuid4().hex[:8]}")
+        with held(self._storage, self.name) as hold:
+            own = self if hold else Staging(self.root, f"{self.name}-{uuid.uuid4().hex[:8]}", hold.by_other)
             try:
                 yield own
             except BaseException:
