@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
-from commands import EXIT_WORDS, FINAL, Call, Program, SettingError, reason
+from commands import EXIT_WORDS, FINAL, Call, Program, SettingError, begins, reason
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -47,6 +47,7 @@ class CommandOperator(BaseOperator):
         self.arguments = list(call.arguments)
         self.covers = list(call.covers or ())
         self._process: subprocess.Popen[bytes] | None = None
+        self._begins: str | None = None
 
     def execute(self, context: Context) -> None:
         try:
@@ -69,6 +70,8 @@ class CommandOperator(BaseOperator):
             if code in self.final:
                 raise AirflowFailException(f"{said} ({end}; not tried again)")
             raise AirflowException(f"{said} ({end})")
+        if self._begins is not None:
+            context["ti"].xcom_push("begins", self._begins)
         for asset in self.outlets if self.covers else ():
             context["outlet_events"][asset].extra.update(start=self.covers[0], end=self.covers[1])
 
@@ -81,6 +84,7 @@ class CommandOperator(BaseOperator):
         for raw in self._process.stdout:
             line = raw.decode(errors="backslashreplace").rstrip()
             self.log.info("%s", line)
+            self._begins = begins(line) or self._begins
             yield line
 
 

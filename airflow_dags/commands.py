@@ -10,13 +10,20 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 #: Filled in by Airflow when the task starts: the range that the run is for, as RFC 3339.
 INTERVAL_START = "{{ data_interval_start | ts }}"
 INTERVAL_END = "{{ data_interval_end | ts }}"
+
+#: From where on a run of ``ingest_hourly`` has brought what was not there before; ``read_from`` is a macro of its DAG.
+READ_START = "{{ read_from(data_interval_start, ti.xcom_pull(task_ids='ingest', key='begins'), ti.get_previous_dagrun()) }}"
+
+#: How ``ingest`` says where it begins, and how much it reads again there (``throttlescope.ingest.watermarks.OVERLAP_MS``).
+BEGINS = "Since the watermark: "
+OVERLAP = timedelta(minutes=15)
 
 #: The same of a run that assets have triggered; ``covered`` is a macro of its DAG.
 COVERED_START = "{{ covered(triggering_asset_events, params).start }}"
@@ -88,14 +95,16 @@ def lake_freshness(end: str = INTERVAL_END, max_age: str = "2h") -> Call:
 
 
 def ingest(start: str = INTERVAL_START, end: str = INTERVAL_END) -> Call:
-    """Samples and limits of [start, end), checked by the gates."""
-    return Call(("ingest", "--start", start, "--end", end), source=True, admin=True, spark=True)
+    """Samples and limits up to ``end``, from where the source was read to, at ``start`` the first time, checked by the gates."""
+    arguments = ("ingest", "--since-watermark", "--start", start, "--end", end)
+    return Call(arguments, source=True, admin=True, spark=True)
 
 
 def gates(names: Iterable[str], start: str, end: str) -> Call:
     """What gates find in the lake in [start, end); one that finds an error stops whatever would come behind it."""
     chosen = [word for name in names for word in ("--gate", name)]
-    return Call(("quality", "check", "--start", start, "--end", end, *chosen), covers=Covered(start, end))
+    arguments = ("quality", "check", "--start", start, "--end", end, *chosen)
+    return Call(arguments, spark=True, covers=Covered(start, end))
 
 
 def diagnose(start: str = COVERED_START, end: str = COVERED_END) -> Call:
@@ -129,6 +138,32 @@ def backfill(start: str, end: str, chunk: str, dry_run: str) -> Call:
     # In one piece with its flag, what a person typed can never be read as another flag.
     arguments = ("backfill", f"--start={start}", f"--end={end}", f"--chunk={chunk}", dry_run)
     return Call(arguments, source=True, admin=True, spark=True)
+
+
+def begins(line: str) -> str | None:
+    """Where ``ingest`` begins, from the line in which it says so; None for any other line."""
+    return line.removeprefix(BEGINS).split(" ")[0] if line.startswith(BEGINS) else None
+
+
+def read_from(start: datetime, begun: str | None, previous: Any) -> str:
+    """The full hour from which on a run has brought what was not there before: the earliest of three.
+
+    Parameters
+    ----------
+    start : datetime
+        Start of the run's own interval.
+    begun : str, optional
+        Where its last try began to read: earlier than ``start`` where hours were missed.
+    previous : DagRun, optional
+        The run before. A try that was killed after some of the missed hours leaves the others to the next try; all of them
+        lie behind the end of the run before.
+    """
+    found = [start]
+    if begun is not None:
+        found.append(datetime.fromisoformat(begun) + OVERLAP)
+    if previous is not None and previous.data_interval_end is not None:
+        found.append(previous.data_interval_end)
+    return min(found).astimezone(UTC).replace(minute=0, second=0, microsecond=0).isoformat()
 
 
 def covered(events: Mapping[Any, Iterable[Any]], params: Mapping[str, Any]) -> Covered:
@@ -235,7 +270,9 @@ class Program:
         self._check(call)
         submitted = call.spark and self.spark_submit is not None
         line = shlex.split(self.spark_submit if submitted else self.command)
-        line += [argument for argument in (arguments or call.arguments) if argument]
+        # A recording is read whole; it has no watermark to begin at.
+        left_out = ("", "--since-watermark") if self.recordings else ("",)
+        line += [argument for argument in (arguments or call.arguments) if argument not in left_out]
         flags = [("--lake", self.lake), ("--config", self.config)]
         if call.spark and not submitted:
             flags.append(("--master", self.master))

@@ -14,6 +14,7 @@ from throttlescope.app.cli.options import (
     Debug,
     End,
     LakeFolder,
+    Master,
     Quiet,
     RowFormat,
     RowFormatOption,
@@ -81,6 +82,7 @@ def check(
     gate: Gates = None,
     lake: LakeFolder = None,
     cluster: ClusterFilter = None,
+    master: Master = None,
     format: RowFormatOption = RowFormat.table,
     config: Config = None,
     quiet: Quiet = False,
@@ -90,7 +92,7 @@ def check(
 
     Gates are those of a run: door (series and hours), samples, policies (admin API, limits), signals, verdicts. All that are asked
     for are checked, also behind one that stops. Exit code 3 where one finds an error: nothing may be computed from what it names.
-    A range without data is no fault; it is said.
+    A range without data is no fault; it is said. Spark is started only where a table is too large for this process.
     """
     import time
 
@@ -101,7 +103,7 @@ def check(
     from throttlescope.ingest.errors import InputError
     from throttlescope.ingest.times import check_range, format_time, parse_time
 
-    settings = settings_with(config, {"lake": lake})
+    settings = settings_with(config, {"lake": lake, "spark": {"master": master}})
     now_ms = int(time.time() * 1000)
     if start is None:
         raise InputError("The start of the range is missing", fix="add --start, such as --start -6h")

@@ -138,12 +138,13 @@ def ingest(
 
 
 def _run(command: str, given: dict[str, Any]) -> None:
+    import sys
     import time
 
     from throttlescope.app.pipeline import run_pipeline
     from throttlescope.app.render import write_json
     from throttlescope.app.render_run import print_run
-    from throttlescope.ingest.times import parse_duration
+    from throttlescope.ingest.times import format_time, parse_duration
 
     now_ms = int(time.time() * 1000)
     request = request_of(command, given, now_ms)
@@ -158,6 +159,10 @@ def _run(command: str, given: dict[str, Any]) -> None:
         from throttlescope.app.render_backfill import print_chunked
 
         request, chunks = chunks_since_watermark(request)
+        if not given["quiet"]:
+            # Whoever runs this by a schedule reads it too (airflow_dags/commands.py).
+            told = f"{format_time(request.start_ms)} to {format_time(request.end_ms)}"
+            print(f"Since the watermark: {told}", file=sys.stderr, flush=True)
         if len(chunks) > 1:
             found = run_chunks(request, chunks, quiet=given["quiet"])
             write_json(found.as_dict()) if given["format"] is Format.json else print_chunked(found)

@@ -1,5 +1,6 @@
 """The command lines of the DAGs, without Airflow: every argument stays one, and the command line knows them all."""
 
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -8,7 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_dags import commands
-from airflow_dags.commands import Call, Covered, Program, SettingError, covered, reason
+from airflow_dags.commands import (
+    OVERLAP,
+    Call,
+    Covered,
+    Program,
+    SettingError,
+    begins,
+    covered,
+    read_from,
+    reason,
+)
+from throttlescope.ingest.watermarks import OVERLAP_MS
 
 START, END = "2026-11-20T08:00:00+00:00", "2026-11-20T09:00:00+00:00"
 CALLS = [
@@ -36,7 +48,7 @@ FULL = {
 def test_a_configuration_is_enough():
     line = Program(config="/etc/ts.toml").line(commands.ingest(START, END))
     assert line == [
-        "throttlescope", "ingest", "--start", START, "--end", END, "--config", "/etc/ts.toml",
+        "throttlescope", "ingest", "--since-watermark", "--start", START, "--end", END, "--config", "/etc/ts.toml",
     ]  # fmt: skip
 
 
@@ -66,6 +78,7 @@ def test_a_cluster_takes_the_commands_that_use_spark():
         "spark-submit", "--master", "yarn", "/opt/launch.py", "diagnose",
     ]  # fmt: skip
     assert "spark://m" not in program.line(commands.diagnose(START, END))
+    assert program.line(commands.gates(("samples",), START, END))[:2] == ["spark-submit", "--master"]
     assert program.line(commands.review(START, END))[:2] == ["throttlescope", "review"]
 
 
@@ -99,6 +112,22 @@ def test_arguments_that_were_filled_in_stay_what_they_are(arguments):
     assert line == ["throttlescope", *arguments, "--lake", "/l"]
 
 
+def test_a_recording_has_no_watermark_to_begin_at():
+    line = Program(lake="/l", recordings=("one",)).line(commands.ingest(START, END))
+    assert line == [
+        "throttlescope",
+        "ingest",
+        "--start",
+        START,
+        "--end",
+        END,
+        "--lake",
+        "/l",
+        "--recording",
+        "one",
+    ]
+
+
 def test_what_is_empty_once_filled_in_is_left_out():
     line = Program(lake="/l", prometheus="http://p:1").line(commands.backfill("-1d", "--help", "6h", ""))
     assert line[:5] == ["throttlescope", "backfill", "--start=-1d", "--end=--help", "--chunk=6h"]
@@ -123,6 +152,43 @@ def test_every_flag_is_one_that_the_command_has(call, recordings):
     flags = {word.split("=")[0] for word in program.line(call) if word.startswith("--")}
     assert flags
     assert flags <= options
+
+
+@pytest.mark.parametrize(
+    ("begun", "previous_end", "told"),
+    [
+        # The first time, or an hour that is run again.
+        (START, None, START),
+        # Every hour: what is read again for late scrapes was handed on before.
+        ("2026-11-20T07:45:00Z", START, START),
+        # Three hours were missed.
+        ("2026-11-20T04:45:00Z", START, "2026-11-20T05:00:00+00:00"),
+        # The source was read up to 05:20 by hand.
+        ("2026-11-20T05:05:00Z", START, "2026-11-20T05:00:00+00:00"),
+        # A first try was killed in the middle of them.
+        ("2026-11-20T07:45:00Z", "2026-11-20T05:00:00+00:00", "2026-11-20T05:00:00+00:00"),
+        # The tries before were of runs that failed.
+        ("2026-11-20T04:45:00Z", "2026-11-20T08:00:00+00:00", "2026-11-20T05:00:00+00:00"),
+        # Run again behind runs of later hours, or without a word of ingest.
+        (None, END, START),
+    ],
+)
+def test_what_was_missed_is_handed_on_with_the_hour(begun, previous_end, told):
+    end = previous_end and datetime.fromisoformat(previous_end)
+    previous = SimpleNamespace(data_interval_end=end)
+    assert read_from(datetime.fromisoformat(START), begun, previous) == told
+    if previous_end is None:
+        assert read_from(datetime.fromisoformat(START), begun, None) == told
+
+
+def test_the_overlap_is_that_of_the_watermarks():
+    assert timedelta(milliseconds=OVERLAP_MS) == OVERLAP
+
+
+def test_where_ingest_begins_is_read_from_its_own_line():
+    line = "Since the watermark: 2026-11-20T07:45:00Z to 2026-11-20T09:00:00Z"
+    assert begins(line) == "2026-11-20T07:45:00Z"
+    assert begins("[1/4] Starting Spark (3.1 s)") is None
 
 
 def events(*ranges):

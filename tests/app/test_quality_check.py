@@ -6,7 +6,10 @@ import pytest
 
 from tests.app.commands import throttlescope
 from tests.ingest.quality.rows import hold, signal
+from throttlescope.app import spark
+from throttlescope.ingest.errors import SourceError
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.quality import frames
 
 HOUR = ("--start", "2026-11-20T08:00:00Z", "--end", "2026-11-20T09:00:00Z")
 LATER = ("--start", "2026-11-20T10:00:00Z", "--end", "2026-11-20T11:00:00Z")
@@ -39,6 +42,22 @@ def test_other_clusters_and_idle_hours_do_not_stop(lake):
     idle = check(lake, *LATER)
     assert idle.code == 0
     assert "0 subscription hours" in idle.out
+
+
+def test_what_is_large_is_counted_where_the_master_is(lake, monkeypatch):
+    """A small lake is counted in this process, and nobody asks for the master."""
+    nowhere = ("--gate", "signals", "--cluster", "other", "--master", "sc://127.0.0.1:9")
+    assert check(lake, *HOUR, *nowhere).code == 0
+    asked = []
+
+    def start(settings, *, debug):
+        asked.append(settings.spark.master)
+        raise SourceError("Spark did not start")
+
+    monkeypatch.setattr(spark, "start_spark", start)
+    monkeypatch.setattr(frames, "IN_PROCESS_ROWS", -1)
+    assert check(lake, *HOUR, *nowhere).code == 4
+    assert asked == ["sc://127.0.0.1:9"]
 
 
 @pytest.mark.parametrize(
