@@ -110,7 +110,7 @@ def run_chunks(
     with progress.step("Starting Spark"):
         session = session or start_spark(request.settings, debug=request.debug)
         if before:
-            progress.note(f"{count(before)} chunks were done before")
+            progress.note(f"{count(before)} chunk{' was' if before == 1 else 's were'} done before")
     clusters: set[str] = set()
     for number, chunk in enumerate(chunks):
         with progress.step(f"{minute_text(chunk.start_ms)} to {minute_text(chunk.end_ms)}"):

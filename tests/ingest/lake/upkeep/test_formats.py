@@ -120,3 +120,71 @@ def test_files_that_are_missing_are_named(tmp_path):
 def test_a_table_whose_log_did_not_come_along_is_named(tmp_path):
     write_data_file(str(tmp_path), "verdicts", table_of("verdicts", [verdict(0)]))
     assert [(fault.table, fault.path) for fault in check(Lake(tmp_path))] == [("verdicts", None)]
+
+
+@pytest.fixture
+def stopped_once(monkeypatch):
+    """The next commit of rows is not made: whoever made it is stopped before it."""
+    commit, stops = DeltaTable.create_write_transaction, []
+
+    def stopped(self, *arguments, **options):
+        if not stops:
+            stops.append(self.version())
+            raise KeyboardInterrupt
+        return commit(self, *arguments, **options)
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", stopped)
+    return stops
+
+
+def test_stopped_between_a_new_column_and_the_rows_the_table_is_whole(tmp_path, monkeypatch, stopped_once):
+    lake, known = Lake(tmp_path), TABLES["verdicts"]
+    with monkeypatch.context() as before:
+        without = tuple(column for column in known.columns if column.name != "capacity_seen_ms")
+        contract(before, columns=without)
+        add(lake, "verdicts", [verdict(0)])
+    with pytest.raises(KeyboardInterrupt):
+        add(lake, "verdicts", [verdict(1, capacity_seen_ms=7)])
+    # The column is there already, and none of the rows.
+    assert stopped_once == [1]
+    assert "capacity_seen_ms" in {
+        field.name for field in DeltaTable(str(tmp_path / "verdicts")).schema().fields
+    }
+    for found in (
+        lake.read("verdicts").to_pylist(),
+        lake.duckdb().sql("SELECT * FROM verdicts").to_arrow_table().to_pylist(),
+    ):
+        assert [row["capacity_seen_ms"] for row in found] == [None]
+    assert check(lake) == []
+    add(lake, "verdicts", [verdict(1, capacity_seen_ms=7)])
+    rows = {row["window_start_ms"]: row["capacity_seen_ms"] for row in lake.read("verdicts").to_pylist()}
+    assert [rows[at_ms] for at_ms in sorted(rows)] == [None, 7]
+    assert lake.version("verdicts") == 2
+
+
+def test_stopped_between_a_new_table_and_its_first_rows_it_reads_as_empty(
+    tmp_path, monkeypatch, stopped_once
+):
+    # Of a format with a number the table comes first, and then its rows.
+    contract(monkeypatch, 2)
+    lake = Lake(tmp_path)
+    for write in (
+        lambda: add(lake, "verdicts", [verdict(0)]),
+        lambda: lake.upsert("verdicts", table_of("verdicts", [verdict(1)]), run_id="r"),
+    ):
+        stopped_once.clear()
+        with pytest.raises(KeyboardInterrupt):
+            write()
+        assert stopped_once == [0]
+        assert (lake.version("verdicts"), lake.files("verdicts"), lake.read("verdicts").num_rows) == (
+            0,
+            [],
+            0,
+        )
+        assert lake.duckdb().sql("SELECT count(*) FROM verdicts").fetchall() == [(0,)]
+        assert check(lake) == []
+    write()
+    assert [row["window_start_ms"] for row in lake.read("verdicts").to_pylist()] == [
+        verdict(1)["window_start_ms"]
+    ]
+    assert stored_format(DeltaTable(str(tmp_path / "verdicts"))) == 2

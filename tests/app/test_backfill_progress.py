@@ -1,0 +1,78 @@
+"""What a backfill says while it works: what each chunk brought, and how long the others will take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.app.incremental import hour, request
+from throttlescope.app.backfill import run as chunked
+from throttlescope.app.backfill.chunks import chunks_of
+from throttlescope.app.pipeline import RunResult
+from throttlescope.app.pipeline_sources import Ingested
+from throttlescope.ingest.times import BLOCK_MS
+
+
+def result(start_ms: int = 0, samples: int = 1_234_567, **more) -> RunResult:
+    done = replace(Ingested("http://p", ("prod",), ()), samples=samples, samples_written=samples)
+    known = {"verdicts": {"caught_up": 40, "consumers_slow": 2}, "sources": [done], "clusters": ("prod",)}
+    return RunResult("id", "backfill", "lake", "done", start_ms, start_ms + 1, **(known | more))
+
+
+@pytest.mark.parametrize(
+    ("found", "chunk_s", "left", "said"),
+    [
+        (result(), [10.0], 3, "1,234,567 samples, 42 verdicts, about 30 s left"),
+        # By the median: one chunk that waited for something does not count for all the others.
+        (result(), [10.0, 10.0, 600.0], 6, "1,234,567 samples, 42 verdicts, about 1 min left"),
+        (result(), [1200.0, 1500.0], 4, "1,234,567 samples, 42 verdicts, about 1 h 30 min left"),
+        (result(), [10.0], 0, "1,234,567 samples, 42 verdicts"),
+        (result(idle=True, verdicts=None), [2.0], 5, "no samples, about 10 s left"),
+        # After `ingest` there are no verdicts to count.
+        (result(verdicts=None), [2.0], 1, "1,234,567 samples, about 2 s left"),
+        (result(verdicts={}), [2.0], 0, "1,234,567 samples, 0 verdicts"),
+    ],
+)
+def test_a_chunk_is_said_with_the_time_that_is_left(found, chunk_s, left, said):
+    assert chunked._said(found, chunk_s, left) == said
+
+
+def test_the_lines_of_a_backfill(tmp_path, monkeypatch, capsys):
+    asked = request(tmp_path / "lake", "http://p", 0, 4, command="backfill")
+    chunks = chunks_of(hour(0), hour(4), BLOCK_MS)[1:]
+    clock_s, calls = iter(range(0, 10_000, 20)), []
+
+    def run_pipeline(part, **_):
+        calls.append(part)
+        return result(part.start_ms, warnings=1, idle=len(calls) == 2)
+
+    monkeypatch.setattr(chunked, "run_pipeline", run_pipeline)
+    monkeypatch.setattr(chunked.time, "monotonic", lambda: float(next(clock_s)))
+    found = chunked.run_chunks(asked, chunks, before=1, session=object())
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rpartition(" (")[0] for line in lines] == [
+        "[1/5] Starting Spark: 1 chunk was done before",
+        f"[2/5] {said_range(chunks[0])}: 1,234,567 samples, 42 verdicts, about 40 s left",
+        f"[3/5] {said_range(chunks[1])}: no samples, 42 verdicts, about 20 s left",
+        f"[4/5] {said_range(chunks[2])}: 1,234,567 samples, 42 verdicts",
+        "[5/5] Episodes and anomalies of the whole range",
+    ]
+    # Oldest first, and what looks at days once and last.
+    assert [(one.command, one.start_ms, one.part_of_many) for one in calls] == [
+        *(("backfill", chunk.start_ms, True) for chunk in chunks),
+        ("diagnose", hour(1), False),
+    ]
+    assert (calls[-1].end_ms, calls[-1].clusters) == (hour(4), ("prod",))
+    assert (found.chunks, found.chunks_before, found.idle, found.warnings) == (3, 1, 1, 4)
+    assert found.chunk_s == [20.0] * 3
+    assert found.verdicts == {"caught_up": 120, "consumers_slow": 6}
+
+    chunked.run_chunks(asked, chunks, before=1, session=object(), quiet=True)
+    assert capsys.readouterr().err == ""
+
+
+def said_range(chunk) -> str:
+    from throttlescope.app.render import minute_text
+
+    return f"{minute_text(chunk.start_ms)} to {minute_text(chunk.end_ms)}"
