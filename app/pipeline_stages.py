@@ -1,7 +1,7 @@
 """From samples in the lake to what follows from them. In: clusters and ranges. Out: tables of the lake, and what was computed anew.
 
 Of every stage only the hours are computed whose input differs from what they were computed from (:mod:`throttlescope.app.recompute`);
-a gate judges what is computed, and nothing behind a gate that stops is written down as computed.
+a gate judges what is computed before any reader of the table sees it, and nothing behind a gate that stops is computed.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from throttlescope.app.render import count
 from throttlescope.ingest.lake import read_files
 from throttlescope.ingest.quality import (
     GateResult,
+    JudgedLake,
     check_door,
     check_policies,
     check_samples,
@@ -109,13 +110,17 @@ class Stages:
     # -- signals ---------------------------------------------------------------------------
 
     def build_signals(self) -> int:
-        """Build and check; rows of ``signals`` in what was asked for."""
+        """Build, and put in place what passes its gate; rows of ``signals`` in what was asked for."""
         from throttlescope.transforms.signals import build_signals
 
+        warned = self.warnings
+
         def build() -> tuple[int, list[Hours]]:
+            self.warnings = warned  # A second try finds again what the first one found.
             began_ms, plans = self._plan(self._signals)
             for group in together(plans):
-                build_signals(self.session, self.lake, *group, self.run_id)
+                lake = self._judged("signals", check_signals, group)
+                build_signals(self.session, lake, *group, self.run_id)
             return began_ms, plans
 
         with self.progress.step("Building the signals"):
@@ -126,7 +131,6 @@ class Stages:
             self.progress.note(f"{count(found)} subscription minutes{self._saved('signals')}")
         with self.progress.step("Checking the signals"):
             for group in groups:
-                self._gate(check_signals(self.session, self.lake, *group, self.run_id))
                 self._compare_counts(*group)
             self._note_warnings()
         self._write_down(plans, began_ms)
@@ -142,13 +146,17 @@ class Stages:
         window_ms, every_ms = self.settings.window, self.settings.every
         causes: Counter[str] = Counter()
 
+        warned = self.warnings
+
         def judge() -> tuple[int, list[Hours]]:
+            self.warnings = warned
             began_ms, plans = self._plan(self._following("verdicts"))
-            for clusters, start_ms, end_ms in together(plans):
+            for group in together(plans):
+                clusters, start_ms, end_ms = group
                 # From the first window that begins in these hours on: earlier ones that reach into them have their own in the plan.
                 first_ms = min(start_ms + window_ms - every_ms, end_ms - 1)
                 build_verdicts(
-                    self.session, self.lake, clusters, first_ms, end_ms, self.run_id,
+                    self.session, self._judged("verdicts", check_verdicts, group), clusters, first_ms, end_ms, self.run_id,
                     window_ms=window_ms, every_ms=every_ms,
                 )  # fmt: skip
             return began_ms, plans
@@ -156,8 +164,6 @@ class Stages:
         with self.progress.step("Diagnosing"):
             began_ms, plans = until_won(judge, self.progress.note)
             self._count(plans)
-            for group in together(plans):
-                self._gate(check_verdicts(self.session, self.lake, *group, self.run_id))
             for group in self.groups:
                 causes.update(self._causes(*group))
             build_latest(self.lake, self._clusters(), self.run_id)
@@ -287,6 +293,12 @@ class Stages:
         self.warnings += len(result.failures("warning"))
         if result.stopped:
             raise result.error()
+
+    def _judged(self, table: str, check: Callable[..., GateResult], group: Group) -> Lake:
+        """The lake, to which a gate lets the table's new rows of a group; readers take verdicts as soon as they are there."""
+        return JudgedLake(
+            self.lake.root, table, lambda as_if: self._gate(check(self.session, as_if, *group, self.run_id))
+        )
 
     def _note_warnings(self) -> None:
         self.progress.note(f"{self.warnings} warning{'' if self.warnings == 1 else 's'}")

@@ -1,0 +1,117 @@
+"""A gate that stops, through the command: one line, exit code 3, no reader sees what was refused, and the next run repairs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.app.commands import throttlescope
+from throttlescope.app.metrics.exposition import Exposition
+from throttlescope.app.web.data.snapshot import READ_TABLES, Snapshot
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.quality import samples
+from throttlescope.models.diagnosis import apply
+from throttlescope.transforms import signals
+
+pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.usefixtures("spark")]
+
+SLOW = "slow-small"
+FOLLOWING = ("verdicts", "verdict_latest", "episodes", "forecasts", "anomalies")
+
+
+def missing_column(patch):
+    """A suite that refers to a column that nobody counts."""
+    broken = [
+        replace(check, column="nowhere") if check.name == "scrapes_complete" else check
+        for check in samples.CHECKS
+    ]
+    patch.setattr(samples, "CHECKS", tuple(broken))
+
+
+def negative_use(patch):
+    """Signals that were computed wrong, as no broker's samples make them."""
+    right = signals.with_broker_use
+
+    def wrong(minutes):
+        from pyspark.sql import functions as F
+
+        return right(minutes).withColumn("rho_topic_msg", F.lit(-1.0))
+
+    patch.setattr(signals, "with_broker_use", wrong)
+
+
+def too_sure(patch):
+    """Verdicts that are surer than sure."""
+    right = apply.judge_left
+
+    def wrong(*arguments):
+        from pyspark.sql import functions as F
+
+        return right(*arguments).withColumn("confidence", F.lit(2.0))
+
+    patch.setattr(apply, "judge_left", wrong)
+
+
+def diagnose(lake, span, *arguments):
+    return throttlescope(
+        "diagnose", "--start", span[0] / 1000, "--end", span[1] / 1000, "--lake", lake.root, "--quiet", *arguments
+    )  # fmt: skip
+
+
+def rows_of(lake, table):
+    return sorted(repr(sorted(row.items())) for row in lake.read(table).to_pylist())
+
+
+def seen(lake, now_ms):
+    """What readers have: rows, the verdicts that a Prometheus reads at a moment, and the newest ones of the web app."""
+    snapshot = Snapshot(lake, {table: lake.version(table) for table in READ_TABLES})
+    newest = snapshot.connection.execute("SELECT * FROM latest ORDER BY ALL").fetchall()
+    snapshot.connection.close()
+    metrics = Exposition(lake, now_ms=lambda: now_ms).text().decode().splitlines()
+    scraped = [line for line in metrics if line.startswith("throttlescope_verdict")]
+    return {table: rows_of(lake, table) for table in FOLLOWING}, newest, scraped
+
+
+def test_what_a_gate_refuses_is_seen_by_nobody_and_the_next_run_repairs(tmp_path, monkeypatch):
+    brought = throttlescope(
+        "ingest", "--recording", SLOW, "--lake", tmp_path / "lake", "--format", "json", "--quiet"
+    )
+    assert brought.code == 0, brought.err
+    said, lake = json.loads(brought.out), Lake(tmp_path / "lake")
+    span = said["start_ms"], said["end_ms"]
+    # The end of the last window of five minutes.
+    now_ms = span[1] // 300_000 * 300_000
+
+    def stopped_by(break_it, line, *arguments):
+        with monkeypatch.context() as patch:
+            break_it(patch)
+            stopped = diagnose(lake, span, *arguments)
+        assert stopped.code == 3
+        assert line in stopped.line
+        last = max(lake.read("ingest_runs").to_pylist(), key=lambda row: row["started_ms"])
+        assert last["status"] == "gated"
+
+    nothing = seen(lake, now_ms)
+    assert nothing == ({table: [] for table in FOLLOWING}, [], [])
+    stopped_by(missing_column, "The check scrapes_complete could not be evaluated; got no column nowhere")
+    assert lake.version("signals") is None
+    stopped_by(too_sure, "The verdicts gate stopped the run: confidence_is_share in cluster slow-small")
+    assert lake.read("signals").num_rows
+    assert seen(lake, now_ms) == nothing
+
+    repaired = diagnose(lake, span)
+    assert repaired.code == 0, repaired.err
+    good, minutes = seen(lake, now_ms), rows_of(lake, "signals")
+    rows, newest, scraped = good
+    assert min(len(rows["verdicts"]), len(rows["verdict_latest"]), len(newest), len(scraped)) > 0
+
+    # What is there is not replaced by what a gate refuses.
+    stopped_by(
+        negative_use,
+        "The signals gate stopped the run: use_not_negative in cluster slow-small",
+        "--recompute",
+    )
+    assert rows_of(lake, "signals") == minutes
+    assert seen(lake, now_ms) == good
