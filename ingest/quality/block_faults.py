@@ -1,21 +1,24 @@
 """The faults of a series' blocks in order: in, the files of one metric, cluster and shard; out, a row per block.
 
 What :mod:`block_facts` counts inside a block is completed by what only the block before can tell: the hole between
-the two, and the interval of a block that is too short to know its own. One hour is in memory at a time.
+the two, and the interval of a block that is too short to know its own; and by the scrapes of the series' target
+(:mod:`scrapes`). One hour is in memory at a time.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.lake.parquet import read_parquet
 from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.quality.block_facts import HOLE_INTERVALS, block_facts
+from throttlescope.ingest.quality.scrapes import Target, scrapes_of, targets_of, unread_scrapes
 
 BACKLOG_METRICS = ("pulsar_subscription_back_log", "pulsar_subscription_back_log_no_delayed")
 
@@ -48,6 +51,9 @@ FAULTS = pa.schema(
         ("outside_block", pa.int64()),
         ("unknown_series", pa.int64()),
         ("missing_scrapes", pa.int64()),
+        ("unread_scrapes", pa.int64()),
+        ("without_up", pa.int64()),  # 1: no up of the series' target to hold it against
+        ("went_away", pa.int64()),  # 1: a marker says that the series was not exposed all the time
         ("absent_backlog_scrapes", pa.int64()),
         ("negative_backlog", pa.int64()),
         ("negative_counter", pa.int64()),
@@ -72,7 +78,11 @@ class _Before:
 
 
 def faults_of_files(
-    blocks: Sequence[str], catalogue: Sequence[str], metric_name: str
+    blocks: Sequence[str],
+    catalogue: Sequence[str],
+    metric_name: str,
+    up_blocks: Sequence[str] = (),
+    up_catalogue: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Read files of ``samples`` in the order given and yield the faults of each hour's blocks.
 
@@ -82,14 +92,20 @@ def faults_of_files(
         Paths of files of one metric, cluster and shard, sorted by hour.
     catalogue : sequence of str
         Paths of the files of ``series`` that hold the shard.
+    up_blocks, up_catalogue : sequence of str
+        The same of the metric ``up`` of the cluster; none where the lake does not have it.
     """
-    known = _series_by_metric(tuple(catalogue)).get(metric_name, frozenset())
+    # A metric that is not a broker's own may come by a rule, at times of its own.
+    scrapes = (
+        scrapes_of(tuple(up_blocks), tuple(up_catalogue)) if up_blocks and metric_name in METRICS else {}
+    )
+    known = _series_by_metric(tuple(catalogue), bool(up_blocks)).get(metric_name, {})
     before: dict[str, _Before] = {}
     rows: list[dict] = []
     for path in blocks:
         # A task is one of several on this machine, and a file is small: threads of its own only wait for each other.
         for fact in block_facts(read_parquet(path, use_threads=False)).to_pylist():
-            rows.append(_faults(fact, before.setdefault(fact["series_id"], _Before()), known))
+            rows.append(_faults(fact, before.setdefault(fact["series_id"], _Before()), known, scrapes))
         if len(rows) >= _ROWS_AT_ONCE:
             yield pa.RecordBatch.from_pylist(rows, schema=FAULTS)
             rows = []
@@ -98,30 +114,43 @@ def faults_of_files(
 
 
 @functools.lru_cache(maxsize=2)
-def _series_by_metric(catalogue: tuple[str, ...]) -> dict[str, frozenset[str]]:
-    """Series of a shard by metric. Files never change, and the tasks of a worker ask for the same shards again and again."""
-    found: dict[str, set[str]] = {}
+def _series_by_metric(catalogue: tuple[str, ...], with_targets: bool) -> dict[str, dict[str, Target | None]]:
+    """Series of a shard by metric, each with its target where these are asked for.
+
+    Files never change, and the tasks of a worker ask for the same shards again and again.
+    """
+    found: dict[str, dict[str, Target | None]] = {}
+    columns = ["series_id", "metric_name", *(["labels"] if with_targets else [])]
     for path in catalogue:
-        series = read_parquet(path, ["series_id", "metric_name"], use_threads=False)
-        for name, series_id in zip(
-            *(series[column].to_pylist() for column in ("metric_name", "series_id")), strict=True
-        ):
-            found.setdefault(name, set()).add(series_id)
-    return {name: frozenset(some) for name, some in found.items()}
+        series = read_parquet(path, columns, use_threads=False)
+        ids = series["series_id"].to_pylist()
+        targets = targets_of(series) if with_targets else dict.fromkeys(ids)
+        for name, series_id in zip(series["metric_name"].to_pylist(), ids, strict=True):
+            found.setdefault(name, {})[series_id] = targets[series_id]
+    return found
 
 
-def _faults(fact: dict, before: _Before, known: Set[str]) -> dict:
+def _faults(
+    fact: dict,
+    before: _Before,
+    known: Mapping[str, Target | None],
+    scrapes: Mapping[Target, list[np.ndarray]],
+) -> dict:
     border_missing, border_absent = _border_hole(fact, before)
     short_missing, short_absent = _short_hole(fact, before)
     name = fact["metric_name"]
     is_backlog, is_counter = name in BACKLOG_METRICS, _is_counter(name)
     is_time = name in METRICS and METRICS[name].unit == "epoch_ms"
     is_gauge = name in METRICS and not is_counter and name not in _MAY_BE_NEGATIVE
+    unread, without_up, went_away = _beside_up(fact, before, scrapes.get(known.get(fact["series_id"])))
     absent = fact["absent_scrapes"] + border_absent + short_absent
     faults = {name: fact[name] for name in FAULTS.names if name in fact} | {
         "repeated_blocks": int(before.block_start_ms == fact["block_start_ms"]),
         "unknown_series": int(fact["series_id"] not in known),
         "missing_scrapes": fact["missing_scrapes"] + border_missing + short_missing,
+        "unread_scrapes": unread,
+        "without_up": without_up,
+        "went_away": went_away,
         "absent_backlog_scrapes": absent if is_backlog else 0,
         "negative_backlog": fact["negative_values"] if is_backlog else 0,
         "negative_counter": fact["negative_values"] if is_counter else 0,
@@ -136,6 +165,19 @@ def _faults(fact: dict, before: _Before, known: Set[str]) -> dict:
         if fact[name] is not None:
             setattr(before, name, fact[name])
     return faults
+
+
+def _beside_up(fact: dict, before: _Before, scrapes: list[np.ndarray] | None) -> tuple[int, int, int]:
+    """Scrapes of the target that the series lacks, and 1 for the reason why nothing is said of it."""
+    if scrapes is None:
+        return 0, 1, 0
+    if not fact["samples"]:
+        return 0, 0, 1
+    ended = None not in (before.last_ms, before.last_stale_ms) and before.last_stale_ms > before.last_ms
+    if ended or (fact["first_stale_ms"] is not None and fact["first_stale_ms"] < fact["last_ms"]):
+        return 0, 0, 1
+    span = before.last_ms, fact["first_ms"], fact["last_ms"]
+    return unread_scrapes(scrapes, *span, fact["samples"]), 0, 0
 
 
 def _is_counter(metric_name: str) -> bool:

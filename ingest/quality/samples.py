@@ -6,6 +6,9 @@ Why each check has its severity:
   every difference, rate and join computed from such blocks is wrong, and ingest never writes them. *Errors.*
 - Missing scrapes happen whenever Prometheus restarts or a network drops, and the minutes concerned carry their
   coverage on to the verdict. *Warning.*
+- Scrapes that the target's ``up`` has and a series lacks that was there before and after: something between the broker and
+  the lake leaves samples out, and at every second scrape no distance tells it. Rates are right as far as they go.
+  *Warning.* It is not judged where the lake has no ``up`` of the target, nor where a marker says that the series was away.
 - Scrapes absent after a staleness marker say that the broker did not expose the subscription's backlog: the topic was
   unloaded, or the broker was down. *Warning.*
 - A negative backlog is what a broker really prints when ``exposePreciseBacklogInPrometheus`` is off and its two
@@ -35,6 +38,7 @@ from throttlescope.ingest.quality.checks import Check
 from throttlescope.ingest.quality.door import with_labels
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import Frame, mapped
+from throttlescope.ingest.quality.scrapes import FEW_SCRAPES
 from throttlescope.ingest.times import block_start, format_time
 
 if TYPE_CHECKING:
@@ -67,6 +71,13 @@ CHECKS = (
     Check(
         "scrapes_complete", "missing_scrapes", "warning", "missing scrapes",
         f"no distance above {HOLE_INTERVALS} of the series' median interval",
+    ),
+    Check(
+        "scrapes_as_up", "unread_scrapes", "warning", "scrapes that up has and the series does not",
+        f"at most {FEW_SCRAPES} scrapes of the target less than up, between samples of the series",
+        aside=(
+            ("without_up", "of which the lake holds no up"), ("went_away", "of series that a marker says were away"),
+        ),
     ),
     Check(
         "backlog_exposed", "absent_backlog_scrapes", "warning", "scrapes without the subscription's backlog",
@@ -138,13 +149,21 @@ def _frame(session: SparkSession | None, lake: Lake, clusters: set[str], start_m
     catalogue: dict[int, list[str]] = defaultdict(list)
     for file in lake.files("series"):
         catalogue[int(file.partition["shard"])].append(file.path)
+    up_blocks: dict[str, list[str]] = defaultdict(list)
+    up_catalogue: dict[str, list[str]] = defaultdict(list)
+    for (metric_name, cluster, shard), files in sorted(groups.items()):
+        if metric_name == "up":
+            up_blocks[cluster] += [file.path for file in files]
+            up_catalogue[cluster] += catalogue[shard]
     tasks = [
         {
             "blocks": [file.path for file in sorted(files, key=lambda file: file.minimum["block_start_ms"])],
             "catalogue": catalogue[shard],
             "metric_name": metric_name,
+            "up_blocks": up_blocks[cluster],
+            "up_catalogue": up_catalogue[cluster],
         }
-        for (metric_name, _, shard), files in sorted(groups.items(), key=lambda one: one[0][2])
+        for (metric_name, cluster, shard), files in sorted(groups.items(), key=lambda one: one[0][2])
     ]
     # Opening a file costs as much as some ten blocks.
     blocks = sum(file.rows + 10 for files in groups.values() for file in files)

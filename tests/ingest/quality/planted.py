@@ -106,6 +106,13 @@ def _timed(*offsets_ms: int, values=3) -> dict:
     return block("a", values=[1.0] * values) | {"timestamps_ms": [HOUR + one for one in offsets_ms]}
 
 
+def _up(extra=0, hour=0, **changes) -> dict:
+    """A target that was scraped every 15 s, and a few times more."""
+    row = block("f", "up", hour=hour, values=[1.0] * (240 + extra))
+    between = [row["timestamps_ms"][100 + number] + 7_000 for number in range(extra)]
+    return row | {"timestamps_ms": sorted(row["timestamps_ms"] + between)} | changes
+
+
 def _restarts(count: int) -> dict:
     """A counter that begins anew so often."""
     return block(
@@ -190,6 +197,11 @@ PLANTED: dict[str, dict[str, tuple[Callable[[str], Rows], Callable[[str], Rows]]
         "scrapes_complete": (
             _blocks(_timed(0, 15_000, 45_000, 60_000, 75_000, values=5)),
             _blocks(_timed(0, 15_000, 37_000, 45_000, 60_000, values=5)),
+        ),
+        # At every second scrape no distance tells what is missing. Who comes late or leaves early is no fault, and a few are none.
+        "scrapes_as_up": (
+            _blocks(block("a", ticks=range(0, 240, 2)), _up()),
+            _blocks(block("a", ticks=range(60, 180)), block("b"), _up(extra=3)),
         ),
         "backlog_exposed": (
             _blocks(block("a", ticks=[*range(100), *range(110, 240)], stale=[100])),

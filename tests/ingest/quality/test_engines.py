@@ -15,9 +15,13 @@ def write_lake(folder):
     lake = Lake(folder)
     blocks = [
         block("a"), block("a", values=[7.0] * 240), block("b", values=[-1.0] * 240), block("c", ticks=[*range(100), *range(110, 240)]),
-        block("d", "up", values=[0.0] * 240),
+        block("d", "up", values=[0.0] * 240), block("e", ticks=range(0, 240, 2)), block("f", "up", values=[1.0] * 240),
     ]  # fmt: skip
-    hold(lake, "series", catalogue(blocks[1:]).to_pylist())
+    series = catalogue(blocks[1:]).to_pylist()
+    for row in series:
+        if row["series_id"][0] in "ef":
+            row["labels"] = [("instance", "b:8080"), ("job", "broker")]
+    hold(lake, "series", series)
     hold(lake, "samples", blocks)
     hold(lake, "policies", [answer(), answer(body='"<html>"', minute=1)])
     hold(lake, "limits", [*limits(rate_msg=0), *(row | OTHER for row in limits())])
@@ -76,7 +80,7 @@ def test_both_ways_find_the_same(spark, tmp_path, monkeypatch):
     assert there == here
     failed = {row["check"] for rows in here.values() for row in rows if not row["success"]}
     assert failed >= {
-        "block_key_unique", "backlog_not_negative", "scrapes_complete", "scrapes_succeed", "answers_readable", "rates_above_zero",
+        "block_key_unique", "backlog_not_negative", "scrapes_complete", "scrapes_as_up", "scrapes_succeed", "answers_readable", "rates_above_zero",
         "permits_in_order", "stats_not_negative", "flow_balance", "use_not_negative", "minutes_complete", "limiter_where_throttled",
         "subscriptions_judged",
     }  # fmt: skip

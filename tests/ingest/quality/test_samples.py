@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.ingest.quality.rows import BACKLOG, HOUR, OUT, block, failures, lake_of
+from tests.ingest.quality.rows import BACKLOG, HOUR, OUT, block, catalogue, failures, hold, lake_of
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import GateError
 from throttlescope.ingest.lake import Lake
@@ -116,6 +116,74 @@ def test_a_backlog_that_ended_and_came_back_is_told_apart(tmp_path):
     found = failures(check(lake))
     assert set(found) == {"backlog_exposed"}
     assert found["backlog_exposed"]["observed"] == "10 scrapes without the subscription's backlog in 1 blocks"
+
+
+def beside_up(folder, *blocks, up=None, **labels):
+    """What is told of blocks in whose lake a target was scraped every 15 s; ``labels``: of the blocks' series alone."""
+    target = [("instance", "b:8080"), ("job", "broker")]
+    known = catalogue([*blocks, *(up or [])]).to_pylist()
+    for row in known:
+        row["labels"] = target if row["metric_name"] == "up" else [*(labels or dict(target)).items()]
+    lake = hold(Lake(folder), "samples", [*blocks, *(up or [])])
+    result = check(hold(lake, "series", known))
+    (row,) = [row for row in result.rows.to_pylist() if row["check"] == "scrapes_as_up"]
+    return row["success"], row["observed"]
+
+
+def scraped(hour=0, lost=(), failed=(), series="f"):
+    ticks = [tick for tick in range(240) if tick not in lost]
+    return block(series, "up", hour=hour, ticks=ticks, values=[float(tick not in failed) for tick in ticks])
+
+
+LACKS = "{0} scrapes that up has and the series does not in 1 blocks"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "up", "told"),
+    [
+        # Every second scrape, and every scrape but a few.
+        ([block("a", ticks=range(0, 240, 2))], [scraped()], (False, LACKS.format(119))),
+        ([block("a", ticks=[n for n in range(240) if n not in (50, 60, 70)])], [scraped()], (True, None)),
+        ([block("a", ticks=[n for n in range(240) if n not in (50, 60, 70, 80)])], [scraped()], (False, LACKS.format(4))),
+        # What the target was not scraped at is missing for another reason, and so is what failed.
+        ([block("a", ticks=[*range(100), *range(110, 240)])], [scraped(lost=range(100, 110))], (True, None)),
+        ([block("a", ticks=[*range(100), *range(110, 240)])], [scraped(failed=range(100, 110))], (True, None)),
+        # Who begins late and ends early was not there before and after.
+        ([block("a", ticks=range(60, 180))], [scraped()], (True, None)),
+        # Across the hour's end: there before and there after.
+        (
+            [block("a", ticks=range(230)), block("a", hour=1, ticks=range(5, 240))], [scraped(), scraped(hour=1)],
+            (False, LACKS.format(15)),
+        ),
+        # Two servers scrape the target, one of them half of the time.
+        ([block("a", ticks=range(0, 240, 2))], [scraped(), scraped(lost=range(1, 240, 2), series="e")], (True, None)),
+        (
+            [block("a", ticks=[*range(100), *range(110, 240)], stale=[100])], [scraped()],
+            (True, "1 of 2 blocks judged; not judged: 1 of series that a marker says were away"),
+        ),
+        (
+            [block("a", ticks=range(200), stale=[200]), block("a", hour=1, ticks=range(100, 240))], [scraped(), scraped(hour=1)],
+            (True, "3 of 4 blocks judged; not judged: 1 of series that a marker says were away"),
+        ),
+    ],
+)  # fmt: skip
+def test_a_series_is_held_against_the_scrapes_of_its_target(tmp_path, blocks, up, told):
+    assert beside_up(tmp_path, *blocks, up=up) == told
+
+
+@pytest.mark.parametrize(
+    ("metric", "up", "labels", "judged"),
+    [
+        (BACKLOG, None, {}, "0 of 1"),
+        (BACKLOG, [scraped()], {"instance": "other:8080", "job": "broker"}, "1 of 2"),
+        (BACKLOG, [scraped()], {"subscription": "s"}, "1 of 2"),
+        # A rule's result, at times of its own.
+        ("team:backlog:sum", [scraped()], {}, "1 of 2"),
+    ],
+)
+def test_where_up_does_not_speak_of_a_series_it_is_said(tmp_path, metric, up, labels, judged):
+    told = beside_up(tmp_path, block("a", metric, ticks=range(0, 240, 2)), up=up, **labels)
+    assert told == (True, f"{judged} blocks judged; not judged: 1 of which the lake holds no up")
 
 
 def test_a_negative_counter_and_a_nan_are_told_apart_from_negative_permits(tmp_path):
