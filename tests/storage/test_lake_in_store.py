@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import pyarrow as pa
@@ -104,35 +106,79 @@ def test_writers_of_other_rows_lose_nothing(object_store):
     assert values_of(Lake(root)) == [[float(i)] for _ in range(3) for i in range(4)]
 
 
-def test_a_reader_sees_whole_versions_only(object_store):
-    root, torn, ended, reads = object_store.lake("reader"), [], threading.Event(), []
-    writer, blocks = Lake(root), 3
+REWRITES, BLOCKS = 50, 3
 
-    def rewrite(i: float) -> None:
-        old = writer.files("samples")
-        new = [write_data_file(root, "samples", block([i], number)) for number in range(blocks)]
-        writer.commit("samples", new, old, run_id="w")
+#: A process of its own that puts one value into all blocks, again and again: 50 times, and on until its readers have seen enough.
+_WRITER = """
+import os, sys
+from tests.storage.test_lake_in_store import BLOCKS, REWRITES, block
+from throttlescope.ingest.lake import Lake, write_data_file
 
-    def read() -> None:
-        lake = Lake(root)
-        while not ended.is_set():
-            found = values_of(lake)
-            reads.append(len(found))
-            if len(found) != blocks or len({tuple(one) for one in found}) != 1:
-                torn.append(found)
+root, enough = sys.argv[1:]
+lake, number = Lake(root), 0
+while number < 5000 and (number < REWRITES or not os.path.exists(enough)):
+    number += 1
+    old = lake.files("samples")
+    new = [write_data_file(root, "samples", block([float(number)], at)) for at in range(BLOCKS)]
+    lake.commit("samples", new, old, run_id="w")
+print(number)
+"""
 
-    rewrite(0.0)
-    reader = threading.Thread(target=read)
-    reader.start()
-    i = 0
-    while i < 20 or (len(reads) <= 3 and reader.is_alive()):
-        i += 1
-        rewrite(float(i))
-    ended.set()
-    reader.join()
-    assert torn == []
-    assert len(reads) > 3
-    assert len(writer.read("samples", version=5)) == blocks
+
+def test_readers_see_whole_versions_only_during_fifty_rewrites(object_store, tmp_path):
+    root, ended, seen, faults = object_store.lake("readers"), threading.Event(), {}, []
+    first = [write_data_file(root, "samples", block([0.0], number)) for number in range(BLOCKS)]
+    Lake(root).commit("samples", first, run_id="w")
+
+    def by_arrow(lake: Lake) -> list[float]:
+        return [value for values in values_of(lake) for value in values]
+
+    def by_duckdb(lake: Lake) -> list[float]:
+        with lake.duckdb() as connection:
+            return [value for (value,) in connection.execute("SELECT unnest(values) FROM samples").fetchall()]
+
+    kept = {"arrow": Lake(root), "duckdb": Lake(root)}
+    readers = {
+        "arrow": lambda: by_arrow(kept["arrow"]),
+        "duckdb": lambda: by_duckdb(kept["duckdb"]),
+        # As a command does that has only just begun.
+        "arrow, opened anew": lambda: by_arrow(Lake(root)),
+        "duckdb, opened anew": lambda: by_duckdb(Lake(root)),
+    }
+
+    def watch(name: str) -> None:
+        try:
+            while not ended.is_set():
+                seen.setdefault(name, []).append(tuple(readers[name]()))
+        except Exception as error:
+            faults.append((name, error))
+
+    watchers = [threading.Thread(target=watch, args=(name,)) for name in readers]
+    writer = subprocess.Popen(
+        [sys.executable, "-c", _WRITER, root, str(tmp_path / "enough")], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        for watcher in watchers:
+            watcher.start()
+        while writer.poll() is None and not faults:
+            if all(len(set(seen.get(name, ()))) > 5 for name in readers):
+                (tmp_path / "enough").touch()
+            ended.wait(0.05)
+    finally:
+        ended.set()
+        for watcher in watchers:
+            watcher.join()
+        writer.kill() if faults else None
+        told, _ = writer.communicate(timeout=300)
+    assert faults == []
+    assert writer.returncode == 0
+    whole = {(float(number),) * BLOCKS for number in range(int(told) + 1)}
+    assert {name: set(found) - whole for name, found in seen.items()} == {name: set() for name in readers}
+    assert min(len(set(found)) for found in seen.values()) > 5, "readers and the writer did not meet"
+    lake = Lake(root)
+    assert lake.version("samples") == int(told) >= REWRITES
+    assert by_arrow(lake) == [float(told)] * BLOCKS
+    assert len(lake.read("samples", version=5)) == BLOCKS
 
 
 def test_a_commit_whose_answer_was_lost_is_not_made_twice(object_store, monkeypatch):
