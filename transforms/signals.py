@@ -15,13 +15,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.words import UNITS
 from throttlescope.ingest.labels import shard_of
 from throttlescope.ingest.lake import DataFile, Lake
+from throttlescope.ingest.lake.newest import newest_samples
 from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, block_start, check_range, date_of
@@ -99,7 +99,7 @@ def plan_tasks(
     enough for their memory; a shard's day that is far larger than the others is cut into spans of hours.
     """
     clusters = set(clusters)
-    newest_ms = _newest(lake, clusters)
+    newest_ms = newest_samples(lake, clusters, metric_name=BACKLOG)
     series_paths: dict[int, list[str]] = {}
     for file in lake.files("series"):
         series_paths.setdefault(int(file.partition["shard"]), []).append(file.path)
@@ -201,17 +201,6 @@ def _cut_heavy(rows_of: dict[_Unit, int], hours: Span, parallelism: int) -> dict
             edges = [hours.start_ms + BLOCK_MS * (count * part // parts) for part in range(parts + 1)]
             found[unit] = [Span(*edge) for edge in pairwise(edges)]
     return found
-
-
-def _newest(lake: Lake, clusters: set[str]) -> dict[str, int]:
-    """Time of each cluster's newest backlog sample."""
-    rows = lake.read(
-        "series",
-        columns=["cluster", "last_ms"],
-        where=(pc.field("metric_name") == BACKLOG) & pc.field("cluster").isin(sorted(clusters)),
-    )
-    found = rows.group_by("cluster").aggregate([("last_ms", "max")]).to_pylist()
-    return {row["cluster"]: row["last_ms_max"] for row in found}
 
 
 def _near(files: list[DataFile], start_ms: int, end_ms: int) -> tuple[str, ...]:

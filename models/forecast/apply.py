@@ -1,6 +1,6 @@
 """Forecasts on Spark. In: ``signals`` and ``policies`` of a range. Out: ``forecasts``, made every so often.
 
-Rows are grouped by topic, so that a group holds all subscriptions that a quota looks at. Everything below
+Rows are grouped by topic where a quota may look at all subscriptions of it, else by shares of subscriptions. Everything below
 :func:`forecasts_of` is plain Python on Arrow: the same functions forecast one topic in a notebook.
 """
 
@@ -18,6 +18,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake.hours import replace_hours
 from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range
 from throttlescope.models.diagnosis.window import by_subscription
 from throttlescope.models.forecast.calibration import Calibration
@@ -117,12 +118,16 @@ def build_forecasts(
         replace_hours(lake, pa.concat_tables(made), "forecasts", **replaced)
     else:
         # Imported here: forecasting in-process needs no Spark.
+        from pyspark.sql import functions as F
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        signals = lake.spark(session, "signals", files, columns=COLUMNS)
-        df = signals.groupBy("cluster", "namespace", "topic").applyInArrow(
-            forecast, from_arrow_schema(schema)
-        )
+        # Only a quota looks at all subscriptions of a topic. Where none can be known, a crowded topic is no group of its own.
+        count = share_count(session, sum(file.rows for file in files))
+        signals = with_share(lake.spark(session, "signals", files, columns=COLUMNS), count)
+        alone = F.col("cluster").isin([cluster for cluster in clusters if not policies[cluster]])
+        topic = F.when(~alone, F.col("topic"))
+        share = F.when(alone, F.col(SHARE))
+        df = signals.groupBy("cluster", topic, share).applyInArrow(forecast, from_arrow_schema(schema))
         lake.replace_spark(df, "forecasts", **replaced)
     written = lake.files(
         "forecasts", partition={"cluster": clusters}, between={"made_at_ms": (first_ms, last_ms - 1)}

@@ -7,8 +7,8 @@ import pytest
 
 from tests.models.diagnosis.test_apply import fill
 from tests.models.forecast.minutes import HOUR_MS, end_ms, rows_of, table_of
-from tests.models.forecast.policies import policies
-from tests.models.forecast.test_forecasts import FALLING, STALLED
+from tests.models.forecast.policies import policies, quota
+from tests.models.forecast.test_forecasts import BYTES, FALLING, SIZE, STALLED
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
@@ -37,9 +37,12 @@ def in_process(rows: list[dict], answers: list[dict], times_ms) -> list[dict]:
 @pytest.mark.long
 def test_spark_says_what_one_process_says(spark, tmp_path) -> None:
     lake = Lake(tmp_path)
-    rows = rows_of(FALLING) + rows_of(STALLED, "audit", consumers=0.0)
-    others = [{**row, "cluster": "other"} for row in rows_of(FALLING[10:])]
-    answers = policies(topic_message_ttl=3600)
+    # A quota is told of the slowest subscription of a topic: rows of a topic must not be parted where there is one.
+    rows = rows_of(FALLING, storage_backlog_bytes=BYTES) + rows_of(
+        STALLED, "audit", consumers=0.0, storage_backlog_bytes=BYTES
+    )
+    others = [{**row, "cluster": "other"} for row in rows_of(FALLING[10:]) + rows_of(FALLING[10:], "audit")]
+    answers = policies(topic_message_ttl=3600, topic_backlog_quotas={SIZE: quota(size=10**9)})
     fill(lake, rows)
     fill(lake, others)
     fill_policies(lake, answers)
@@ -48,9 +51,10 @@ def test_spark_says_what_one_process_says(spark, tmp_path) -> None:
     assert written == len(found)
     prod = [row for row in found if row["cluster"] == "prod"]
     assert prod == in_process(rows, answers, range(HOUR_MS, end_ms(30) + 1, FIVE_MS))
-    assert {row["kind"] for row in prod} == {"drain", "ttl"}
+    assert {row["kind"] for row in prod} == {"drain", "ttl", "quota_size"}
     # Another cluster's policies are not this one's, and its history is shorter.
     other = [row for row in found if row["cluster"] == "other"]
+    assert other == in_process(others, [], range(HOUR_MS, end_ms(20) + 1, FIVE_MS))
     assert {row["kind"] for row in other} == {"drain"}
     assert max(row["made_at_ms"] for row in other) <= end_ms(20)
     version = lake.version("forecasts")
