@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tests.app import incremental as scene
 from tests.app.incremental import SCRAPES, differences, hour, put, request, run
+from tests.ingest.lake.full_disk import filled, small_disk
 from tests.lab.prometheus import running_prometheus
+from throttlescope.app.backfill import catching_up
 from throttlescope.app.backfill.chunks import chunks_of
 from throttlescope.app.backfill.done import left_of
 from throttlescope.app.backfill.run import run_chunks
+from throttlescope.app.cli.faults import carried
 from throttlescope.app.pipeline_stages import Stages
 from throttlescope.ingest.gaps import book
-from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake import ConflictError, Lake
+from throttlescope.ingest.lake.full_disk import FullDiskError
+from throttlescope.ingest.lake.storage import LocalStorage
+from throttlescope.ingest.lake.upkeep.check import check
 from throttlescope.ingest.times import BLOCK_MS
 
 pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.long]
@@ -20,6 +28,19 @@ pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.long]
 HOURS = 4
 #: Ten minutes in the middle of the second hour that come late.
 LATE = range(SCRAPES + SCRAPES // 2, SCRAPES + SCRAPES // 2 + 40)
+
+
+VERDICTS_AGAIN, FORECASTS_AGAIN, RESULTS_AGAIN = (0, 1, 2, 3), (1, 2, 3), (1, 2)
+
+
+def computed_by(lake, rows_before=()) -> dict[str, set[int]]:
+    """Hours of each stage that were written down since, as those that are computed or come out the same are."""
+    found: dict[str, set[int]] = {}
+    known = {(row["stage"], row["block_start_ms"], row["run_id"]) for row in rows_before}
+    for row in Lake(lake).read("computed").to_pylist():
+        if (row["stage"], row["block_start_ms"], row["run_id"]) not in known:
+            found.setdefault(row["stage"], set()).add(row["block_start_ms"])
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +59,16 @@ def mended(_spark_session, server, tmp_path_factory):
     said["gaps before"] = Lake(lake).read("gaps").to_pylist()
     put(server.url, 0, HOURS, only=LATE)
     said["ingested"] = run(_spark_session, lake, server.url, 1, 2, command="ingest")
+    books = Lake(lake).read("computed").to_pylist()
     with pytest.MonkeyPatch.context() as patch:
         # Killed between signals and verdicts.
         patch.setattr(Stages, "build_verdicts", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             run(_spark_session, lake, None, HOURS - 1, HOURS, command="diagnose")
+    said["computed when killed"] = computed_by(lake, books)
+    books = Lake(lake).read("computed").to_pylist()
     said["mended"] = run(_spark_session, lake, None, HOURS - 1, HOURS, command="diagnose")
+    said["computed when mended"] = computed_by(lake, books)
     said["anew"] = run(_spark_session, anew, server.url, 0, HOURS)
     return lake, anew, said
 
@@ -61,15 +86,27 @@ def test_late_samples_compute_what_they_reach_even_after_a_kill(mended):
     assert said["ingested"].sources[0].samples_written > 0
     # The signals were there when it was killed: of them nothing was left to do.
     assert said["mended"].hours_computed["signals"] == 0
-    assert said["mended"].hours_computed["verdicts"] > 0
     assert differences(lake, anew) == {}
     assert Lake(anew).read("verdicts").num_rows > 0
-    # The hour that came late, and the one that looks back to it.
-    rows = [row for row in Lake(lake).read("computed").to_pylist() if row["stage"] == "signals"]
-    last = max(row["computed_ms"] for row in rows)
-    assert [row["block_start_ms"] for row in sorted(rows, key=lambda row: row["block_start_ms"]) if row["computed_ms"] == last] == [
-        hour(1), hour(2),
-    ]  # fmt: skip
+
+
+def test_late_samples_compute_exactly_the_hours_that_they_reach(mended):
+    _, _, said = mended
+    # The hour that came late, and the one that looks back to it, before the kill; nothing of what follows.
+    assert said["computed when killed"] == {"signals": {hour(1), hour(2)}}
+    # Verdicts and forecasts look back to signals for a day, and the last window of the hour before reaches into them; results do neither.
+    assert said["computed when mended"] == {
+        "verdicts": {hour(n) for n in VERDICTS_AGAIN},
+        "forecasts": {hour(n) for n in FORECASTS_AGAIN},
+        "results": {hour(n) for n in RESULTS_AGAIN},
+    }
+    assert said["mended"].hours_computed == {
+        "signals": 0,
+        "verdicts": len(VERDICTS_AGAIN),
+        "forecasts": len(FORECASTS_AGAIN),
+        # The signals of the second of them came out the same, and only that is written down.
+        "results": 1,
+    }
 
 
 def test_the_hole_was_a_gap_and_is_closed(mended):
@@ -84,7 +121,9 @@ def test_the_hole_was_a_gap_and_is_closed(mended):
     assert quality
 
 
-def test_a_backfill_that_was_killed_goes_on_and_gives_the_same_lake(spark, server, mended, tmp_path):
+def test_a_backfill_that_was_killed_and_overtaken_goes_on_and_gives_the_same_lake(
+    spark, server, mended, tmp_path, monkeypatch
+):
     _, anew, _ = mended
     asked = request(tmp_path / "lake", server.url, 0, HOURS, command="backfill")
     chunks = chunks_of(asked.start_ms, asked.end_ms, BLOCK_MS)
@@ -99,10 +138,118 @@ def test_a_backfill_that_was_killed_goes_on_and_gives_the_same_lake(spark, serve
         run_chunks(asked, chunks, quiet=True, session=spark, after=stop)
     left = left_of(lake, asked, chunks)
     assert left == chunks[2:]
+    overtaken = overtaken_once(monkeypatch, "signals", "verdicts", "forecasts", "anomalies")
     found = run_chunks(asked, left, before=2, quiet=True, session=spark)
+    assert overtaken == []
+    # Verdicts of an hour are computed again when the next one comes: its last window reaches into that.
+    assert found.hours_computed == {"signals": 2, "verdicts": 4, "forecasts": 2}
     assert (found.chunks, found.chunks_before, found.idle) == (2, 2, 0)
     assert left_of(lake, asked, chunks) == []
     assert differences(lake.root, anew) == {}
+
+
+def overtaken_once(monkeypatch, *tables: str) -> list[str]:
+    """Once per table another run seems to have written the rows that are about to be committed; those of which it did not happen yet."""
+    commit, left = Lake.commit, list(tables)
+
+    def overtaken(self, table, *arguments, **options):
+        if table in left:
+            left.remove(table)
+            raise ConflictError(
+                f"Another run replaced blocks of {table} meanwhile", fix="run the command again"
+            )
+        return commit(self, table, *arguments, **options)
+
+    monkeypatch.setattr(Lake, "commit", overtaken)
+    return left
+
+
+def test_catching_up_reads_what_was_missed_oldest_first(spark, server, mended, tmp_path, monkeypatch):
+    _, anew, _ = mended
+    lake = tmp_path / "lake"
+    run(spark, lake, server.url, 0, 1)
+    # Chunks of an hour, or all that was missed here would be one.
+    monkeypatch.setattr(catching_up, "chunks_of", partial(chunks_of, chunk_ms=BLOCK_MS))
+    asked, chunks = catching_up.chunks_since_watermark(
+        request(lake, server.url, 0, HOURS, since_watermark=True)
+    )
+    # From a quarter of an hour before the watermark, by whole hours; nothing is left out and nothing comes twice.
+    assert [(chunk.start_ms, chunk.end_ms) for chunk in chunks] == [
+        (hour(n), hour(n + 1)) for n in range(HOURS)
+    ]
+    found = run_chunks(asked, chunks, quiet=True, session=spark)
+    assert (found.chunks, found.idle) == (HOURS, 0)
+    # What was read before was there, and none of it was computed again.
+    again = HOURS - 1
+    assert found.hours_computed == {"signals": again, "verdicts": 2 * again, "forecasts": again}
+    runs = [row for row in Lake(lake).read("ingest_runs").to_pylist() if row["command"] == "run"]
+    runs = sorted(runs, key=lambda row: row["started_ms"])[1:]
+    assert len(runs) == HOURS
+    assert [row["start_ms"] for row in runs] == [chunk.start_ms for chunk in chunks]
+    assert differences(lake, anew) == {}
+
+
+def test_a_disk_that_fills_up_in_any_stage_is_one_line_and_the_repeated_run_gives_the_same_lake(
+    spark, server, mended, tmp_path, monkeypatch
+):
+    _, anew, _ = mended
+    with small_disk(tmp_path / "disk", "64m") as disk:
+        lake = disk / "lake"
+        run(spark, lake, server.url, 0, HOURS, command="ingest")
+        for stage in (
+            "resolve_limits",
+            "build_signals",
+            "build_verdicts",
+            "build_results",
+            "build_forecasts",
+        ):
+            with monkeypatch.context() as patch:
+                whole = getattr(Stages, stage)
+
+                def full(self, *arguments, whole=whole):
+                    with filled(disk):
+                        return whole(self, *arguments)
+
+                patch.setattr(Stages, stage, full)
+                with pytest.raises(Exception, match=r"disk is full|No space left") as caught:
+                    run(spark, lake, None, 0, HOURS, command="diagnose")
+            told = carried(caught.value) or caught.value
+            assert type(caught.value) is FullDiskError or carried(caught.value), stage
+            assert (
+                told.exit_code,
+                str(told).startswith(f"The disk is full; got {lake}. Fix: make room"),
+            ) == (1, True)
+            assert check(Lake(lake)) == []
+        run(spark, lake, None, 0, HOURS, command="diagnose")
+        assert differences(lake, anew) == {}
+
+
+def test_a_writer_that_fails_at_any_call_leaves_what_the_repeated_run_completes(
+    spark, server, mended, tmp_path, monkeypatch
+):
+    _, anew, _ = mended
+    lake, write, failed = tmp_path / "lake", LocalStorage._write, []
+    # What an earlier try has written is not written again: a later one comes further.
+    for number in (1, 5, 9, 13):
+        calls = iter(range(1, 1_000_000))
+
+        def full(self, *arguments, calls=calls, number=number, **options):
+            if next(calls) >= number:
+                raise OSError(28, "No space left on device")
+            return write(self, *arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(LocalStorage, "_write", full)
+            try:
+                run(spark, lake, server.url, 0, HOURS)
+            except FullDiskError as error:
+                failed.append((str(error), Lake(lake).version("samples") is not None))
+    assert all(f"got {lake}. Fix: make room" in said for said, _ in failed)
+    # Before the samples were there, and behind them.
+    assert {is_read for _, is_read in failed} == {False, True}
+    run(spark, lake, server.url, 0, HOURS)
+    assert check(Lake(lake)) == []
+    assert differences(lake, anew) == {}
 
 
 def test_an_hour_that_the_source_gets_later_is_tried_again_and_computed(spark, tmp_path, monkeypatch):
