@@ -18,7 +18,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-airflow test-cluster test-backfill check format docs accuracy conformance lab bench screenshots notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage check format docs accuracy conformance lab bench screenshots notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -47,7 +47,8 @@ test: setup parts airflow-env ## every test, with a real broker, Prometheus, bro
 		part -n 2 --dist loadfile -m "($(HEAVY)) and not broker and not study"; \
 		part -m "broker and not study"; \
 		echo "Left out, each with a target of its own: tests/airflow/test_long.py (make test-airflow), tests/cluster/test_study.py (make" \
-			"test-cluster), backfills that are killed or overlap (make test-backfill), every recording and figure made anew (make lab, accuracy, conformance, bench)."; \
+			"test-cluster), backfills that are killed or overlap (make test-backfill), whole runs into a store that fails (make test-storage)," \
+			"every recording and figure made anew (make lab, accuracy, conformance, bench)."; \
 		exit $$failed
 
 test-airflow: setup parts airflow-env ## the DAGs at length: each by `dags test`, a chain, a killed task, a gate, a backfill in a real Airflow
@@ -55,6 +56,9 @@ test-airflow: setup parts airflow-env ## the DAGs at length: each by `dags test`
 
 test-cluster: setup ## Spark at length: a worker that is lost, executors with the archive alone, spark-submit, Spark Connect
 	@THROTTLESCOPE_REQUIRE=cluster $(BIN)/python -m pytest -q --durations=12 tests/cluster $(PYTEST_ARGS)
+
+test-storage: setup parts ## the lake on an object store at length: a store that falls silent or answers 503 in the middle of a run
+	@THROTTLESCOPE_REQUIRE=store,prometheus $(BIN)/python -m pytest -q --durations=12 tests/storage $(PYTEST_ARGS)
 
 test-backfill: setup parts ## backfills at length: killed while they read and compute, and two at once
 	@THROTTLESCOPE_REQUIRE=prometheus $(BIN)/python -m pytest -q --durations=12 tests/app/test_backfill_processes.py $(PYTEST_ARGS)
