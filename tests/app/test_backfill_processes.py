@@ -136,7 +136,7 @@ def test_two_at_once_over_the_same_hours_make_one_lake(server, anew, tmp_path):
         if code:
             # Who loses all races says so in one line, and is to be repeated.
             last = said.splitlines()[-1]
-            assert (code, last.startswith("throttlescope: "), "run the command again" in last) == (
+            assert (code, last.startswith("throttlescope: "), "Fix: run " in last) == (
                 1,
                 True,
                 True,
