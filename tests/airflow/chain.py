@@ -1,56 +1,80 @@
-"""One hour's chain in a real Airflow. In: a standalone Airflow and a lake. Out: its two runs, once they have ended.
+"""One hour's chain in a real Airflow. In: a standalone Airflow, a Prometheus and a lake. Out: its two runs, once they have ended.
 
-The first try of ``ingest`` is killed while its command runs; the second does the work.
+The first try of ``ingest`` is killed while its command reads; the second goes on with what the first has stored.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import threading
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.airflow.own_airflow import COMMAND
 from tests.airflow.standalone import Api, parent_of, processes_with
+from tests.ingest.proxy import Reply, proxy
+from throttlescope.ingest.lake import Lake
+
+#: So many parts of the hour are stored before the source answers no more.
+STORED = 2
 
 
-def program_that_waits_once(folder: Path) -> Path:
-    """A command that waits to be killed when it is asked to ingest for the first time, and is the real one otherwise."""
-    program = folder / "throttlescope"
-    program.write_text(
-        "#!/bin/sh\n"
-        f'if [ "$1" = ingest ] && [ ! -e {folder}/began ]; then touch {folder}/began; echo "[0/1] Waiting"; '
-        f"exec sleep {marker(folder)}; fi\n"
-        f'exec timeout 900 {COMMAND} "$@"\n'
-    )
-    program.chmod(0o755)
-    return program
+@dataclass(frozen=True)
+class SlowSource:
+    """A Prometheus that answers until some parts of a read are stored, and then not before the reader is gone."""
+
+    url: str
+    lake: Lake
+    gone: threading.Event
+
+    def stored(self) -> int:
+        """Parts that a read has stored so far."""
+        return len(list(Path(self.lake.root).glob("_staging-*/notes/*.json")))
 
 
-def marker(folder: Path) -> str:
-    """How long it waits: a number by which its process is found."""
-    return f"900.{abs(hash(folder)) % 10**9:09d}"
+@contextlib.contextmanager
+def slow_source(url: str, lake: Lake) -> Iterator[SlowSource]:
+    """Put a slow way between a Prometheus and its first reader."""
+    gone = threading.Event()
+
+    def slow(path: str, reply: Reply) -> None:
+        if path.endswith("/read") and len(reply.body) > 100 and not gone.is_set():
+            # Slower than parts are stored, so that it is held in the middle.
+            time.sleep(1)
+            if source.stored() >= STORED:
+                gone.wait(900)
+
+    with proxy(url, slow) as between:
+        source = SlowSource(between.url, lake, gone)
+        try:
+            yield source
+        finally:
+            gone.set()
 
 
-def kill_the_first_try(api: Api, folder: Path) -> None:
-    """End the process of the task, as an operating system does that has no memory left."""
-    api.wait("first try of ingest", (folder / "began").exists)
-    (command,) = api.wait("command of it", lambda: processes_with(f"sleep {marker(folder)}"))
-    os.kill(parent_of(command), signal.SIGKILL)
+def kill_the_first_try(api: Api, source: SlowSource) -> None:
+    """End the process of the task in the middle of the read, as an operating system does that has no memory left."""
+    api.wait("parts that the first try has stored", lambda: source.stored() >= STORED)
+    members = processes_with(source.url)
+    (task,) = {parent_of(pid) for pid in members} - set(members)
+    os.kill(task, signal.SIGKILL)
     # The command ends with its task; the next try would otherwise run beside it.
-    end_s = time.monotonic() + 60
-    while processes_with(f"sleep {marker(folder)}"):
+    end_s = time.monotonic() + 120
+    while processes_with(source.url):
         assert time.monotonic() < end_s, "the command outlived its task"
         time.sleep(0.2)
+    source.gone.set()
 
 
-def run_chain(api: Api, folder: Path, *, kill: bool = True) -> tuple[dict, dict]:
+def run_chain(api: Api, source: SlowSource) -> tuple[dict, dict]:
     """Unpause the two hourly DAGs: the clock starts the first, its asset the second."""
     for dag_id in ("diagnose_hourly", "ingest_hourly"):
         api.wait(f"DAG {dag_id}", lambda dag_id=dag_id: known(api, dag_id))
         api.unpause(dag_id)
-    if kill:
-        kill_the_first_try(api, folder)
+    kill_the_first_try(api, source)
     return api.finished("ingest_hourly"), api.finished("diagnose_hourly")
 
 

@@ -11,8 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.airflow.chain import program_that_waits_once, run_chain
-from tests.airflow.own_airflow import airflow_in, feed, prepare, smallest_recording
+from tests.airflow.chain import run_chain, slow_source
+from tests.airflow.own_airflow import COMMAND, airflow_in, feed, prepare, smallest_recording
 from tests.airflow.standalone import running_standalone
 from tests.lab.prometheus import running_prometheus
 from throttlescope.ingest.lake import Lake
@@ -35,18 +35,19 @@ def main() -> None:
         airflow = airflow_in(folder / "home")
         airflow.home.mkdir()
         prepare(airflow)
-        airflow.environment["PATH"] = (
-            f"{program_that_waits_once(folder).parent}:{airflow.environment['PATH']}"
-        )
+        airflow.environment["PATH"] = f"{COMMAND.parent}:{airflow.environment['PATH']}"
         lake = Lake(folder / "lake")
-        with running_standalone(
-            airflow,
-            THROTTLESCOPE_LAKE=lake.root,
-            THROTTLESCOPE_PROMETHEUS=server.url,
-            # By its name alone: the picture is of a log, and not of this machine's folders.
-            THROTTLESCOPE_COMMAND="throttlescope",
-        ) as api:
-            first, second = run_chain(api, folder)
+        with (
+            slow_source(server.url, lake) as slow,
+            running_standalone(
+                airflow,
+                THROTTLESCOPE_LAKE=lake.root,
+                THROTTLESCOPE_PROMETHEUS=slow.url,
+                # By its name alone: the picture is of a log, and not of this machine's folders.
+                THROTTLESCOPE_COMMAND="throttlescope",
+            ) as api,
+        ):
+            first, second = run_chain(api, slow)
             for run in (first, second):
                 tries = {name: task["try_number"] for name, task in api.tasks(run).items()}
                 print(run["dag_run_id"], run["run_type"], run["state"], tries, flush=True)

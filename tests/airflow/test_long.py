@@ -1,18 +1,26 @@
 """The DAGs at length, for ``make test-airflow``: every one by ``dags test``, a real gate, and a chain in a real Airflow."""
 
 import json
+import sys
+import time
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pyarrow as pa
+import pyspark
 import pytest
 
-from tests.airflow.chain import program_that_waits_once, run_chain
+from tests.airflow.chain import STORED, run_chain, slow_source
 from tests.airflow.own_airflow import Source, feed, smallest_recording
 from tests.airflow.standalone import running_standalone
-from tests.lab.prometheus import running_prometheus
+from tests.app import incremental
+from tests.app.commands import throttlescope
+from tests.lab.prometheus import running_prometheus, write_series
+from tests.lab.spark_cluster import running_spark_cluster
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.java import find_java
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of, format_time
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, date_of, format_time
 
 pytestmark = [
     pytest.mark.airflow,
@@ -21,6 +29,90 @@ pytestmark = [
     pytest.mark.prometheus,
     pytest.mark.timeout(3600),
 ]
+
+
+def test_a_chain_in_a_real_airflow(airflow, database, source, tmp_path):
+    """The clock, a task that is killed while it reads and goes on with its next try, an asset, and the second DAG."""
+    lake = Lake(tmp_path / "lake")
+    with (
+        slow_source(source.url, lake) as slow,
+        running_standalone(airflow, THROTTLESCOPE_LAKE=lake.root, THROTTLESCOPE_PROMETHEUS=slow.url) as api,
+    ):
+        first, second = run_chain(api, slow)
+        assert first["state"] == "success", api.log(first, "ingest", 2)
+        assert first["run_type"] == "scheduled"
+        tries = {name: task["try_number"] for name, task in api.tasks(first).items()}
+        assert tries == {"source_is_fresh": 1, "ingest": 2, "gates": 1}
+        assert second["run_type"] == "asset_triggered"
+        assert second["state"] == "success", api.log(second, "diagnose", 1)
+        (event,) = api.get("/assets/events")["asset_events"]
+        assert event["source_dag_id"] == "ingest_hourly"
+        told = [datetime.fromisoformat(event["extra"][name]).timestamp() * 1000 for name in ("start", "end")]
+        assert told == [source.end_ms - BLOCK_MS, source.end_ms]
+        log = api.log(first, "ingest", 2)
+        assert "Reading prometheus_remote_read" in log
+        (run,) = [row for row in lake.read("ingest_runs").to_pylist() if row["command"] == "ingest"]
+        assert f"Run {run['run_id']}" in log
+        (read,) = json.loads(run["details"])["sources"]
+        assert STORED <= read["items_resumed"] < read["items"]
+    starts_ms = lake.read("verdicts")["window_start_ms"].to_pylist()
+    assert starts_ms
+    assert source.end_ms - BLOCK_MS <= min(starts_ms) <= max(starts_ms) < source.end_ms
+
+
+@pytest.mark.usefixtures("_spark_session")
+def test_hours_that_airflow_missed_are_read_and_judged_with_the_next(airflow, database, tmp_path):
+    """Down for two hours: the lake is that of one run over all four. The second diagnosis is submitted to a real Spark cluster."""
+    end_ms = block_start(int(time.time() * 1000))
+    start_ms = end_ms - 4 * BLOCK_MS
+    lake, at_once = tmp_path / "lake", tmp_path / "at once"
+    with running_prometheus() as server, running_spark_cluster(max_lifetime_s=3000) as cluster:
+        moved_ms = start_ms - incremental.hour(0)
+        write_series(
+            server.url,
+            [
+                (labels, [(ms + moved_ms, value) for ms, value in samples])
+                for labels, samples in incremental.scene(0, 4)
+            ],
+        )
+        settings = {"THROTTLESCOPE_LAKE": str(lake), "THROTTLESCOPE_PROMETHEUS": server.url}
+
+        def run(dag_id, at_ms, *more, **environment):
+            code, output = airflow.dags_test(
+                dag_id, format_time(at_ms), *more, timeout_s=1500, **settings, **environment
+            )
+            assert code == 0, output[-4000:]
+            return output
+
+        def diagnosed(from_ms, at_ms, **environment):
+            hours = {"start": format_time(from_ms), "end": format_time(at_ms)}
+            return run("diagnose_hourly", at_ms, "--conf", json.dumps(hours), **environment)
+
+        run("ingest_hourly", start_ms + BLOCK_MS)
+        diagnosed(start_ms, start_ms + BLOCK_MS)
+        # Airflow itself starts only the newest interval.
+        assert f"--start {iso(start_ms + BLOCK_MS)} --end {iso(end_ms)}" in run("ingest_hourly", end_ms)
+        program = throttlescope("spark", "program").out.strip()
+        submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+        output = diagnosed(
+            start_ms + BLOCK_MS, end_ms,
+            THROTTLESCOPE_SPARK_SUBMIT=f"{submit} --master {cluster.url} --conf spark.driver.host=127.0.0.1 {program}",
+            PYSPARK_PYTHON=sys.executable, JAVA_HOME=str(find_java().home), SPARK_LOCAL_IP="127.0.0.1",
+        )  # fmt: skip
+        assert f"Running: {submit}" in output
+        assert cluster.facts()["completedapps"]
+        done = throttlescope(
+            "run", "--prometheus", server.url, "--start", format_time(start_ms), "--end", format_time(end_ms),
+            "--lake", at_once, "--quiet",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+    assert incremental.differences(lake, at_once) == {}
+    assert Lake(lake).read("verdicts").num_rows
+
+
+def iso(time_ms):
+    """As Airflow's templates write a time."""
+    return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat()
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +132,12 @@ def lake(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ran(airflow, database, monday, lake):
-    """Runs one DAG as of the end of that week; its exit code and what it said."""
+    """Runs one DAG as of the end of that week, or another time; its exit code and what it said."""
 
-    def run(dag_id, into=lake, **conf):
+    def run(dag_id, into=lake, at_ms=None, **conf):
         more = ("--conf", json.dumps(conf)) if conf else ()
         return airflow.dags_test(
-            dag_id, format_time(monday.end_ms), *more, timeout_s=1500,
+            dag_id, format_time(at_ms or monday.end_ms), *more, timeout_s=1500,
             THROTTLESCOPE_LAKE=into.root, THROTTLESCOPE_PROMETHEUS=monday.url,
         )  # fmt: skip
 
@@ -90,6 +182,25 @@ def test_an_hour_without_samples_succeeds(ran, judged, monday):
     assert code == 0, output[-4000:]
     assert "Idle interval" in output
     assert judged.version("verdicts") == before
+
+
+def test_an_idle_hour_is_ingested_as_a_gap(ran, judged, monday):
+    """Of a source that was read before; its newest samples are younger, so it is there."""
+    end_ms = monday.end_ms - 4 * BLOCK_MS
+    code, output = ran("ingest_hourly", at_ms=end_ms)
+    assert code == 0, output[-4000:]
+    assert "no samples in the range; a gap was written down" in output
+    gaps = [(row["start_ms"], row["end_ms"], row["metric_name"]) for row in judged.read("gaps").to_pylist()]
+    assert (end_ms - BLOCK_MS, end_ms, "*") in gaps
+
+
+def test_a_first_hour_without_samples_says_what_is_the_matter(ran, monday, tmp_path):
+    """The source was never read into this lake: most likely it is not the right one."""
+    lake = Lake(tmp_path / "lake")
+    code, output = ran("ingest_hourly", lake, at_ms=monday.end_ms - 4 * BLOCK_MS)
+    assert code == 1, output[-4000:]
+    assert "(exit code 2: usage or input is wrong; not tried again)" in output, output[-4000:]
+    assert lake.version("samples") is None
 
 
 @pytest.mark.parametrize(
@@ -139,31 +250,3 @@ def test_a_real_gate_stops_the_hour(ran, judged, monday):
     assert code == 1, output[-4000:]
     assert " gate stopped the run: " in output, output[-4000:]
     assert "(exit code 3: a gate stopped it; not tried again)" in output
-
-
-def test_a_chain_in_a_real_airflow(airflow, database, source, tmp_path):
-    """The clock, a killed task that is tried again, an asset, and the second DAG; the lake has its verdicts."""
-    lake = Lake(tmp_path / "lake")
-    with running_standalone(
-        airflow,
-        THROTTLESCOPE_LAKE=lake.root,
-        THROTTLESCOPE_PROMETHEUS=source.url,
-        THROTTLESCOPE_COMMAND=str(program_that_waits_once(tmp_path)),
-    ) as api:
-        first, second = run_chain(api, tmp_path)
-        assert first["state"] == "success", api.log(first, "ingest", 2)
-        assert first["run_type"] == "scheduled"
-        tries = {name: task["try_number"] for name, task in api.tasks(first).items()}
-        assert tries == {"source_is_fresh": 1, "ingest": 2, "gates": 1}
-        assert second["run_type"] == "asset_triggered"
-        assert second["state"] == "success", api.log(second, "diagnose", 1)
-        (event,) = api.get("/assets/events")["asset_events"]
-        assert event["source_dag_id"] == "ingest_hourly"
-        told = [datetime.fromisoformat(event["extra"][name]).timestamp() * 1000 for name in ("start", "end")]
-        assert told == [source.end_ms - BLOCK_MS, source.end_ms]
-        log = api.log(first, "ingest", 2)
-        assert "Reading prometheus_remote_read" in log
-        assert f"Run {lake.read('ingest_runs')['run_id'][0]}" in log
-    starts_ms = lake.read("verdicts")["window_start_ms"].to_pylist()
-    assert starts_ms
-    assert source.end_ms - BLOCK_MS <= min(starts_ms) <= max(starts_ms) < source.end_ms
