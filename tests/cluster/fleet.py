@@ -75,7 +75,7 @@ class Fleet:
 def make_lake(root: Path, fleet: Fleet) -> Lake:
     """Write the fleet's series, samples and limits."""
     lake, grouped, catalogue = Lake(root), {}, []
-    at_ms = START_MS + np.arange(fleet.hours * BLOCK_MS // STEP_MS) * STEP_MS
+    at_ms = _times_ms(fleet)
     for series, values in _series(fleet, at_ms):
         grouped.setdefault((series.metric_name, series.shard), []).append((series.series_id, values))
         catalogue.append(
@@ -94,8 +94,17 @@ def make_lake(root: Path, fleet: Fleet) -> Lake:
         for hour in range(fleet.hours)
     ]
     lake.commit("samples", files, run_id="made")
-    lake.upsert("limits", _limits(fleet), run_id="made")
+    make_limits(lake.root, fleet)
     return lake
+
+
+def make_limits(root: Path | str, fleet: Fleet) -> None:
+    """Write the fleet's limits alone, beside samples that came another way."""
+    Lake(root).upsert("limits", _limits(fleet), run_id="made")
+
+
+def _times_ms(fleet: Fleet) -> np.ndarray:
+    return START_MS + np.arange(fleet.hours * BLOCK_MS // STEP_MS) * STEP_MS
 
 
 def _series(fleet: Fleet, at_ms: np.ndarray):
