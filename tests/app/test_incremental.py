@@ -170,6 +170,7 @@ def test_catching_up_reads_what_was_missed_oldest_first(spark, server, mended, t
     run(spark, lake, server.url, 0, 1)
     # Chunks of an hour, or all that was missed here would be one.
     monkeypatch.setattr(catching_up, "chunks_of", partial(chunks_of, chunk_ms=BLOCK_MS))
+    monkeypatch.setattr(catching_up, "CHUNK_MS", BLOCK_MS, raising=False)
     asked, chunks = catching_up.chunks_since_watermark(
         request(lake, server.url, 0, HOURS, since_watermark=True)
     )
