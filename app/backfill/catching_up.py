@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from throttlescope.app.backfill.chunks import Chunk, chunks_of
+from throttlescope.app.backfill.chunks import CHUNK_MS, Chunk, chunks_of
 from throttlescope.app.pipeline_sources import open_sources
 
 if TYPE_CHECKING:
@@ -27,4 +27,8 @@ def chunks_since_watermark(request: Request) -> tuple[Request, list[Chunk]]:
     """
     start_ms = min(source.start_ms for source in open_sources(request))
     asked = replace(request, start_ms=start_ms, since_watermark=False)
-    return asked, chunks_of(start_ms, request.end_ms)
+    chunks = chunks_of(start_ms, request.end_ms)
+    if chunks[-1].end_ms - chunks[0].start_ms <= CHUNK_MS:
+        # What goes into one chunk is one read, wherever the grid of chunks would cut it: every hour begins with the end of the one before.
+        chunks = [Chunk(chunks[0].start_ms, chunks[-1].end_ms)]
+    return asked, chunks

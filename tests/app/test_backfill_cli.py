@@ -96,7 +96,8 @@ def test_a_real_server_is_asked_for_the_plan_and_nothing_is_written(tmp_path):
         lake = read_before(tmp_path / "known", server.url, hour(0), hour(3))
         found, chunks = chunks_since_watermark(request(lake.root, server.url, 0, 4, since_watermark=True))
         assert (chunks[0].start_ms, chunks[-1].end_ms) == (hour(2), hour(4))
-        assert [one.end_ms for one in chunks[:-1]] == [one.start_ms for one in chunks[1:]]
+        # It goes into one, on whichever side of the grid of chunks it lies.
+        assert len(chunks) == 1
         assert found.start_ms == hour(3) - OVERLAP_MS
 
         # A range that was read before is read once more.
