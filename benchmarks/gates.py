@@ -1,7 +1,7 @@
 """How long the gates take: an hour of a fleet, every gate of a run, on Spark ``local[2]``.
 
 In: numbers of subscriptions, and runs. Out: a table on standard output, JSON where it is wanted. Each fleet is made once and kept in
-``.bench/gates``: two hours of samples at 60 s, fourteen series a subscription, written as ingest writes them; limits; and the signals
+``.bench/gates``: two hours of samples at 60 s, fourteen series a subscription and ``up`` of eight brokers, written as ingest writes them; limits; and the signals
 and verdicts that a run computes from them, by the product's own code. The gates check the second hour, so that there is an hour
 before it to compare with. The first round, in which Spark, its workers and Great Expectations start, is told apart. Beside the time
 that passed stands the processor time of all processes: the machine's other work moves the first, not the second.
@@ -39,7 +39,7 @@ from throttlescope.ingest.session import spark_session
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 
 FOLDER = Path(".bench/gates")
-VERSION = 1
+VERSION = 2
 TARGET_S = 25
 CLUSTER = "prod"
 START_MS = 1_795_046_400_000  # midnight, UTC
@@ -207,6 +207,11 @@ def _write_samples(lake: Lake, keys: list[dict[str, str]]) -> None:
                 ({"__name__": name} | of_topic, one)
                 for name, one in zip(_OF_TOPIC, (*flows, flows[2]), strict=True)
             ]
+        if number % 2 == 0 and number // 2 < 8:
+            # The first topic of each broker: every scrape of it succeeded.
+            series.append(
+                ({"__name__": "up", "cluster": CLUSTER, "instance": own["instance"]}, np.ones(len(minutes)))
+            )
         for labels, one in series:
             found = normalise(tuple(labels.items()), LabelMapping())
             catalogue.append((found, int(times[0]), int(times[-1])))
