@@ -113,7 +113,7 @@ def test_a_request_is_made_again_for_another_subscription(monkeypatch):
 
 
 def test_a_missed_target_is_marked():
-    cold = [{"shell_s": 0.5, "content_s": 3.5, "data_bytes": 100_000, "all_bytes": 1}]
+    cold = [{"shell_s": 0.5, "content_s": 3.5, "drawn_s": 4.5, "data_bytes": 100_000, "all_bytes": 1}]
     answers = [{"ms": 10.0, "wrong": None, "is_callback": True}] * 9 + [
         {"ms": 2000.0, "wrong": "status 500", "is_callback": True}
     ]
@@ -129,6 +129,7 @@ def test_a_missed_target_is_marked():
     )  # fmt: skip
     missed = {row[0] for row in rows if row[4].startswith("missed")}
     assert missed == {
-        "overview, cold browser: content", "subscription, cold browser: content", "callbacks of a session, one person",
+        "overview, cold browser: content", "subscription, cold browser: content",
+        "subscription, cold browser: its last chart", "callbacks of a session, one person",
         "- open", "2 people, all answers (10)", "2 people, callbacks (10)", "- errors", "- memory of the server",
     }  # fmt: skip

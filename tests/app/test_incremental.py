@@ -220,8 +220,10 @@ def test_a_disk_that_fills_up_in_any_stage_is_one_line_and_the_repeated_run_give
                 told.exit_code,
                 str(told).startswith(f"The disk is full; got {lake}. Fix: make room"),
             ) == (1, True)
-            assert check(Lake(lake)) == []
+            # Tasks may have written files of a table whose first commit found no room: no reader knows of them.
+            assert [fault for fault in check(Lake(lake)) if Lake(lake).version(fault.table) is not None] == []
         run(spark, lake, None, 0, HOURS, command="diagnose")
+        assert check(Lake(lake)) == []
         assert differences(lake, anew) == {}
 
 
