@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.lake.parquet import read_parquet
@@ -99,13 +98,15 @@ def faults_of_files(
     scrapes = (
         scrapes_of(tuple(up_blocks), tuple(up_catalogue)) if up_blocks and metric_name in METRICS else {}
     )
-    known = _series_by_metric(tuple(catalogue), bool(up_blocks)).get(metric_name, {})
+    known = _series_by_metric(tuple(catalogue)).get(metric_name, frozenset())
+    targets = _targets(catalogue, metric_name) if scrapes else {}
     before: dict[str, _Before] = {}
     rows: list[dict] = []
     for path in blocks:
         # A task is one of several on this machine, and a file is small: threads of its own only wait for each other.
         for fact in block_facts(read_parquet(path, use_threads=False)).to_pylist():
-            rows.append(_faults(fact, before.setdefault(fact["series_id"], _Before()), known, scrapes))
+            times = scrapes.get(targets.get(fact["series_id"]))
+            rows.append(_faults(fact, before.setdefault(fact["series_id"], _Before()), known, times))
         if len(rows) >= _ROWS_AT_ONCE:
             yield pa.RecordBatch.from_pylist(rows, schema=FAULTS)
             rows = []
@@ -114,27 +115,32 @@ def faults_of_files(
 
 
 @functools.lru_cache(maxsize=2)
-def _series_by_metric(catalogue: tuple[str, ...], with_targets: bool) -> dict[str, dict[str, Target | None]]:
-    """Series of a shard by metric, each with its target where these are asked for.
-
-    Files never change, and the tasks of a worker ask for the same shards again and again.
-    """
-    found: dict[str, dict[str, Target | None]] = {}
-    columns = ["series_id", "metric_name", *(["labels"] if with_targets else [])]
+def _series_by_metric(catalogue: tuple[str, ...]) -> dict[str, frozenset[str]]:
+    """Series of a shard by metric. Files never change, and the tasks of a worker ask for the same shards again and again."""
+    found: dict[str, set[str]] = {}
     for path in catalogue:
-        series = read_parquet(path, columns, use_threads=False)
-        ids = series["series_id"].to_pylist()
-        targets = targets_of(series) if with_targets else dict.fromkeys(ids)
-        for name, series_id in zip(series["metric_name"].to_pylist(), ids, strict=True):
-            found.setdefault(name, {})[series_id] = targets[series_id]
+        series = read_parquet(path, ["series_id", "metric_name"], use_threads=False)
+        for name, series_id in zip(
+            *(series[column].to_pylist() for column in ("metric_name", "series_id")), strict=True
+        ):
+            found.setdefault(name, set()).add(series_id)
+    return {name: frozenset(some) for name, some in found.items()}
+
+
+def _targets(catalogue: Sequence[str], metric_name: str) -> dict[str, Target | None]:
+    """Targets of the series of one metric: labels of all would cost several times what a task does."""
+    found: dict[str, Target | None] = {}
+    for path in catalogue:
+        series = read_parquet(path, ["series_id", "metric_name", "labels"], use_threads=False)
+        found |= targets_of(series, metric_name)
     return found
 
 
 def _faults(
     fact: dict,
     before: _Before,
-    known: Mapping[str, Target | None],
-    scrapes: Mapping[Target, list[np.ndarray]],
+    known: Set[str],
+    scrapes: list[list[int]] | None,
 ) -> dict:
     border_missing, border_absent = _border_hole(fact, before)
     short_missing, short_absent = _short_hole(fact, before)
@@ -142,7 +148,7 @@ def _faults(
     is_backlog, is_counter = name in BACKLOG_METRICS, _is_counter(name)
     is_time = name in METRICS and METRICS[name].unit == "epoch_ms"
     is_gauge = name in METRICS and not is_counter and name not in _MAY_BE_NEGATIVE
-    unread, without_up, went_away = _beside_up(fact, before, scrapes.get(known.get(fact["series_id"])))
+    unread, without_up, went_away = _beside_up(fact, before, scrapes)
     absent = fact["absent_scrapes"] + border_absent + short_absent
     faults = {name: fact[name] for name in FAULTS.names if name in fact} | {
         "repeated_blocks": int(before.block_start_ms == fact["block_start_ms"]),
@@ -167,7 +173,7 @@ def _faults(
     return faults
 
 
-def _beside_up(fact: dict, before: _Before, scrapes: list[np.ndarray] | None) -> tuple[int, int, int]:
+def _beside_up(fact: dict, before: _Before, scrapes: list[list[int]] | None) -> tuple[int, int, int]:
     """Scrapes of the target that the series lacks, and 1 for the reason why nothing is said of it."""
     if scrapes is None:
         return 0, 1, 0

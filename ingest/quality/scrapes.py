@@ -7,8 +7,8 @@ is written by the same scrape, so what it has and the series has not is missing,
 from __future__ import annotations
 
 import functools
+from bisect import bisect_left, bisect_right
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,7 +23,7 @@ Target = tuple[str | None, str]
 
 
 @functools.lru_cache(maxsize=2)
-def scrapes_of(blocks: tuple[str, ...], catalogue: tuple[str, ...]) -> dict[Target, list[np.ndarray]]:
+def scrapes_of(blocks: tuple[str, ...], catalogue: tuple[str, ...]) -> dict[Target, list[list[int]]]:
     """Rising times of scrapes that succeeded, by target; several where several servers scrape it and tell themselves apart.
 
     Parameters
@@ -36,18 +36,18 @@ def scrapes_of(blocks: tuple[str, ...], catalogue: tuple[str, ...]) -> dict[Targ
         targets |= targets_of(
             read_parquet(path, ["series_id", "metric_name", "labels"], use_threads=False), "up"
         )
-    times: dict[str, list[np.ndarray]] = {}
+    times: dict[str, list[int]] = {}
     for path in blocks:
         rows = read_parquet(path, ["series_id", "timestamps_ms", "values"], use_threads=False)
         for row in rows.to_pylist():
             # A block of unequal lengths is the fault of another check, which stops the run.
             pairs = zip(row["timestamps_ms"], row["values"], strict=False)
-            at_ms = np.array([time_ms for time_ms, value in pairs if value == 1], np.int64)
-            times.setdefault(row["series_id"], []).append(at_ms)
-    found: dict[Target, list[np.ndarray]] = {}
-    for series_id, parts in sorted(times.items()):
+            at_ms = [time_ms for time_ms, value in pairs if value == 1]
+            times.setdefault(row["series_id"], []).extend(at_ms)
+    found: dict[Target, list[list[int]]] = {}
+    for series_id, at_ms in sorted(times.items()):
         if (target := targets.get(series_id)) is not None:
-            found.setdefault(target, []).append(np.sort(np.concatenate(parts)))
+            found.setdefault(target, []).append(sorted(at_ms))
     return found
 
 
@@ -76,7 +76,7 @@ def targets_of(series: pa.Table, metric_name: str | None = None) -> dict[str, Ta
 
 
 def unread_scrapes(
-    scrapes: list[np.ndarray], after_ms: int | None, first_ms: int, last_ms: int, samples: int
+    scrapes: list[list[int]], after_ms: int | None, first_ms: int, last_ms: int, samples: int
 ) -> int:
     """Scrapes that a block lacks beside its target's ``up``; 0 where they are but a few.
 
@@ -86,14 +86,9 @@ def unread_scrapes(
         Time of the series' last sample before the block; without one, scrapes count from the block's first sample on.
     """
     expected = min(
-        int(
-            np.searchsorted(at_ms, last_ms, side="right")
-            - (
-                np.searchsorted(at_ms, first_ms, side="left")
-                if after_ms is None
-                else np.searchsorted(at_ms, after_ms, side="right")
-            )
-        )
+        # Lists and not arrays: of so few times a search of numpy's takes ten times as long.
+        bisect_right(at_ms, last_ms)
+        - (bisect_left(at_ms, first_ms) if after_ms is None else bisect_right(at_ms, after_ms))
         for at_ms in scrapes
     )
     lacking = expected - samples
