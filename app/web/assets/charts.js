@@ -125,16 +125,18 @@
     })();
   }
 
-  // Plotly's script is the largest of all and comes with the first chart: fetched before, while somebody reads a page without one.
-  const idle = window.requestIdleCallback || ((act) => window.setTimeout(act, 1000));
-  window.addEventListener("load", function () {
-    idle(function () {
-      if (window.Plotly || !window._dashPlotlyJSURL) {
-        return;
-      }
-      const link = document.createElement("link");
-      Object.assign(link, { rel: "prefetch", as: "script", href: window._dashPlotlyJSURL });
-      document.head.appendChild(link);
-    });
-  });
+  // Plotly's script is the largest of all and comes with the first chart: loaded before, while somebody reads a page without one, and not
+  // in the moment in which that page itself is made.
+  const LATER_MS = 2500;
+  const idle = window.requestIdleCallback || ((act) => act());
+  window.addEventListener("load", () => window.setTimeout(() => idle(loadPlotly), LATER_MS));
+
+  function loadPlotly() {
+    const src = window._dashPlotlyJSURL;
+    // A page with a chart has asked for it by itself.
+    if (!src || window.Plotly || document.querySelector('.dash-graph, script[src="' + CSS.escape(src) + '"]')) {
+      return;
+    }
+    document.head.appendChild(Object.assign(document.createElement("script"), { src: src, async: true }));
+  }
 })();
