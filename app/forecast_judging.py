@@ -12,15 +12,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.forecasting import clusters_of
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.lake.duck import from_table, reaches
-from throttlescope.ingest.lake.lake import naming_missing
+from throttlescope.ingest.lake.duck import from_table
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcome, outcomes
@@ -292,8 +290,7 @@ class _Read:
         asked = {"cluster": self.cluster}
         if between is not None:
             (asked["first_ms"], asked["last_ms"]) = next(iter(between.values()))
-        with duckdb.connect() as connection, naming_missing(table, files):
-            reaches(connection, self.lake.storage)
+        with self.lake.counting(table, files) as connection:
             connection.register("topics", pa.table({"topic": pa.array(self.topics or [], pa.string())}))
             query = query.format(rows=from_table(connection, table, files))
             asked = {name: value for name, value in asked.items() if f"${name}" in query}

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import pyarrow.compute as pc
 
 from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.lake.duck import from_files, reaches
+from throttlescope.ingest.lake.duck import from_files
 from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, format_time
@@ -77,13 +76,12 @@ def _topics_at_once(lake: Lake, files: list[DataFile]) -> Iterator[list[str]]:
     """Topics, so many at a time that this process holds their minutes however large the fleet is."""
     if not files:
         return
-    connection = duckdb.connect()
-    reaches(connection, lake.storage)
-    counted = connection.execute(
-        f"SELECT topic, count(*) FROM {from_files(files)} GROUP BY topic ORDER BY topic"  # noqa: S608
-    )
+    with lake.counting("signals", files) as connection:
+        counted = connection.execute(
+            f"SELECT topic, count(*) FROM {from_files(files)} GROUP BY topic ORDER BY topic"  # noqa: S608
+        ).fetchall()
     topics, held = [], 0
-    for topic, rows in counted.fetchall():
+    for topic, rows in counted:
         if topics and held + rows > _MOST_ROWS:
             yield topics
             topics, held = [], 0

@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.render import count
-from throttlescope.ingest.lake.duck import from_table, reaches
-from throttlescope.ingest.lake.lake import naming_missing
+from throttlescope.ingest.lake.duck import from_table
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
 
 if TYPE_CHECKING:
@@ -229,8 +227,7 @@ def _touching(
     It counts, so that no row comes here: while a fleet is being learned, each of its series has an anomaly's row.
     """
     files = lake.files(table, partition={"cluster": clusters})
-    with duckdb.connect() as connection, naming_missing(table, files):
-        reaches(connection, lake.storage)
+    with lake.counting(table, files) as connection:
         query = (
             f"SELECT {asked} FROM {from_table(connection, table, files)} "  # noqa: S608
             "WHERE (end_ms IS NULL OR end_ms > $start_ms) AND start_ms < $end_ms GROUP BY ALL ORDER BY ALL"

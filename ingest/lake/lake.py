@@ -162,6 +162,13 @@ class Lake:
 
         return frame_of(session, table, self.files(table) if files is None else files, columns, between)
 
+    @contextlib.contextmanager
+    def counting(self, table: str, files: list[DataFile]) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A connection that reads some files of a table where they lie; one that is not there is named."""
+        with duckdb.connect() as connection, naming_missing(table, files):
+            reaches(connection, self.storage)
+            yield connection
+
     def duckdb(self) -> duckdb.DuckDBPyConnection:
         """A connection with a view per table, all of one moment. Use a cursor per request."""
         connection = duckdb.connect()

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import duckdb
-
-from throttlescope.ingest.lake.duck import from_files, reaches
-from throttlescope.ingest.lake.lake import naming_missing
+from throttlescope.ingest.lake.duck import from_files
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake.lake import Lake
@@ -41,6 +38,5 @@ def newest_samples(
     query = (
         f"SELECT cluster, max(last_ms) FROM {from_files(files)} WHERE {' AND '.join(asked)} GROUP BY cluster"  # noqa: S608
     )
-    with duckdb.connect() as connection, naming_missing("series", files):
-        reaches(connection, lake.storage)
+    with lake.counting("series", files) as connection:
         return dict(connection.execute(query, values).fetchall())
