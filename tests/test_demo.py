@@ -13,7 +13,7 @@ from PIL import Image
 
 from tests.accuracy.recorded import folders, read
 from tests.accuracy.signals import signals_of
-from tests.app.web.browser import chromium_path, running_chromium, running_server
+from tests.app.web.browser import needs_chromium, running_chromium, running_server
 from tests.app.web.screenshots import PICTURES, shoot
 from tests.lab.simulated import whatif
 from tests.lab.simulated.page import renewed
@@ -116,7 +116,7 @@ def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
     assert {name: lake.version(name) for name in tables} == before
 
 
-@pytest.mark.skipif(chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM")
+@needs_chromium
 def test_the_pictures_of_the_documentation_show_what_the_pages_show(
     demo: tuple[Path, str], tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.app.test_incident_names import NAMES, sample
-from tests.app.web.browser import chromium_path, running_chromium
+from tests.app.web.browser import needs_chromium, running_chromium
 from tests.app.web.sample_lake import write_sample_lake
 from throttlescope.app.incident.bundle import Bundle, make_bundle
 from throttlescope.app.incident.choose import Asked
@@ -15,9 +15,7 @@ from throttlescope.app.incident.working import Worked
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.long,
-    pytest.mark.skipif(
-        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
-    ),
+    needs_chromium,
 ]
 
 # The machine may be busy: only waited for when something is wrong.

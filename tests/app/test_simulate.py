@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.app.commands import throttlescope
-from tests.app.web.browser import chromium_path
+from tests.app.web.browser import needs_chromium
 from throttlescope.app.cli import reference
 from throttlescope.app.simulation import scenario as scenarios
 from throttlescope.models.throttling.columns import COLUMNS
@@ -281,7 +281,7 @@ def test_a_plot_is_one_file_that_needs_no_network(written, tmp_path):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM")
+@needs_chromium
 def test_a_png_is_the_whole_figure(written, tmp_path):
     to = tmp_path / "plot.png"
     simulated(written(example()), "--plot", to)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.app.commands import throttlescope
-from tests.app.web.browser import chromium_path
+from tests.app.web.browser import needs_chromium
 from tests.models.throttling.replay.samples import (
     SELECTOR,
     START_MS,
@@ -278,7 +278,7 @@ def test_a_plot_without_a_likely_future_draws_its_edges(lake, tmp_path):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM")
+@needs_chromium
 def test_a_png_is_the_whole_figure(lake, tmp_path):
     to = tmp_path / "plot.png"
     asked(lake, "--set", "subscription.msg=1200", "--plot", to)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Browser, TimeoutError, sync_playwright
 
 from tests.lab.processes import free_port, stop
@@ -26,6 +27,11 @@ ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--force-device-scale-fa
 def chromium_path() -> str | None:
     """``$CHROMIUM``, or Debian's chromium; None where there is none."""
     return os.environ.get("CHROMIUM") or shutil.which("chromium")
+
+
+needs_chromium = pytest.mark.skipif(
+    chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
+)
 
 
 def new_context(browser, **options):

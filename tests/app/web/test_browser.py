@@ -6,14 +6,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.app.web.browser import Watched, chromium_path, double_click, is_settled
+from tests.app.web.browser import Watched, double_click, is_settled, needs_chromium
 from tests.app.web.sample_lake import HOSTILE_NAME, START_MS
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(
-        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
-    ),
+    needs_chromium,
 ]
 
 # Where each chart begins; Plotly keeps the ends of a range as text or as numbers.

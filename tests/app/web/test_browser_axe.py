@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.web.browser import chromium_path, is_settled, serious_findings
+from tests.app.web.browser import is_settled, needs_chromium, serious_findings
 from throttlescope.app.web.pages import PAGES
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.long,
-    pytest.mark.skipif(
-        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
-    ),
+    needs_chromium,
 ]
 
 KEY = (

@@ -9,9 +9,9 @@ import pytest
 
 from tests.app.web.browser import (
     Watched,
-    chromium_path,
     fits,
     is_settled,
+    needs_chromium,
     running_server,
     serious_findings,
 )
@@ -21,9 +21,7 @@ from tests.app.web.sampled_lake import write_sampled_lake
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.long,
-    pytest.mark.skipif(
-        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
-    ),
+    needs_chromium,
 ]
 
 BACKLOG = "pulsar_subscription_back_log"

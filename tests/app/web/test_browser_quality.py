@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.app.web import lake_of_anomalies, lake_of_runs
-from tests.app.web.browser import chromium_path, fits, is_settled, running_server
+from tests.app.web.browser import fits, is_settled, needs_chromium, running_server
 from tests.app.web.lake_of_anomalies import HOSTILE
 from tests.app.web.lake_of_runs import GATED
 from throttlescope.app.web.address.data_quality import TABS as DATA_TABS
@@ -14,9 +14,7 @@ from throttlescope.app.web.address.method import TABS as METHOD_TABS
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.long,
-    pytest.mark.skipif(
-        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
-    ),
+    needs_chromium,
 ]
 
 

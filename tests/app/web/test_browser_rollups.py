@@ -8,9 +8,9 @@ import pytest
 
 from tests.app.web.browser import (
     Watched,
-    chromium_path,
     fits,
     is_settled,
+    needs_chromium,
     running_server,
     serious_findings,
 )
@@ -19,9 +19,7 @@ from tests.app.web.lake_of_limits import write_lake_of_limits
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.long,
-    pytest.mark.skipif(
-        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
-    ),
+    needs_chromium,
 ]
 
 FEED = "/rollups?by=topic&cluster=sample-east&name=persistent%3A%2F%2Fshop%2Fweb%2Ffeed"

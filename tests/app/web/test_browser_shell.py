@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.app.web.browser import Watched, chromium_path, is_settled
+from tests.app.web.browser import Watched, is_settled, needs_chromium
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(
-        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
-    ),
+    needs_chromium,
 ]
 
 BILLING = "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"

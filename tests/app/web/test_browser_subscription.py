@@ -6,16 +6,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.app.web.browser import TIMEOUT_MS, chromium_path, double_click, fits, is_settled
+from tests.app.web.browser import TIMEOUT_MS, double_click, fits, is_settled, needs_chromium
 from tests.app.web.sample_lake import START_MS
 from throttlescope.app.web.address.subscription import SubscriptionAddress
 from throttlescope.ingest.times import MINUTE_MS
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(
-        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
-    ),
+    needs_chromium,
 ]
 
 BILLING = "/subscription?cluster=sample-east&topic=persistent%3A%2F%2Fshop%2Fcheckout%2Forders&partition=-1&subscription=billing"

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.app.web.browser import chromium_path, running_server
+from tests.app.web.browser import needs_chromium, running_server
 from tests.app.web.lab_lake import ADDRESS, BILLING, write_lab_lake
 from throttlescope.app.web.address.subscription import SubscriptionAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
@@ -14,9 +14,7 @@ from throttlescope.app.web.address.what_if import WhatIfAddress
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.long,
-    pytest.mark.skipif(
-        chromium_path() is None, reason="no chromium: apt-get install chromium, or set $CHROMIUM"
-    ),
+    needs_chromium,
 ]
 
 
