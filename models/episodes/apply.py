@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: How long after a midnight a run still judges the day before: longer than a change of cause or a change point needs.
 SETTLED_MS = 2 * BLOCK_MS
+#: How often incidents are made again because another run wrote episodes; it makes them itself behind that.
+_TRIES = 10
 
 
 def build_episodes(
@@ -114,15 +116,23 @@ def reaching(stored: Iterable[Mapping[str, Any]], from_ms: int) -> Rows:
 
 
 def write_incidents(lake: Lake, cluster: str, run_id: str) -> int:
-    """Make the shared incidents of a cluster anew from all its episodes; how many there are."""
+    """Make the shared incidents of a cluster anew from all its episodes; how many there are.
+
+    They are made of rows that another run may replace meanwhile, which has then written its incidents, or will. Who finds that the
+    episodes have moved on makes them once more: so whoever writes last has seen all of them.
+    """
     contract = TABLES["incidents"]
-    rows = incidents_of(_stored(lake, cluster))
-    new = contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema))
-    old = lake.read("incidents", columns=["cluster", "date"], partition={"cluster": [cluster]})
-    touched = pa.concat_tables(
-        [old.cast(new.select(["cluster", "date"]).schema), new.select(["cluster", "date"])]
-    )
-    lake.update("incidents", lambda existing: new, partitions_of=touched, run_id=run_id)
+    for _ in range(_TRIES):
+        version = lake.version("episodes")
+        rows = incidents_of(_stored(lake, cluster))
+        new = contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema))
+        old = lake.read("incidents", columns=["cluster", "date"], partition={"cluster": [cluster]})
+        touched = pa.concat_tables(
+            [old.cast(new.select(["cluster", "date"]).schema), new.select(["cluster", "date"])]
+        )
+        lake.update("incidents", lambda existing, new=new: new, partitions_of=touched, run_id=run_id)
+        if lake.version("episodes") == version:
+            break
     return new.num_rows
 
 

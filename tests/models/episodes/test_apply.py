@@ -8,8 +8,10 @@ from tests.models.episodes.scenes import DAY, KEY, fill, minutes, verdicts
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.models.episodes import apply
 from throttlescope.models.episodes.apply import build_episodes, write_incidents
 from throttlescope.models.episodes.find import find_episodes
+from throttlescope.models.episodes.incidents import incidents_of
 
 UP = [50 * i for i in range(1, 61)]
 BUSY = [*[5] * 20, *UP, 1500, 5, 5, 5, 5, 5, *[5] * 34]
@@ -106,6 +108,42 @@ def test_in_process_a_range_narrows_what_is_read(tmp_path):
 def test_a_lake_without_signals_says_so(tmp_path):
     with pytest.raises(InputError, match="no signals"):
         find_episodes(Lake(tmp_path / "nothing"))
+
+
+@pytest.mark.parametrize("when", ["behind the look", "before the commit"])
+def test_incidents_are_of_the_episodes_that_another_run_wrote_meanwhile(tmp_path, monkeypatch, when):
+    rows, said = two_hours()
+    lake, letters = lake_of(tmp_path / "lake", rows, said), "hhhhPPPPPPPPPPPPPhhhhhhh"
+    late, came = KEY._replace(subscription="late"), []
+
+    def other_run():
+        """Once: one more subscription, its episode, and the incident with all three."""
+        if not came:
+            came.append(when)
+            fill(lake, "signals", minutes(BUSY, key=late), "minute_ms")
+            fill(lake, "verdicts", verdicts(letters, key=late), "window_start_ms")
+            build_episodes(None, Lake(lake.root), ["prod"], DAY, DAY + 2 * BLOCK_MS, "other")
+            (told,) = stored(lake, "incidents")
+            assert len(told["members"]) == 3
+
+    def looked(episodes):
+        found = incidents_of(episodes)
+        other_run()
+        return found
+
+    def committed(self, table, *arguments, commit=Lake.commit, **options):
+        if table == "incidents":
+            other_run()
+        return commit(self, table, *arguments, **options)
+
+    if when == "behind the look":
+        monkeypatch.setattr(apply, "incidents_of", looked)
+    else:
+        monkeypatch.setattr(Lake, "commit", committed)
+    build_episodes(None, lake, ["prod"], DAY, DAY + 2 * BLOCK_MS, "one")
+    assert came
+    (told,) = stored(lake, "incidents")
+    assert [member["subscription"] for member in told["members"]] == ["audit", "billing", "late"]
 
 
 def test_incidents_of_a_lake_without_episodes_are_none(tmp_path):
