@@ -15,8 +15,15 @@ from throttlescope.ingest.lake.duck import from_files
 from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, format_time
-from throttlescope.models.forecast.apply import COLUMNS, LOOK_BACK_MS, forecasts_of, policies_near
+from throttlescope.models.forecast.apply import (
+    COLUMNS,
+    LOOK_BACK_MS,
+    MOST_COUNTED,
+    forecasts_of,
+    policies_near,
+)
 from throttlescope.models.forecast.read import BACKLOG
+from throttlescope.models.forecast.trace import DRAINED_ENTRIES
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import DataFile, Lake
@@ -60,7 +67,11 @@ def forecast_lake(
             partition={"cluster": [one]},
             between={"minute_ms": (end_ms - LOOK_BACK_MS, end_ms - 1)},
         )
-        for topics in [[name.topic]] if name is not None else _topics_at_once(lake, files):
+        # Deadlines can be told of any backlog, and only where policies are known.
+        above_entries = 0 if policies else DRAINED_ENTRIES
+        for topics in (
+            [[name.topic]] if name is not None else _topics_at_once(lake, files, end_ms, above_entries)
+        ):
             signals = read_files(
                 "signals", files, columns=list(COLUMNS), where=pc.field("topic").isin(topics)
             )
@@ -72,13 +83,25 @@ def forecast_lake(
     return rows, max(clusters.values())
 
 
-def _topics_at_once(lake: Lake, files: list[DataFile]) -> Iterator[list[str]]:
-    """Topics, so many at a time that this process holds their minutes however large the fleet is."""
+def _topics_at_once(
+    lake: Lake, files: list[DataFile], end_ms: int, above_entries: int
+) -> Iterator[list[str]]:
+    """Topics with a backlog, so many at a time that this process holds their minutes however large the fleet is.
+
+    A topic is left out where the newest backlog of each of its subscriptions is at most ``above_entries``: that has no forecast.
+    """
     if not files:
         return
+    # Beyond this a float is no count, and the minute is taken for one without a value.
+    backlog = f"CASE WHEN abs(backlog_entries) <= {MOST_COUNTED} THEN backlog_entries END"
+    ready = f"CASE WHEN abs(backlog_ready_entries) <= {MOST_COUNTED} THEN backlog_ready_entries END"
+    over = f"{backlog} IS NOT NULL AND minute_ms <= {end_ms - MINUTE_MS}"
+    newest = f"arg_max(greatest({backlog}, {ready}), minute_ms) FILTER ({over})"
     with lake.counting("signals", files) as connection:
         counted = connection.execute(
-            f"SELECT topic, count(*) FROM {from_files(files)} GROUP BY topic ORDER BY topic"  # noqa: S608
+            f"SELECT topic, sum(minutes) FROM (SELECT topic, count(*) AS minutes, {newest} AS waiting "  # noqa: S608
+            f"FROM {from_files(files)} GROUP BY namespace, topic, partition, subscription) "
+            f"GROUP BY topic HAVING max(waiting) > {above_entries} ORDER BY topic"
         ).fetchall()
     topics, held = [], 0
     for topic, rows in counted:
@@ -87,7 +110,8 @@ def _topics_at_once(lake: Lake, files: list[DataFile]) -> Iterator[list[str]]:
             topics, held = [], 0
         topics.append(topic)
         held += rows
-    yield topics
+    if topics:
+        yield topics
 
 
 def with_replays(

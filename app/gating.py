@@ -12,6 +12,7 @@ from throttlescope.app.render import count
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.newest import newest_samples
 from throttlescope.ingest.manifest import new_run_id
 from throttlescope.ingest.times import block_start
 
@@ -82,7 +83,7 @@ def check_gates(
 
 
 def _clusters(lake: Lake, wanted: str | None) -> list[str]:
-    known: set[str] = set(lake.read("series", columns=["cluster"])["cluster"].unique().to_pylist())
+    known = set(newest_samples(lake))
     for table in ("signals", "verdicts"):
         known |= {file.partition["cluster"] for file in lake.files(table)}
     if wanted is None:

@@ -142,7 +142,8 @@ class Inputs:
         return self._known("policies", ("scope", "key"), pc.field("scope").isin(SCOPES))
 
     def _known(self, table: str, key: tuple[str, ...], where: pc.Expression | None = None) -> Known:
-        return Known.of(self.view.known(table, self.cluster, self.first_ms, self.last_ms, where), key)
+        with self.view.known(table, self.cluster, self.first_ms, self.last_ms, where) as rows:
+            return Known.of(rows, key)
 
 
 def _names(files: Iterable[DataFile]) -> list[str]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
@@ -37,17 +38,20 @@ class Known:
     first_sums: np.ndarray
 
     @classmethod
-    def of(cls, rows: pa.Table, key: Sequence[str]) -> Known:
-        """Hash rows with ``observed_ms`` and the columns of a key."""
-        columns = ", ".join(f'"{name}"' for name in rows.column_names)
+    def of(cls, rows: pa.Table | ds.Dataset, key: Sequence[str]) -> Known:
+        """Hash rows with ``observed_ms`` and the columns of a key; of a dataset a piece at a time, twice."""
         keys = ", ".join(f'"{name}"' for name in key)
-        if not rows.num_rows:
+        if isinstance(rows, pa.Table) and not rows.num_rows:
             none, nothing = np.empty(0, np.int64), np.empty(0, np.uint64)
             return cls(none, nothing, none, nothing)
+        # Not by a window, which would hold every row: of each key its first time alone is kept.
+        firsts = f"SELECT {keys}, min(observed_ms) AS first_ms FROM snapshots GROUP BY {keys}"  # noqa: S608
+        same = " AND ".join(f'snapshots."{name}" IS NOT DISTINCT FROM firsts."{name}"' for name in key)
+        snapshots = ", ".join(f'snapshots."{name}"' for name in rows.schema.names)
         connection = _connection().cursor()
         try:
             connection.register("snapshots", rows)
-            hashed = f"SELECT observed_ms AS at_ms, hash({columns}) AS h, min(observed_ms) OVER (PARTITION BY {keys}) AS first_ms FROM snapshots"  # noqa: S608
+            hashed = f"SELECT observed_ms AS at_ms, hash({snapshots}) AS h, first_ms FROM snapshots JOIN ({firsts}) AS firsts ON {same}"  # noqa: S608
             found = connection.execute(
                 f"SELECT at_ms, bit_xor(h), bit_xor(CASE WHEN at_ms = first_ms THEN h END) FROM ({hashed}) GROUP BY 1 ORDER BY 1"  # noqa: S608
             ).fetchall()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
+from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake, read_files
+from throttlescope.ingest.lake.lake import naming_missing
 from throttlescope.ingest.lake.newest import newest_samples
+from throttlescope.ingest.lake.parquet import dataset, told_as_store
 from throttlescope.ingest.times import DAY_MS, block_start
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.minutes import BACKLOG, metrics_read
@@ -59,10 +64,11 @@ class View:
         """Rows of ``computed`` by stage and hour."""
         return self._computed.get(cluster, {})
 
+    @contextlib.contextmanager
     def known(
         self, table: str, cluster: str, first_ms: int, last_ms: int, where: pc.Expression | None
-    ) -> pa.Table:
-        """Snapshots of a cluster that may speak of [first, last)."""
+    ) -> Iterator[pa.Table | ds.Dataset]:
+        """Snapshots of a cluster that may speak of [first, last); where there are many, to be read a piece at a time within the context."""
         if table not in self._listed:
             self._listed[table] = self.lake.files(table)
             if sum(file.rows for file in self._listed[table]) <= _AT_ONCE_ROWS:
@@ -74,7 +80,8 @@ class View:
             rows = self._rows[table]
             rows = rows.filter(pc.equal(rows["cluster"], cluster))
             times_ms = rows["observed_ms"]
-            return rows.filter(pc.and_(pc.greater_equal(times_ms, low_ms), pc.less_equal(times_ms, high_ms)))
+            yield rows.filter(pc.and_(pc.greater_equal(times_ms, low_ms), pc.less_equal(times_ms, high_ms)))
+            return
         near = [
             file
             for file in self._listed[table]
@@ -82,9 +89,14 @@ class View:
             and file.maximum.get("observed_ms", high_ms) >= low_ms
             and file.minimum.get("observed_ms", low_ms) <= high_ms
         ]
+        if not near:
+            yield TABLES[table].schema.empty_table()
+            return
         mine = (pc.field("cluster") == cluster) & (pc.field("observed_ms") >= low_ms)
         mine &= pc.field("observed_ms") <= high_ms
-        return read_files(table, near, where=mine if where is None else mine & where)
+        with naming_missing(table, near), told_as_store(near[0].path):
+            found = dataset([file.path for file in near], schema=TABLES[table].schema)
+            yield found.filter(mine if where is None else mine & where)
 
     def newest_ms(self, cluster: str) -> int:
         """Time of the newest sample of a backlog; 0 where there is none."""

@@ -38,7 +38,7 @@ EVERY_MS = 15 * MINUTE_MS
 LOOK_BACK_MS = DAY_MS
 
 #: Beyond this a float is no count any more.
-_MOST = 2.0**53
+MOST_COUNTED = 2**53
 #: Columns of ``signals`` that are read.
 COLUMNS = (
     *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_entries", "backlog_ready_entries", "in_msg_delta", "messages_per_entry",
@@ -199,4 +199,4 @@ def views_of(signals: pa.Table) -> list[View]:
 def _numbers(column: pa.ChunkedArray) -> np.ndarray:
     """A column as float64: NaN where it is NULL, infinite, or more than anything that is counted can be."""
     values = column.cast(pa.float64()).to_numpy()
-    return np.where(np.abs(values) <= _MOST, values, np.nan)
+    return np.where(np.abs(values) <= MOST_COUNTED, values, np.nan)

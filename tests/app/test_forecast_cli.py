@@ -24,6 +24,8 @@ from throttlescope.transforms.promql.source import Series
 #: Grows for 20 minutes, then falls by 2,000 entries a minute until it is gone in the 40th.
 BACKLOG = [max(20.0, 2000.0 * min(n, 40 - n)) for n in range(50)]
 NOW = format_time(end_ms(30))
+#: Of a broker that keeps no policies of topics: what the namespace says holds for all.
+EVERYWHERE = {"topicLevelPoliciesEnabled": "false"}
 #: What is left 10 minutes before it is gone.
 LEFT = 22_000
 
@@ -198,6 +200,48 @@ def test_a_fleet_is_read_some_topics_at_a_time(tmp_path, monkeypatch) -> None:
     )
     assert forecast_lake(lake, at_ms=end_ms(30))[0] == at_once
     assert held == [len(BACKLOG)] * 3
+
+
+@pytest.mark.parametrize(
+    "answers", [[], policies(runtime=EVERYWHERE, namespace={"message_ttl_in_seconds": 60})]
+)
+def test_topics_that_have_no_forecast_are_not_read(tmp_path, monkeypatch, answers) -> None:
+    lake = Lake(tmp_path)
+    backlogs = {
+        "falls": BACKLOG,
+        "little": [3.0] * 50,
+        "nothing": [0.0] * 50,
+        "drained": [5000.0] * 20 + [0.0] * 30,
+        "unseen": [5000.0] * 20 + [None] * 30,
+        "odd": [5000.0] * 20 + [1e300] * 30,
+        "delayed": BACKLOG,
+    }
+    rows = []
+    for name, backlog in backlogs.items():
+        ready = [0.0] * 50 if name == "delayed" else backlog
+        for subscription in ("billing", "audit"):
+            mine = backlog if subscription == "billing" else [0.0] * 50
+            made = rows_of(mine, subscription, backlog_ready_entries=ready if mine is backlog else mine)
+            rows += [row | {"topic": f"{TOPIC}-{name}"} for row in made]
+    fill(lake, rows)
+    fill_policies(lake, answers)
+    read = set()
+
+    def counted(signals, *rest):
+        read.update(signals["topic"].to_pylist())
+        return forecasts_of(signals, *rest)
+
+    monkeypatch.setattr(forecasting, "forecasts_of", counted)
+    # Also between two minutes: the one that is not over yet is not known.
+    for at_ms in (end_ms(12), end_ms(30), end_ms(21) - 1, end_ms(50)):
+        read.clear()
+        expected = forecasts_of(table_of(rows), answers, [at_ms]).to_pylist()
+        assert expected
+        assert forecast_lake(lake, at_ms=at_ms)[0] == expected
+    assert f"{TOPIC}-nothing" not in read
+    assert f"{TOPIC}-drained" not in read
+    assert {f"{TOPIC}-unseen", f"{TOPIC}-odd"} <= read
+    assert (f"{TOPIC}-little" in read) == bool(answers)
 
 
 def test_an_empty_lake_is_refused(tmp_path) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import random
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 
 from tests.naive.known import spoken
@@ -19,16 +22,18 @@ START = 1_760_000_400_000
 KEY = ("topic", "subscription")
 
 
+SCHEMA = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("subscription", pa.string()),
+        ("rate", pa.int64()),
+        ("observed_ms", pa.int64()),
+    ]
+)
+
+
 def known(rows):
-    schema = pa.schema(
-        [
-            ("topic", pa.string()),
-            ("subscription", pa.string()),
-            ("rate", pa.int64()),
-            ("observed_ms", pa.int64()),
-        ]
-    )
-    return Known.of(pa.Table.from_pylist(rows, schema=schema), KEY)
+    return Known.of(pa.Table.from_pylist(rows, schema=SCHEMA), KEY)
 
 
 def snapshot(draw):
@@ -57,6 +62,26 @@ def test_whatever_changes_what_was_known_of_an_hour_changes_its_text():
                 kept += texts.text(hour_ms) == after.text(hour_ms)
     assert changed > 20
     assert kept > 20
+
+
+def test_files_that_are_read_a_piece_at_a_time_say_the_same(tmp_path):
+    draw = random.Random(84)  # noqa: S311
+    # Of what has no name, too: NULL is a key as any other.
+    rows = [snapshot(draw) | {"topic": draw.choice(["a", "b", None])} for _ in range(40)]
+    for part in range(3):
+        pq.write_table(pa.Table.from_pylist(rows[part::3], schema=SCHEMA), tmp_path / f"{part}.parquet")
+    files = ds.dataset(sorted(tmp_path.iterdir()), schema=SCHEMA)
+    wanted = [row for row in rows if row["rate"] != 20]
+    here, there = (
+        known(wanted),
+        Known.of(files.filter((pc.field("rate") != 20) | pc.field("rate").is_null()), KEY),
+    )
+    texts = {here.text(hour_ms) for hour_ms in range(START - 5 * DAY_MS, START + 5 * DAY_MS, BLOCK_MS)}
+    assert texts == {
+        there.text(hour_ms) for hour_ms in range(START - 5 * DAY_MS, START + 5 * DAY_MS, BLOCK_MS)
+    }
+    assert len(texts) > 20
+    assert Known.of(files.filter(pc.field("rate") > 20), KEY).text(START) == known([]).text(START)
 
 
 def test_a_later_snapshot_of_what_was_known_leaves_older_hours():
