@@ -24,7 +24,7 @@ from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.newest import newest_samples
 from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.spark.executors import parallelism
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, block_start, check_range, date_of
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range, date_of
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.minutes import BACKLOG, SCHEMA, MinutesTask, metrics_read, task_rows
 
@@ -79,11 +79,25 @@ def build_signals(
         clusters=clusters,
         start_ms=start_ms,
         end_ms=end_ms,
+        rows=_rows_expected(lake, clusters, start_ms, end_ms),
     )
     files = lake.files(
         "signals", partition={"cluster": clusters}, between={"minute_ms": (start_ms, end_ms - 1)}
     )
     return sum(file.rows for file in files)
+
+
+def _rows_expected(
+    lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int
+) -> dict[tuple[str, int], int]:
+    """A minute's row for every series of a backlog, by cluster and hour: as many as there can be, or a few more."""
+    found: dict[tuple[str, int], int] = {}
+    hours = {"block_start_ms": (start_ms, end_ms - 1)}
+    for file in lake.files("samples", partition={"metric_name": [BACKLOG]}, between=hours):
+        place = file.minimum["cluster"], file.minimum["block_start_ms"]
+        if place[0] in clusters:
+            found[place] = found.get(place, 0) + file.rows * (BLOCK_MS // MINUTE_MS)
+    return found
 
 
 # -- the work of the tasks ----------------------------------------------------------------------

@@ -355,8 +355,9 @@ class Lake:
         clusters: Iterable[str],
         start_ms: int,
         end_ms: int,
+        rows: Mapping[tuple[str, int], int] | None = None,
     ) -> int | None:
-        """Write a DataFrame, one file per cluster and UTC hour, in place of those hours' old rows.
+        """Write a DataFrame, by cluster and UTC hour, in place of those hours' old rows.
 
         Parameters
         ----------
@@ -365,6 +366,8 @@ class Lake:
         clusters, start_ms, end_ms
             What is replaced: the hours that touch [start_ms, end_ms) of these clusters. ``df``
             must hold all their rows.
+        rows : mapping of (str, int) to int, optional
+            About how many rows each cluster has in the hour that starts then: one of many is several files.
         """
         from throttlescope.ingest.lake.spark_files import write_hours
 
@@ -377,7 +380,7 @@ class Lake:
             and file.maximum[time_column] >= block_start(start_ms)
             and file.minimum[time_column] < end_ms + -end_ms % BLOCK_MS
         ]
-        new = write_hours(self.root, df, table, time_column)
+        new = write_hours(self.root, df, table, time_column, rows)
         return self.commit(table, new, old, run_id=run_id, read_version=version)
 
     # -- Delta -----------------------------------------------------------------------------

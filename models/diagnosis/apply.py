@@ -7,6 +7,7 @@ through the rules, in-process: the same answers, and what the fleet's are tested
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -85,7 +86,10 @@ def build_verdicts(
     new, left = judge_quiet(session, lake.root, hours(now, spans, window_ms, every_ms))
     if left:
         verdicts = judge_left(session, signals, left, window_ms)
-        new += write_hours(lake.root, verdicts, "verdicts", "window_start_ms")
+        rows = Counter(
+            (key.cluster, block_start(at_ms)) for key, starts_ms in left.items() for at_ms in starts_ms
+        )
+        new += write_hours(lake.root, verdicts, "verdicts", "window_start_ms", rows)
     lake.commit("verdicts", new, old, run_id=run_id, read_version=version)
     return sum(file.rows for file in new)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.transforms.lakes import lake_of, limit_row, stats_row
 from tests.transforms.recorded import bounds_ms, recorded_series
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.labels import shard_of
+from throttlescope.ingest.lake import read_files
 from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.transforms.minutes import metrics_read, task_rows
@@ -168,7 +170,7 @@ def broker_uses(rows):
 
 
 @pytest.mark.spark
-def test_the_job_writes_the_tasks_rows_and_the_use_of_brokers(spark, lake):
+def test_the_job_writes_the_tasks_rows_and_the_use_of_brokers(spark, lake, monkeypatch):
     written = build_signals(spark, lake, ["east", "west"], START_MS + 5, END_MS - 5, "run-1")
     signals = lake.read("signals").sort_by([(name, "ascending") for name in KEY])
     rows = rows_of(plan_tasks(lake, ["east", "west"], START_MS, END_MS, 2))
@@ -191,6 +193,22 @@ def test_the_job_writes_the_tasks_rows_and_the_use_of_brokers(spark, lake):
     build_signals(spark, lake, ["east", "west"], START_MS, END_MS, "run-2")
     build_signals(spark, lake, ["west"], START_MS + BLOCK_MS, START_MS + 2 * BLOCK_MS, "run-3")
     assert lake.version("signals") == version
+    assert len(lake.files("signals")) == 2 * 4
+
+    # An hour of many rows is written by several tasks, each subscription by one, and the same files by whatever tasks.
+    monkeypatch.setattr("throttlescope.ingest.lake.spark_files.FILE_ROWS", 250)
+    build_signals(spark, lake, ["east", "west"], START_MS, END_MS, "run-4")
+    files = lake.files("signals")
+    assert len(files) > 2 * 2 * 4
+    places = Counter()
+    for file in files:
+        keys = read_files("signals", [file], columns=[*KEY[:-1]]).group_by(KEY[:-1]).aggregate([])
+        places.update((file.minimum["minute_ms"], *row.values()) for row in keys.to_pylist())
+    assert set(places.values()) == {1}
+    assert lake.read("signals").sort_by([(name, "ascending") for name in KEY]).equals(signals)
+    monkeypatch.setattr("throttlescope.transforms.signals.parallelism", lambda session: 7)
+    build_signals(spark, lake, ["west"], START_MS + BLOCK_MS, START_MS + 2 * BLOCK_MS, "run-5")
+    assert lake.version("signals") == version + 1
 
 
 @pytest.mark.spark

@@ -21,20 +21,20 @@ from throttlescope.models.diagnosis.screen import Grid
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: Rows of ``signals`` that one task reads at most, unless a single hour has more.
+#: Rows of ``signals`` that one task reads at most, unless a single file has more.
 _TASK_ROWS = 500_000
 
 
 @dataclass(frozen=True)
 class Hour:
-    """Windows of one cluster that begin in one UTC hour.
+    """Windows of one cluster that begin in one UTC hour: of all its subscriptions, or of some.
 
     Attributes
     ----------
     grid : Grid
         Where they begin.
     files : tuple of DataFile
-        All files that may hold minutes of them.
+        All files that may hold minutes of these subscriptions.
     """
 
     cluster: str
@@ -65,7 +65,10 @@ def bounds(files: Iterable[DataFile], start_ms: int, end_ms: int) -> dict[str, t
 def hours(
     files: Iterable[DataFile], spans: dict[str, tuple[int, int]], window_ms: int, every_ms: int
 ) -> list[Hour]:
-    """Every hour of every cluster in which a window begins that lies inside the cluster's span."""
+    """Every hour of every cluster in which a window begins that lies inside the cluster's span.
+
+    An hour of many rows is several: whoever writes an hour writes each subscription into one file of it.
+    """
     files = list(files)
     found = []
     for cluster, (first_ms, last_ms) in sorted(spans.items()):
@@ -76,8 +79,22 @@ def hours(
             grid = Grid.of(start_ms, end_ms, window_ms, every_ms)
             read = tuple(file for file in own if touches(file, grid.start_ms, grid.end_ms))
             if grid.count and read:
-                found.append(Hour(cluster, grid, read))
+                # Windows that reach into the next hour have their subscriptions in files of both.
+                apart = _apart(read) if grid.end_ms <= hour_ms + BLOCK_MS else [read]
+                found += [Hour(cluster, grid, some) for some in apart]
     return found
+
+
+def _apart(files: tuple[DataFile, ...]) -> list[tuple[DataFile, ...]]:
+    """Files of one hour in shares that a task holds; the same ones however the lake lists them."""
+    shares, held, rows = [], [], 0
+    for file in sorted(files, key=lambda file: file.relative_path):
+        if held and rows + file.rows > _TASK_ROWS:
+            shares.append(tuple(held))
+            held, rows = [], 0
+        held.append(file)
+        rows += file.rows
+    return [*shares, tuple(held)]
 
 
 def touches(file: DataFile, start_ms: int, end_ms: int) -> bool:

@@ -82,13 +82,19 @@ def test_verdicts_on_spark_are_those_in_process(spark, lake):
     assert rows == here
 
 
-def test_a_second_run_changes_nothing(spark, lake):
+def test_a_second_run_changes_nothing(spark, lake, monkeypatch):
     build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "run")
     before = stored(lake)
     build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "again")
     assert stored(lake) == before
     # Files are named by their content, so there is not even a new version.
     assert lake.version("verdicts") == 0
+    # Where an hour has more rows than a task holds there are more files, with the same rows.
+    few = len(lake.files("verdicts"))
+    monkeypatch.setattr("throttlescope.ingest.lake.spark_files.FILE_ROWS", 8)
+    build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + 70 * MINUTE_MS, "cut")
+    assert stored(lake) == before
+    assert len(lake.files("verdicts")) > few
 
 
 def test_sliding_windows_that_cross_the_hour_come_with_the_next_run(spark, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from zlib import crc32
 
 import pyarrow as pa
 import pytest
@@ -55,11 +56,16 @@ def _minute(changes: dict, minute: int) -> dict:
     return {name: values[minute] for name, values in window.columns.items()}
 
 
-def stored(lake: Lake, rows: list[dict]) -> None:
-    """A file per cluster and hour, sorted by key, as the transforms write them."""
+def stored(lake: Lake, rows: list[dict], files_each: int = 1) -> None:
+    """Files of each cluster and hour, sorted by key, every subscription in one, as the transforms write them."""
     parts: dict[tuple, list[dict]] = {}
     for row in rows:
-        parts.setdefault((row["cluster"], row["minute_ms"] // BLOCK_MS), []).append(row)
+        place = (
+            row["cluster"],
+            row["minute_ms"] // BLOCK_MS,
+            crc32(row["subscription"].encode()) % files_each,
+        )
+        parts.setdefault(place, []).append(row)
     by = [(name, "ascending") for name in TABLES["signals"].key]
     files = [
         write_data_file(lake.root, "signals", pa.Table.from_pylist(part, schema=SIGNALS).sort_by(by))
@@ -102,11 +108,16 @@ def place(row: dict) -> tuple:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("length", "every"), [(5, 5), (5, 1), (30, 10), (90, 30)])
-def test_a_fleet_is_judged_as_each_subscription_by_itself(tmp_path, length, every):
+@pytest.mark.parametrize(
+    ("length", "every", "files_each"), [(5, 5, 1), (5, 1, 1), (30, 10, 1), (90, 30, 1), (5, 5, 3), (5, 1, 3)]
+)
+def test_a_fleet_is_judged_as_each_subscription_by_itself(tmp_path, monkeypatch, length, every, files_each):
     window_ms, every_ms = length * MINUTE_MS, every * MINUTE_MS
     lake = Lake(tmp_path / "lake")
-    stored(lake, fleet(length + every, 190))
+    stored(lake, fleet(length + every, 190), files_each)
+    if files_each > 1:
+        # As where a file is as much as a task may read.
+        monkeypatch.setattr("throttlescope.models.diagnosis.fleet.hours._TASK_ROWS", 1)
     rows, left, spans = judged(lake, window_ms, every_ms)
     assert left
     signals, wanted = lake.read("signals"), []
@@ -118,6 +129,25 @@ def test_a_fleet_is_judged_as_each_subscription_by_itself(tmp_path, length, ever
     assert len(rows) == len(wanted)
     for row, other in zip(sorted(rows, key=place), sorted(wanted, key=place), strict=True):
         assert row == other
+
+
+def test_an_hour_of_many_rows_is_judged_by_several_tasks(tmp_path, monkeypatch):
+    lake = Lake(tmp_path / "lake")
+    stored(lake, fleet(1, 120), files_each=3)
+    files = lake.files("signals")
+    spans = bounds(files, HOUR_MS, HOUR_MS + DAY_MS)
+    whole = hours(files, spans, 300_000, 300_000)
+    assert len(files) > len(whole) == 2 * len(spans)
+    monkeypatch.setattr("throttlescope.models.diagnosis.fleet.hours._TASK_ROWS", 1)
+    cut = hours(files[::-1], spans, 300_000, 300_000)
+    assert {len(hour.files) for hour in cut} == {1}
+    assert sorted(file.path for hour in cut for file in hour.files) == sorted(file.path for file in files)
+    # Windows that reach over the hour's end need a subscription's files of both hours.
+    over = hours(files, spans, 300_000, 60_000)
+    first, alone = ([hour for hour in found if hour.grid.start_ms == HOUR_MS] for found in (over, whole))
+    assert len(first) == len(alone) == len(spans)
+    for one, own in zip(first, alone, strict=True):
+        assert {file.path for file in one.files} > {file.path for file in own.files}
 
 
 def test_what_is_left_looks_a_day_back(tmp_path):
