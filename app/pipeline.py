@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from throttlescope.app.backfill.done import question
+from throttlescope.app.log import about, record
 from throttlescope.app.pipeline_lake import LakeSource, mark_idle
 from throttlescope.app.pipeline_results import Results
 from throttlescope.app.pipeline_sources import Ingested, Source, groups_of, open_sources
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from throttlescope.app.config import Settings
+
+
+#: What a log line says of a run that ended; its row of ``ingest_runs`` says more.
+_TOLD = (
+    "started_ms", "finished_ms", "start_ms", "end_ms", "source_requests", "admin_requests", "source_bytes", "series",
+    "samples", "samples_written", "rows_quarantined",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -175,7 +183,7 @@ class _Run:
             clusters=(),
             sources=self.ingested,
         )
-        with self._recorded():
+        with about(run_id=self.manifest.run_id), self._recorded():
             if self._nothing_to_read():
                 return self._idle(result)
             with self.progress.step("Starting Spark"):
@@ -289,7 +297,9 @@ class _Run:
         self._write("done")
 
     def _write(self, status: str) -> None:
-        self.lake.upsert("ingest_runs", self.manifest.row(status), run_id=self.manifest.run_id)
+        row = self.manifest.row(status)
+        self.lake.upsert("ingest_runs", row, run_id=self.manifest.run_id)
+        record("run", **({"status": status} | {name: row.column(name)[0].as_py() for name in _TOLD}))
 
 
 def _now_ms() -> int:

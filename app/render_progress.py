@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 
+from throttlescope.app.log import is_json, tell
 from throttlescope.app.render import visible
 
 
@@ -34,7 +35,17 @@ class Progress:
         with self._shown(f"[{self.done}/{self.steps}] {what}"):
             yield self
         note = f": {self._note}" if self._note else ""
-        self._line(f"[{self.done}/{self.steps}] {what}{note} ({time.monotonic() - started_s:.1f} s)")
+        took_s = time.monotonic() - started_s
+        if not self.quiet:
+            tell(
+                f"[{self.done}/{self.steps}] {what}{note} ({took_s:.1f} s)",
+                event="step",
+                step=what,
+                number=self.done,
+                of=self.steps,
+                note=self._note,
+                took_s=round(took_s, 3),
+            )
 
     def note(self, text: str) -> None:
         """What the current step found; on a terminal it is also shown while the step runs."""
@@ -44,7 +55,7 @@ class Progress:
 
     @contextlib.contextmanager
     def _shown(self, text: str) -> Iterator[None]:
-        if self.quiet or not sys.stderr.isatty():
+        if self.quiet or is_json() or not sys.stderr.isatty():
             yield
             return
         from rich.console import Console
@@ -54,7 +65,3 @@ class Progress:
                 yield
             finally:
                 self._live = None
-
-    def _line(self, text: str) -> None:
-        if not self.quiet:
-            print(visible(text), file=sys.stderr, flush=True)

@@ -23,6 +23,8 @@ AT_HOME = {
     "dash_mantine_components": ("app/web/",),
     "dash_ag_grid": ("app/web/",),
     "plotly": ("app/",),
+    "prometheus_client": ("app/watching/",),
+    "pythonjsonlogger": ("app/log.py",),
     "typer": ("app/cli/",),
     "great_expectations": ("ingest/quality/",),
     "prometheus_api_client": ("ingest/sources/", "benchmarks/"),

@@ -191,14 +191,6 @@ class Endpoints:
         """Who answers."""
         return Reply.of(build_information())
 
-    def ready(self) -> bool:
-        """Whether the lake can be read."""
-        try:
-            self._queries.catalogue()
-        except Exception:
-            return False
-        return True
-
 
 def _within(time_ns: int, name: str) -> int:
     """Milliseconds of a query's time, cut towards zero as Go cuts them."""

@@ -35,6 +35,8 @@ class LakeQueries:
         Makes the Spark session where a query runs there; without it all queries run in this process.
     cache_bytes : int
         What may be kept of the files that were read.
+    on_look : callable, optional
+        Called at every look at what is kept, with whether it was ``found``.
     """
 
     def __init__(
@@ -43,9 +45,10 @@ class LakeQueries:
         session: Callable[[], SparkSession] | None = None,
         *,
         cache_bytes: int = CACHE_BYTES,
+        on_look: Callable[..., None] | None = None,
     ) -> None:
         self.lake = lake if isinstance(lake, Lake) else Lake(lake)
-        self._engine = Engine(self.lake, session, cache_bytes=cache_bytes)
+        self._engine = Engine(self.lake, session, cache_bytes=cache_bytes, on_look=on_look)
         self._lock = threading.Lock()
         self._catalogue: tuple[tuple[int | None, int | None], Catalogue] | None = None
 

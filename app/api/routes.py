@@ -1,4 +1,4 @@
-"""The addresses of the API. In: a lake and limits. Out: a Flask blueprint for ``/api`` and ``/-``.
+"""The addresses of the API. In: a lake and limits. Out: a Flask blueprint for ``/api``.
 
 Addresses and methods are told apart here and not by Flask, which would add HEAD and OPTIONS, redirect, and answer a
 mistyped address with the web app's page.
@@ -82,19 +82,6 @@ def api_blueprint(
         if request.method not in methods:
             return plain(405, "Method Not Allowed\n", allow=(*methods, "OPTIONS"))
         return compressed(for_origin(_answered(call), request, allowed), request)
-
-    @blueprint.route("/-/<path:path>", methods=_METHODS, provide_automatic_options=False)
-    def state(path: str) -> Response:
-        if path not in ("ready", "healthy"):
-            return plain(404, "404 page not found\n")
-        methods = ("GET", "HEAD", "OPTIONS")
-        if request.method not in methods:
-            return plain(405, "Method Not Allowed\n", allow=methods)
-        if request.method == "OPTIONS":
-            return plain(200, "", allow=methods)
-        if path == "ready" and not endpoints.ready():
-            return plain(503, "Service Unavailable")
-        return plain(200, f"throttlescope is {path.capitalize()}.\n")
 
     return blueprint
 

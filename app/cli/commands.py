@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Annotated, Any
 
@@ -40,6 +41,7 @@ from throttlescope.app.cli import (
 )
 from throttlescope.app.cli.faults import carried
 from throttlescope.app.cli.options import session_options
+from throttlescope.app.log import ENVIRONMENT_VARIABLE, LogFormat, set_up, tell
 from throttlescope.ingest.errors import EXIT_FAILED, EXIT_INPUT, ThrottlescopeError
 
 EXIT_INTERRUPTED = 130
@@ -69,7 +71,7 @@ class Commands(TyperGroup):
             else:
                 text = " ".join(error.format_message().split()).replace("Value error, ", "")
                 text += "" if text.endswith((".", "?")) else "."
-                _complain(f"{text} Fix: see {command} --help")
+                _complain(f"{text} Fix: see {command} --help", "UsageError", EXIT_INPUT)
             code = EXIT_INPUT
         except typer.Abort:
             code = EXIT_FAILED
@@ -80,11 +82,13 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except ThrottlescopeError as error:
             _trace_if_asked()
-            _complain(str(error))
+            _complain(str(error), type(error).__name__, error.exit_code)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             _complain(
-                "Interrupted; what was not committed is not in the lake. Fix: run the same command again"
+                "Interrupted; what was not committed is not in the lake. Fix: run the same command again",
+                "KeyboardInterrupt",
+                EXIT_INTERRUPTED,
             )
             raise typer.Exit(EXIT_INTERRUPTED) from None
         except (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError):
@@ -92,9 +96,13 @@ class Commands(TyperGroup):
         except Exception as error:
             _trace_if_asked()
             if (ours := carried(error)) is not None:
-                _complain(str(ours))
+                _complain(str(ours), type(ours).__name__, ours.exit_code)
                 raise typer.Exit(ours.exit_code) from None
-            _complain(f"Unexpected {_in_words(error)}. Fix: add --debug to see where, and report it")
+            _complain(
+                f"Unexpected {_in_words(error)}. Fix: add --debug to see where, and report it",
+                type(error).__name__,
+                EXIT_FAILED,
+            )
             raise typer.Exit(EXIT_FAILED) from None
 
 
@@ -102,7 +110,7 @@ def _trace_if_asked() -> None:
     if session_options.debug:
         import traceback
 
-        traceback.print_exc()
+        tell(traceback.format_exc().rstrip(), event="traceback", level=logging.ERROR)
 
 
 def _in_words(error: Exception) -> str:
@@ -114,10 +122,8 @@ def _in_words(error: Exception) -> str:
     return f"{type(error).__name__}: {text if len(text) <= 300 else text[:299] + '…'}"
 
 
-def _complain(line: str) -> None:
-    from throttlescope.app.render import visible
-
-    print(f"throttlescope: {visible(line)}", file=sys.stderr)
+def _complain(line: str, error: str, exit_code: int) -> None:
+    tell(f"throttlescope: {line}", event="failed", level=logging.ERROR, error=error, exit_code=exit_code)
 
 
 def _version(asked: bool) -> None:
@@ -140,11 +146,20 @@ app = typer.Typer(
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    log_format: Annotated[
+        LogFormat,
+        typer.Option(
+            "--log-format",
+            envvar=ENVIRONMENT_VARIABLE,
+            help="Lines on stderr: text for eyes, or json, one object a line with the run's id.",
+        ),
+    ] = LogFormat.text,
 ) -> None:
-    pass
+    set_up(log_format, context.invoked_subcommand or "")
 
 
 for _family in (

@@ -197,8 +197,6 @@ def _above_zero(duration_ms: int, name: str) -> int:
 
 
 def _say(line: str) -> None:
-    import sys
+    from throttlescope.app.log import tell
 
-    from throttlescope.app.render import visible
-
-    print(f"throttlescope: {visible(line)}", file=sys.stderr, flush=True)
+    tell(f"throttlescope: {line}", event="note")

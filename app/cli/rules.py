@@ -344,6 +344,6 @@ def _print(result: RulesResult) -> None:
 
 
 def _say(line: str) -> None:
-    from throttlescope.app.render import visible
+    from throttlescope.app.log import tell
 
-    print(f"throttlescope: {visible(line)}", file=sys.stderr, flush=True)
+    tell(f"throttlescope: {line}", event="note")

@@ -135,7 +135,7 @@ def serve(
     Grafana, promtool and other clients of Prometheus read the lake at the same address: see docs/reference/http-api.md.
     Prometheus scrapes limits and newest verdicts at /metrics: see docs/reference/metrics.md.
     Only this machine can reach it, unless --host names another address and --allow-remote says so. Nobody has to log in,
-    unless --users or --user-header says how; then everything but /healthz is closed to others.
+    unless --users or --user-header says how; then everything is closed to others but /healthz, /-/healthy and /-/ready.
     The sources (--prometheus, --pulsar-admin, or those of the configuration file) are asked by the button "Diagnose now" alone.
     """
     from throttlescope.app.cli.settings import SourceFlags, settings_with
@@ -165,6 +165,7 @@ def serve(
             fix="make one with throttlescope run --lake DIR, or try throttlescope demo",
         )
     from throttlescope.app.api.endpoints import QueryLimits
+    from throttlescope.app.log import tell
     from throttlescope.app.web.live import Live
     from throttlescope.app.web.server import serve as serve_web
     from throttlescope.ingest.regex import compile_pattern
@@ -176,10 +177,11 @@ def serve(
     if timeout_ms == 0:
         raise InputError("--query-timeout is nothing", got=query_timeout, expected="more than 0")
     options = Options(timeout_s=timeout_ms / 1000, max_samples=query_max_samples)
-    print(
+    tell(
         f"throttlescope: http://{_in_url(host)}:{port} shows {settings.lake} (Ctrl-C ends it)",
-        file=sys.stderr,
-        flush=True,
+        event="serving",
+        address=f"{_in_url(host)}:{port}",
+        lake=str(settings.lake),
     )
     serve_web(
         settings.lake.absolute(),

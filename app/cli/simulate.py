@@ -154,6 +154,7 @@ def _pulsar(
 
 def say_if_it_compiles(progress: Progress, what: str) -> None:
     """Say in a step's line that it takes long the first time."""
+    from throttlescope.app.log import tell
     from throttlescope.app.simulation.scenario import is_compiled
 
     if is_compiled():
@@ -162,7 +163,7 @@ def say_if_it_compiles(progress: Progress, what: str) -> None:
     progress.note(text)
     if not progress.quiet and not sys.stderr.isatty():
         # Without a live line nothing would be seen for that minute.
-        print(f"{what}: {text}", file=sys.stderr, flush=True)
+        tell(f"{what}: {text}", event="note")
 
 
 def _tdmq(scenario: TdmqScenario, seed: int, format: RowFormat, quiet: bool) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
-import sys
 import threading
 import time
 from dataclasses import asdict
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from throttlescope.app.following.follower import Cycle
-from throttlescope.app.render import count, visible
+from throttlescope.app.log import is_json, tell
+from throttlescope.app.render import count
 from throttlescope.ingest.times import SECOND_MS, format_time
 
 
@@ -36,23 +37,30 @@ class Lines:
         if self.as_json:
             self._json("cycle", asdict(done) | {"rss_bytes": rss_bytes()})
         elif not self.quiet:
-            self._say(_words(done))
+            self._say(_words(done), "cycle", **asdict(done))
 
     def away(self, source: str, error: str, wait_s: float) -> None:
         """A source did not answer."""
         if self.as_json:
             self._json("away", {"source": source, "error": error, "wait_s": wait_s})
-        self._say(f"{source} is away, asked again in {wait_s:.0f} s: {error}")
+        self._say(
+            f"{source} is away, asked again in {wait_s:.0f} s: {error}",
+            "away",
+            logging.WARNING,
+            source=source,
+        )
 
     def back(self, source: str, away_s: float) -> None:
         """It answers again."""
         if self.as_json:
             self._json("back", {"source": source, "away_s": round(away_s, 1)})
-        self._say(f"{source} answers again after {away_s:.0f} s; what was missed is read now")
+        self._say(
+            f"{source} answers again after {away_s:.0f} s; what was missed is read now", "back", source=source
+        )
 
     def say(self, text: str) -> None:
         """Words for a person."""
-        self._say(text)
+        self._say(text, "note")
 
     def end(self, totals: list[dict[str, Any]]) -> None:
         """Following is over."""
@@ -60,16 +68,17 @@ class Lines:
             self._json("end", {"sources": totals})
         elif not self.quiet:
             cycles = sum(one["cycles"] for one in totals)
-            self._say(f"ended after {count(cycles)} cycles; everything that was read is in the lake")
+            self._say(f"ended after {count(cycles)} cycles; everything that was read is in the lake", "end")
 
     def _json(self, event: str, facts: dict[str, Any]) -> None:
         text = json.dumps({"event": event, "at_ms": time.time_ns() // 1_000_000} | facts)
         with self._lock:
             print(text, flush=True)
 
-    def _say(self, text: str) -> None:
+    def _say(self, text: str, event: str, level: int = logging.INFO, **facts: Any) -> None:
+        clock = "" if is_json() else f"{time.strftime('%H:%M:%S', time.gmtime())} "
         with self._lock:
-            print(visible(f"{time.strftime('%H:%M:%S', time.gmtime())} {text}"), file=sys.stderr, flush=True)
+            tell(f"{clock}{text}", event=event, level=level, **facts)
 
 
 def rss_bytes() -> int | None:

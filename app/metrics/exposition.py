@@ -1,4 +1,4 @@
-"""One scrape. In: a lake and sources. Out: Prometheus' text format, bounded and kept for a few seconds.
+"""One scrape. In: a lake and sources, and what the server counted of itself. Out: Prometheus' text format, bounded and kept for a few seconds.
 
 A source that fails leaves its families out and says so in ``throttlescope_metrics_source_up``; the rest of the scrape stands.
 """
@@ -11,8 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 
+from throttlescope.app.metrics.data import DataFamilies
 from throttlescope.app.metrics.families import Family, Source, label_text
 from throttlescope.app.metrics.limits import LimitFamilies
+from throttlescope.app.metrics.runs import run_families
 from throttlescope.app.metrics.verdicts import verdict_families
 from throttlescope.ingest.lake import Lake
 
@@ -26,7 +28,12 @@ _log = logging.getLogger(__name__)
 
 def default_sources() -> dict[str, Source]:
     """The sources of ``serve`` by name."""
-    return {"limits": LimitFamilies(), "verdicts": verdict_families}
+    return {
+        "limits": LimitFamilies(),
+        "verdicts": verdict_families,
+        "runs": run_families,
+        "data": DataFamilies(),
+    }
 
 
 class Exposition:
@@ -38,6 +45,8 @@ class Exposition:
     sources : mapping of name to Source, optional
     now_ms : callable, optional
         The clock, in epoch milliseconds.
+    of_server : callable, optional
+        What the server counted of itself, as text: it is told at every scrape anew.
     """
 
     def __init__(
@@ -48,9 +57,10 @@ class Exposition:
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         kept_s: float = KEPT_S,
         max_series: int = MAX_SERIES,
+        of_server: Callable[[], str] = lambda: "",
     ) -> None:
         self._lake, self._sources, self._now_ms = lake, dict(sources or default_sources()), now_ms
-        self._kept_s, self._max_series = kept_s, max_series
+        self._kept_s, self._max_series, self._of_server = kept_s, max_series, of_server
         self._lock = threading.Lock()
         self._rendered: tuple[float, bytes] | None = None
         self._failed: set[str] = set()
@@ -61,7 +71,7 @@ class Exposition:
             now_s = time.monotonic()
             if self._rendered is None or now_s - self._rendered[0] >= self._kept_s:
                 self._rendered = (now_s, self._render())
-            return self._rendered[1]
+            return self._rendered[1] + self._of_server().encode()
 
     def _render(self) -> bytes:
         return "".join(family.text(self._max_series) for family in self._families()).encode(errors="replace")

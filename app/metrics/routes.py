@@ -6,6 +6,7 @@ from flask import Blueprint, Response, request
 
 from throttlescope.app.api.replies import compressed, plain
 from throttlescope.app.metrics.exposition import Exposition
+from throttlescope.app.watching.counters import counted
 from throttlescope.ingest.lake import Lake
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -13,7 +14,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 def metrics_blueprint(lake: Lake, exposition: Exposition | None = None) -> Blueprint:
     """``/metrics`` of one lake."""
-    exposition = exposition or Exposition(lake)
+    exposition = exposition or Exposition(lake, of_server=counted)
     blueprint = Blueprint("metrics", __name__)
 
     @blueprint.route(

@@ -7,6 +7,7 @@ with its own reader; any of them can answer any request.
 from __future__ import annotations
 
 import socket
+from functools import partial
 from pathlib import Path
 
 from dash import ClientsideFunction, Dash, Input, Output, State
@@ -17,6 +18,8 @@ from throttlescope.app.api.lake_queries import LakeQueries
 from throttlescope.app.api.routes import DEFAULT_LIMITS, NO_ORIGIN, api_blueprint
 from throttlescope.app.api.turnstile import Turnstile
 from throttlescope.app.metrics.routes import metrics_blueprint
+from throttlescope.app.watching.counters import count_requests, looked
+from throttlescope.app.watching.ready import state_blueprint
 from throttlescope.app.web import warm_pages
 from throttlescope.app.web.address.paths import OVERVIEW_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.web.data.asking import ASKING, Asking
@@ -94,8 +97,9 @@ def create_app(
     )
     if host in LOOPBACK_NAMES:
         app.server.config["TRUSTED_HOSTS"] = [*LOOPBACK_NAMES, *doors.external_hosts]
+    count_requests(app.server)
     guard(app.server, doors)
-    queries = LakeQueries(lake_path, cache_bytes=_CACHE_BYTES)
+    queries = LakeQueries(lake_path, cache_bytes=_CACHE_BYTES, on_look=partial(looked, "samples"))
     turnstile = Turnstile(limits.running, limits.waiting)
     app.server.register_blueprint(
         api_blueprint(queries, limits, turnstile=turnstile, cors_origin=cors_origin)
@@ -103,8 +107,9 @@ def create_app(
     # What pages ask in PromQL goes the API's way: the same limits, and the same places.
     app.server.extensions[ASKING] = Asking(queries, limits, turnstile)
     app.server.register_blueprint(metrics_blueprint(queries.lake))
-    app.server.extensions[LIVE] = live
     reader = LakeReader(lake_path)
+    app.server.register_blueprint(state_blueprint({"the API": queries.catalogue, "the pages": reader.check}))
+    app.server.extensions[LIVE] = live
     # The first request finds a snapshot, or one that is being made.
     reader.watch()
     app.server.extensions[READER] = reader

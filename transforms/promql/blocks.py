@@ -148,10 +148,12 @@ class BlockCache:
     ----------
     max_bytes : int
         What its arrays may take together.
+    on_look : callable, optional
+        Called with ``found`` at every look.
     """
 
-    def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
+    def __init__(self, max_bytes: int, on_look: Callable[..., None] | None = None) -> None:
+        self.max_bytes, self._on_look = max_bytes, on_look
         self._blocks: OrderedDict[tuple[str, ...], Block] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
@@ -160,9 +162,12 @@ class BlockCache:
         """The block of some files, read when it is not here; ``order`` is asked for only then."""
         key = tuple(file.path for file in files)
         with self._lock:
-            if key in self._blocks:
+            if (known := self._blocks.get(key)) is not None:
                 self._blocks.move_to_end(key)
-                return self._blocks[key]
+        if self._on_look is not None:
+            self._on_look(found=known is not None)
+        if known is not None:
+            return known
         block = load(files, order())
         with self._lock:
             if key not in self._blocks and block.size_bytes <= self.max_bytes:

@@ -54,6 +54,8 @@ class Engine:
         Makes (or returns) the Spark session; called only when a query runs there. Without it queries run here.
     cache_bytes : int
         What it may keep of the files it read.
+    on_look : callable, optional
+        Called at every look at what it kept, with whether it was ``found``.
     """
 
     def __init__(
@@ -62,9 +64,10 @@ class Engine:
         session: Callable[[], SparkSession] | None = None,
         *,
         cache_bytes: int = CACHE_BYTES,
+        on_look: Callable[..., None] | None = None,
     ) -> None:
         self.lake, self.session = lake, session
-        self._cache = BlockCache(cache_bytes)
+        self._cache = BlockCache(cache_bytes, on_look)
         self._view: LakeView | None = None
         self._view_s = 0.0
         self._lock = threading.Lock()

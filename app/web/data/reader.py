@@ -23,6 +23,7 @@ from typing import TypeVar
 import duckdb
 from flask import g, has_request_context
 
+from throttlescope.app.watching.counters import snapshot_made
 from throttlescope.app.web.data.snapshot import READ_TABLES, Snapshot
 from throttlescope.ingest.lake import Lake
 
@@ -75,6 +76,7 @@ class LakeReader:
         self._watching = False
         self._logs: tuple | None = None
         self._snapshot: Snapshot | None = None
+        self._fault: Exception | None = None
 
     def read(self, ask: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
         """Ask one snapshot something; ``ask`` gets a cursor of its own."""
@@ -104,6 +106,12 @@ class LakeReader:
                 ends_with_process(watcher)
                 watcher.start()
 
+    def check(self) -> None:
+        """Raise what the last look at the lake raised: pages would be answered from before that, or not at all."""
+        if self._fault is not None:
+            raise self._fault
+        self._known()
+
     def _of_request(self, *, anew: bool = False) -> Snapshot:
         """The snapshot that a web request began with."""
         if not has_request_context():
@@ -122,6 +130,7 @@ class LakeReader:
             versions = {table: self._lake.version(table) for table in READ_TABLES}
             if self._snapshot is None or self._snapshot.versions != versions:
                 self._snapshot = Snapshot(self._lake, versions, before=self._snapshot)
+                snapshot_made(well=True)
             return self._snapshot
 
     def _look(self) -> None:
@@ -141,9 +150,11 @@ def _watch(reader_of: weakref.ref[LakeReader]) -> None:
     while not _ENDING.is_set() and (reader := reader_of()) is not None:
         try:
             reader._look()
-            said = None
+            said = reader._fault = None
         except Exception as error:
             # Whatever it is, requests go on with the snapshot before, and the next look may find it mended. Told once, in a line.
+            reader._fault = error
+            snapshot_made(well=False)
             words = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
             if words != said:
                 _LOG.warning("the lake could not be looked at: %s", words)

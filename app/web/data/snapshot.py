@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
+from throttlescope.app.watching.counters import looked
 from throttlescope.app.web.address.subscription import Subscription
 from throttlescope.app.web.data.latest import make_day_before, make_latest
 from throttlescope.ingest.contracts import TABLES
@@ -109,7 +110,9 @@ class Snapshot:
         Whoever gets it leaves it as it is.
         """
         with self._lock:
-            if key in self._kept:
+            found = key in self._kept
+            looked("answers", found=found)
+            if found:
                 self._kept.move_to_end(key)
                 return self._kept[key]
         # Two threads may both make it; that does no harm, and nobody waits for another's query.

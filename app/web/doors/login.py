@@ -20,8 +20,8 @@ from flask import Flask, Response, g, request
 from throttlescope.app.web.doors.users import UsersFile
 from throttlescope.ingest.errors import InputError
 
-#: Asked by what watches the process; it says nothing about the lake.
-OPEN_PATHS = ("/healthz",)
+#: Asked by what watches the process; they say nothing of what is in the lake.
+OPEN_PATHS = ("/healthz", "/-/healthy", "/-/ready")
 
 _REMEMBERED_S = 300
 _MOST_REMEMBERED = 1000
