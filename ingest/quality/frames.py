@@ -7,6 +7,7 @@ for both, and so are the answers; a test holds the two against each other.
 from __future__ import annotations
 
 import pickle
+import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,7 @@ class SparkFrame:
 
     def __init__(self, frame: DataFrame) -> None:
         self.data = frame.persist()
+        self._view: str | None = None
 
     @property
     def types(self) -> dict[str, str]:
@@ -78,9 +80,16 @@ class SparkFrame:
 
     def query(self, text: str) -> list[dict]:
         session = self.data.sparkSession
-        return [row.asDict(recursive=True) for row in session.sql(text, frame=self.data).collect()]
+        if self._view is None:
+            # As long as the frame: a view that is dropped takes along what is cached of its plan, and sql(..., frame=) drops its own.
+            self._view = f"counted_{uuid.uuid4().hex}"
+            self.data.createOrReplaceTempView(self._view)
+        return [row.asDict(recursive=True) for row in session.sql(text.format(frame=self._view)).collect()]
 
     def close(self) -> None:
+        if self._view is not None:
+            self.data.sparkSession.catalog.dropTempView(self._view)
+            self._view = None
         self.data.unpersist()
 
 
