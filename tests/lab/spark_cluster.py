@@ -49,7 +49,7 @@ class SparkCluster:
 
 @contextlib.contextmanager
 def running_spark_cluster(
-    workers: int = 2, *, max_lifetime_s: float = 1800, path: str | None = None
+    workers: int = 2, *, max_lifetime_s: float = 1800, path: str | None = None, confined: bool = False
 ) -> Iterator[SparkCluster]:
     """Run a master and some workers of one core each for the length of the context.
 
@@ -57,6 +57,9 @@ def running_spark_cluster(
     ----------
     path : str, optional
         What the workers find in ``PATH``, and no other variable that would lead them to our environment.
+    confined : bool
+        Each worker, its executors and their Python processes share one core of this machine, another one for each worker. Spark itself
+        only counts tasks: what a task starts takes whatever cores there are.
     """
     with contextlib.ExitStack() as stack:
         scratch_dir = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="throttlescope-spark-")))
@@ -73,10 +76,11 @@ def running_spark_cluster(
             }
         launcher = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
         port, web_port = free_port(), free_port()
+        cores = sorted(os.sched_getaffinity(0))
 
-        def start(name: str, *arguments: str) -> tuple[Path, subprocess.Popen]:
+        def start(name: str, *arguments: str, before: tuple[str, ...] = ()) -> tuple[Path, subprocess.Popen]:
             log_file = scratch_dir / f"{name}.log"
-            command = [launcher, *arguments]
+            command = [*before, launcher, *arguments]
             return log_file, stack.enter_context(
                 running_process(command, log_file, max_lifetime_s=max_lifetime_s, env=env)
             )
@@ -91,6 +95,7 @@ def running_spark_cluster(
             log_file, process = start(
                 f"worker-{number}", "org.apache.spark.deploy.worker.Worker",
                 "--host", "127.0.0.1", "--cores", "1", "--memory", _MEMORY, "--webui-port", "0", cluster.url,
+                before=("taskset", "--cpu-list", str(cores[number % len(cores)])) if confined else (),
             )  # fmt: skip
             cluster.workers.append(process)
         _wait_for_workers(web_port, workers, log_file)
