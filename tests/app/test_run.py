@@ -9,12 +9,11 @@ import sys
 import time
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.app.commands import throttlescope
 from tests.app.http_server import answering, html, unauthorised
-from tests.lab.prometheus import running_prometheus, write_arrays, write_series
+from tests.lab.prometheus import running_prometheus, write_recording, write_series
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.sources.recording import list_shipped, read_recording
@@ -307,22 +306,8 @@ def test_ctrl_c_is_one_line_and_the_repeated_run_gives_the_same_tables(recorded,
 def prometheus():
     """A real Prometheus that holds what one recording holds, staleness markers included."""
     with running_prometheus() as server:
-        table = pq.read_table(list_shipped()[THROTTLED] / "samples.parquet").to_pylist()
-        write_arrays(server.url, ((dict(row["labels"]), *_arrays(row)) for row in table))
+        write_recording(server.url, list_shipped()[THROTTLED])
         yield server
-
-
-def _arrays(row):
-    import numpy as np
-
-    from tests.lab.prometheus import NAN_BITS, STALE_BITS
-
-    values = np.array(row["values"], np.float64)
-    bits = np.where(np.isnan(values), np.uint64(NAN_BITS), values.view(np.uint64))
-    times = np.concatenate([row["timestamps_ms"], row["stale_ms"]]).astype(np.int64)
-    bits = np.concatenate([bits, np.full(len(row["stale_ms"]), STALE_BITS, np.uint64)])
-    order = np.argsort(times, kind="stable")
-    return times[order], bits[order]
 
 
 def verdicts_of(lake):

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import requests
 import yaml
 
@@ -187,6 +188,21 @@ def write_arrays(
         if pending:
             _post(session, url, bytes(body), timeout_s)
     return written + pending
+
+
+def write_recording(url: str, folder: Path) -> int:
+    """Write all samples of a recording, staleness markers included."""
+    rows = pq.read_table(folder / "samples.parquet").to_pylist()
+    return write_arrays(url, ((dict(row["labels"]), *_of_row(row)) for row in rows))
+
+
+def _of_row(row: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    values = np.array(row["values"], np.float64)
+    bits = np.where(np.isnan(values), np.uint64(NAN_BITS), values.view(np.uint64))
+    times = np.concatenate([row["timestamps_ms"], row["stale_ms"]]).astype(np.int64)
+    bits = np.concatenate([bits, np.full(len(row["stale_ms"]), STALE_BITS, np.uint64)])
+    order = np.argsort(times, kind="stable")
+    return times[order], bits[order]
 
 
 def _as_arrays(
