@@ -108,8 +108,12 @@ def gates(names: Iterable[str], start: str, end: str) -> Call:
 
 
 def diagnose(start: str = COVERED_START, end: str = COVERED_END) -> Call:
-    """Signals, verdicts and what follows from them in [start, end), from samples that the lake holds."""
-    return Call(("diagnose", "--start", start, "--end", end), spark=True)
+    """Signals, verdicts and what follows from them in [start, end), from samples that the lake holds.
+
+    And of other hours that were read and that no run has come to: a read that failed in the middle tells nobody what it has brought,
+    and a run that assets trigger is told of the first of several that were updated meanwhile alone.
+    """
+    return Call(("diagnose", "--missed", "--start", start, "--end", end), spark=True)
 
 
 def forecast(end: str = INTERVAL_END) -> Call:
@@ -172,8 +176,7 @@ def covered(events: Mapping[Any, Iterable[Any]], params: Mapping[str, Any]) -> C
     Parameters
     ----------
     events : mapping
-        Asset to its events; the ``extra`` of an event holds ``start`` and ``end`` as RFC 3339. Several events become one
-        run when the run before was still going on.
+        Asset to its events; the ``extra`` of an event holds ``start`` and ``end`` as RFC 3339.
     params : mapping
         ``start`` and ``end`` of a run by hand; None where they were not given.
 

@@ -16,12 +16,13 @@ DOC = """
 ### What it does
 
 1. `diagnose` computes signals, verdicts, episodes, forecasts and anomalies of the hours that `ingest_hourly` has read, and of earlier
-   ones of which samples came late: `throttlescope diagnose --start ... --end ...`. It reads and writes the lake alone; no
-   Prometheus and no broker is asked.
+   ones of which samples came late: `throttlescope diagnose --missed --start ... --end ...`. Then it looks for hours that were read
+   and never diagnosed, and does a day of them at most. It reads and writes the lake alone; no Prometheus and no broker is asked.
 2. `gates` checks what came of it: `throttlescope quality check`. After it the asset `throttlescope_verdicts` is updated.
 
-The hours are those of the asset events that triggered the run. Several events may have come while an earlier run was still going
-on; the run is then for all of them. A run by hand takes the parameters `start` and `end`.
+The hours are those of the asset events that triggered the run. Of several events that came while an earlier run was still going on
+Airflow tells it of the first; the others are hours that no run has come to, and it finds them. A run by hand takes the
+parameters `start` and `end`.
 
 ### Who owns it
 
@@ -31,7 +32,9 @@ Whoever operates the Pulsar clusters. The code is in `airflow_dags/` of throttle
 
 - **Running it again is safe.** The same hours twice change nothing.
 - **An hour without samples succeeds** and says that there was nothing to judge.
-- **Exit code 3** means that a gate stopped it: the task fails at once, with the reason in its last line.
+- **Exit code 3** means that a gate stopped it: the task fails at once, with the reason in its last line. The hours that it names are left
+  out by later runs; once they are mended, run this DAG for them by hand.
+- **A run that failed** leaves its hours to the next one.
 - Verdicts of past hours follow today's rules. `throttlescope reopen` shows a verdict with the rules of its own time.
 
 ### Settings

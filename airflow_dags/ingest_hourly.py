@@ -37,7 +37,8 @@ Whoever operates the Pulsar clusters. The code is in `airflow_dags/` of throttle
 - **An hour can be run later** as long as Prometheus still has its samples. Limits are those of the moment when the admin
   API is asked; verdicts of older hours say so (`limit_observed_later`).
 - **After a downtime nothing has to be done.** More than six hours are read six at a time; a try that ends in between leaves the rest
-  to the next one. After more than a day look at `backfill` first: it also diagnoses in chunks, this DAG and `diagnose_hourly` do not.
+  to the next one, and `diagnose_hourly` finds what it has brought. After more than a day look at `backfill` first: it reads and
+  diagnoses in chunks, oldest first.
 - **An hour of which nothing is there** succeeds and is written down as a gap. Where the source was never read before it is an error
   (exit code 2): the address or the selectors are most likely wrong.
 - **Exit code 3** of `ingest` or `gates` means that a quality gate stopped it: the task fails at once, with the reason in its last line, and

@@ -1,4 +1,4 @@
-"""What a run in chunks did, or would do, for eyes. In: a `Chunked` or a plan. Out: a few lines, or a table of chunks."""
+"""What a run in chunks does, did, or would do, in words. In: a chunk, a `Chunked`, or a plan. Out: words, a few lines, or a table of chunks."""
 
 from __future__ import annotations
 
@@ -7,19 +7,44 @@ import statistics
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from throttlescope.app.render import count, duration_text, minute_text, print_table
+from throttlescope.app.render import count, duration_text, minute_text, print_table, visible
 
 if TYPE_CHECKING:
+    from throttlescope.app.backfill.missed import CaughtUp
     from throttlescope.app.backfill.plan import Planned
     from throttlescope.app.backfill.run import Chunked
+    from throttlescope.app.pipeline import RunResult
+
+
+def before_words(chunks: int) -> str:
+    """Chunks that were done before, in words."""
+    return f"{_many(chunks, 'chunk')} {'was' if chunks == 1 else 'were'} done before"
+
+
+def chunk_words(result: RunResult, chunk_s: Sequence[float], left: int) -> str:
+    """What a chunk brought, and how long the others will take by the median so far, in words.
+
+    Parameters
+    ----------
+    chunk_s : sequence of float
+        Seconds of the chunks so far, this one's included.
+    left : int
+        How many are still to be done.
+    """
+    text = "no samples" if result.idle else f"{count(sum(done.samples for done in result.sources))} samples"
+    if result.verdicts is not None:
+        text += f", {count(sum(result.verdicts.values()))} verdicts"
+    if left:
+        text += f", about {duration_text(round(statistics.median(chunk_s) * left * 1000))} left"
+    return text
 
 
 def print_chunked(found: Chunked) -> None:
     """Print how much came, how long it took, and what was computed."""
-    before = f", {count(found.chunks_before)} were done before" if found.chunks_before else ""
+    before = f", {before_words(found.chunks_before)}" if found.chunks_before else ""
     idle = f", {count(found.idle)} of them without samples" if found.idle else ""
     print(
-        f"{minute_text(found.start_ms)} to {minute_text(found.end_ms)} (UTC): {count(found.chunks)} chunks{idle}{before}, "
+        f"{minute_text(found.start_ms)} to {minute_text(found.end_ms)} (UTC): {_many(found.chunks, 'chunk')}{idle}{before}, "
         f"in {duration_text(round(found.took_s * 1000))}."
     )
     print(
@@ -46,6 +71,19 @@ def print_chunked(found: Chunked) -> None:
         print(f"Next: throttlescope verdicts --lake {lake}, or throttlescope serve --lake {lake}")
 
 
+def print_caught_up(found: CaughtUp | None) -> None:
+    """Print which hours were diagnosed beside those that were asked for; nothing where there were none, or nobody asked."""
+    if found is None or not found.results:
+        return
+    spans = ", ".join(
+        f"{minute_text(one.start_ms)} to {minute_text(one.end_ms)}"
+        + (f" of {', '.join(one.clusters)}" if one.clusters else "")
+        for one in found.results
+    )
+    left = f"; {_many(found.hours_left, 'hour')} more are left to the next run" if found.hours_left else ""
+    print(visible(f"Also diagnosed, because no run had come to it: {spans}{left}."))
+
+
 def print_plan(planned: Sequence[Planned], lines: Sequence[str]) -> None:
     """Print a line per chunk, and the sums."""
     print_table(
@@ -64,6 +102,10 @@ def print_plan(planned: Sequence[Planned], lines: Sequence[str]) -> None:
         notes=["Estimates: series as the source counts them at a few moments of the whole range. Nothing was read."],
     )  # fmt: skip
     print("\n".join(lines))
+
+
+def _many(number: int, word: str) -> str:
+    return f"{count(number)} {word}{'' if number == 1 else 's'}"
 
 
 def _mb(size_bytes: int | None) -> str:

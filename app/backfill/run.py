@@ -7,7 +7,6 @@ weeks, are made once, when all chunks are there.
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.backfill.chunks import Chunk
 from throttlescope.app.pipeline import Request, RunResult, run_pipeline
-from throttlescope.app.render import count, duration_text, minute_text
+from throttlescope.app.render import minute_text
+from throttlescope.app.render_backfill import before_words, chunk_words
 from throttlescope.app.render_progress import Progress
 from throttlescope.ingest.lake import Lake
 
@@ -31,6 +31,8 @@ class Chunked:
     ----------
     chunks, chunks_before : int
         How many there were to do, and how many had been done before.
+    clusters : tuple of str
+        What was found at the sources.
     idle : int
         Chunks of which the source had nothing.
     took_s : float
@@ -44,6 +46,7 @@ class Chunked:
     end_ms: int
     chunks: int
     chunks_before: int = 0
+    clusters: tuple[str, ...] = ()
     idle: int = 0
     samples: int = 0
     samples_written: int = 0
@@ -57,6 +60,7 @@ class Chunked:
 
     def take(self, result: RunResult, took_s: float) -> None:
         """Add a chunk."""
+        self.clusters = tuple(sorted({*self.clusters, *result.clusters}))
         self.idle += result.idle
         for done in result.sources:
             for name in ("samples", "samples_written", "source_requests", "source_bytes"):
@@ -110,33 +114,21 @@ def run_chunks(
     with progress.step("Starting Spark"):
         session = session or start_spark(request.settings, debug=request.debug)
         if before:
-            progress.note(f"{count(before)} chunk{' was' if before == 1 else 's were'} done before")
-    clusters: set[str] = set()
+            progress.note(before_words(before))
     for number, chunk in enumerate(chunks):
         with progress.step(f"{minute_text(chunk.start_ms)} to {minute_text(chunk.end_ms)}"):
             one_s = time.monotonic()
             part = replace(request, start_ms=chunk.start_ms, end_ms=chunk.end_ms, part_of_many=True)
             result = run_pipeline(part, quiet=True, session=session)
             found.take(result, time.monotonic() - one_s)
-            clusters.update(result.clusters)
             after()
-            progress.note(_said(result, found.chunk_s, len(chunks) - number - 1))
-    if follows and clusters:
+            progress.note(chunk_words(result, found.chunk_s, len(chunks) - number - 1))
+    if follows and found.clusters:
         with progress.step("Episodes and anomalies of the whole range"):
             whole = replace(
-                request, command="diagnose", clusters=tuple(sorted(clusters)), start_ms=chunks[0].start_ms, end_ms=chunks[-1].end_ms,
+                request, command="diagnose", clusters=found.clusters, start_ms=chunks[0].start_ms, end_ms=chunks[-1].end_ms,
                 since_watermark=False, reset_watermark=False, recordings=(),
             )  # fmt: skip
             found.warnings += run_pipeline(whole, quiet=True, session=session).warnings
     found.took_s = round(time.monotonic() - began_s, 2)
     return found
-
-
-def _said(result: RunResult, chunk_s: Sequence[float], left: int) -> str:
-    """What a chunk brought, and how long the others will take by the median so far."""
-    text = "no samples" if result.idle else f"{count(sum(done.samples for done in result.sources))} samples"
-    if result.verdicts is not None:
-        text += f", {count(sum(result.verdicts.values()))} verdicts"
-    if left:
-        text += f", about {duration_text(round(statistics.median(chunk_s) * left * 1000))} left"
-    return text

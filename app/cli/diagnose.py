@@ -25,6 +25,14 @@ Only = Annotated[
     str | None,
     typer.Option("--cluster", metavar="NAME", help="Only this cluster. Default: every cluster of the lake."),
 ]
+MissedToo = Annotated[
+    bool,
+    typer.Option(
+        "--missed",
+        help="Then also other hours, from 31 days before --start to now, that were read and that no run has come to: a day of them at "
+        "most, oldest first. Hours that a gate has stopped are left out.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -38,6 +46,7 @@ def diagnose(
     cluster: Only = None,
     window: Window = None,
     every: Every = None,
+    missed: MissedToo = False,
     recompute: Recompute = False,
     master: Master = None,
     format: FormatOption = Format.table,
@@ -51,15 +60,18 @@ def diagnose(
     retried apart. No Prometheus and no admin API is asked. The range is widened to whole UTC hours.
 
     Only hours are computed whose samples, limits or settings are not those that they were computed from: hours of the range, hours
-    of the last month of which samples came late, and what looks back to them. The same range twice changes nothing.
+    of the last month of which samples came late, and what looks back to them. The same range twice changes nothing. With --missed,
+    hours too that an ingest has brought before it failed, or whose diagnosis failed: a schedule goes on from there by itself.
 
     A range without samples is idle: that is said, nothing is computed, and the exit code is 0.
     """
     import time
 
+    from throttlescope.app.backfill.missed import diagnose_missed
     from throttlescope.app.cli.settings import settings_with
     from throttlescope.app.pipeline import Request, run_pipeline
     from throttlescope.app.render import write_json
+    from throttlescope.app.render_backfill import print_caught_up
     from throttlescope.app.render_run import print_run
     from throttlescope.ingest.errors import InputError
     from throttlescope.ingest.times import check_range, parse_time
@@ -83,7 +95,9 @@ def diagnose(
         debug=debug,
     )
     result = run_pipeline(request, quiet=quiet)
+    also = diagnose_missed(request, quiet=quiet) if missed else None
     if format is Format.json:
-        write_json(result.as_dict())
+        write_json(result.as_dict() | ({} if also is None else {"missed": also.as_dict()}))
     else:
         print_run(result)
+        print_caught_up(also)

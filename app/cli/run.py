@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,6 +31,7 @@ from throttlescope.app.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from throttlescope.app.backfill.chunks import Chunk
     from throttlescope.app.pipeline import Request
 
 Follow = Annotated[
@@ -45,7 +47,8 @@ SinceWatermark = Annotated[
     typer.Option(
         "--since-watermark",
         help="Begin where this source was read to, less the overlap that late scrapes need, or at --start the first time and where the "
-        "whole range was read before. A long time is read in chunks of 6 hours, oldest first.",
+        "whole range was read before. A long time is read in chunks of 6 hours, oldest first. run then diagnoses hours too that were read "
+        "before and that no run has come to.",
     ),
 ]
 ResetWatermark = Annotated[
@@ -138,11 +141,12 @@ def ingest(
 
 
 def _run(command: str, given: dict[str, Any]) -> None:
-    import sys
     import time
+    from dataclasses import replace
 
     from throttlescope.app.pipeline import run_pipeline
     from throttlescope.app.render import write_json
+    from throttlescope.app.render_backfill import print_caught_up, print_chunked
     from throttlescope.app.render_run import print_run
     from throttlescope.ingest.times import format_time, parse_duration
 
@@ -153,26 +157,40 @@ def _run(command: str, given: dict[str, Any]) -> None:
 
         every_ms = parse_duration(given["follow"])
         return begin(request, every_ms, quiet=given["quiet"], as_json=given["format"] is Format.json)
-    if request.since_watermark:
+    goes_on = request.since_watermark
+    chunks: list[Chunk] = []
+    if goes_on:
         from throttlescope.app.backfill.catching_up import chunks_since_watermark
-        from throttlescope.app.backfill.run import run_chunks
-        from throttlescope.app.render_backfill import print_chunked
+        from throttlescope.app.log import tell
 
         request, chunks = chunks_since_watermark(request)
         if not given["quiet"]:
             # Whoever runs this by a schedule reads it too (airflow_dags/commands.py).
             told = f"{format_time(request.start_ms)} to {format_time(request.end_ms)}"
-            print(f"Since the watermark: {told}", file=sys.stderr, flush=True)
-        if len(chunks) > 1:
-            found = run_chunks(request, chunks, quiet=given["quiet"])
-            write_json(found.as_dict()) if given["format"] is Format.json else print_chunked(found)
-            return None
-    result = run_pipeline(request, quiet=given["quiet"])
-    if given["format"] is Format.json:
-        write_json(result.as_dict())
+            tell(
+                f"Since the watermark: {told}",
+                event="since_watermark",
+                start_ms=request.start_ms,
+                end_ms=request.end_ms,
+            )
+    show: Callable[[Any], None]
+    if len(chunks) > 1:
+        from throttlescope.app.backfill.run import run_chunks
+
+        found, show = run_chunks(request, chunks, quiet=given["quiet"]), print_chunked
     else:
-        print_run(result)
-    return None
+        found, show = run_pipeline(request, quiet=given["quiet"]), print_run
+    also = None
+    if goes_on and command == "run" and found.clusters:
+        # What a run before brought and did not come to.
+        from throttlescope.app.backfill.missed import diagnose_missed
+
+        also = diagnose_missed(replace(request, clusters=found.clusters), quiet=given["quiet"])
+    if given["format"] is Format.json:
+        write_json(found.as_dict() | ({} if also is None else {"missed": also.as_dict()}))
+    else:
+        show(found)
+        print_caught_up(also)
 
 
 def request_of(command: str, given: dict[str, Any], now_ms: int) -> Request:

@@ -112,6 +112,11 @@ def test_arguments_that_were_filled_in_stay_what_they_are(arguments):
     assert line == ["throttlescope", *arguments, "--lake", "/l"]
 
 
+def test_a_diagnosis_looks_for_what_nobody_told_it_of():
+    line = Program(lake="/l").line(commands.diagnose(START, END))
+    assert line == ["throttlescope", "diagnose", "--missed", "--start", START, "--end", END, "--lake", "/l"]
+
+
 def test_a_recording_has_no_watermark_to_begin_at():
     line = Program(lake="/l", recordings=("one",)).line(commands.ingest(START, END))
     assert line == [

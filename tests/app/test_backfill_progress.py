@@ -11,6 +11,7 @@ from throttlescope.app.backfill import run as chunked
 from throttlescope.app.backfill.chunks import chunks_of
 from throttlescope.app.pipeline import RunResult
 from throttlescope.app.pipeline_sources import Ingested
+from throttlescope.app.render_backfill import chunk_words, print_chunked
 from throttlescope.ingest.times import BLOCK_MS
 
 
@@ -35,7 +36,7 @@ def result(start_ms: int = 0, samples: int = 1_234_567, **more) -> RunResult:
     ],
 )
 def test_a_chunk_is_said_with_the_time_that_is_left(found, chunk_s, left, said):
-    assert chunked._said(found, chunk_s, left) == said
+    assert chunk_words(found, chunk_s, left) == said
 
 
 def test_the_lines_of_a_backfill(tmp_path, monkeypatch, capsys):
@@ -67,6 +68,10 @@ def test_the_lines_of_a_backfill(tmp_path, monkeypatch, capsys):
     assert (found.chunks, found.chunks_before, found.idle, found.warnings) == (3, 1, 1, 4)
     assert found.chunk_s == [20.0] * 3
     assert found.verdicts == {"caught_up": 120, "consumers_slow": 6}
+
+    # The summary words chunks as the progress did.
+    print_chunked(found)
+    assert "3 chunks, 1 of them without samples, 1 chunk was done before, in " in capsys.readouterr().out
 
     chunked.run_chunks(asked, chunks, before=1, session=object(), quiet=True)
     assert capsys.readouterr().err == ""

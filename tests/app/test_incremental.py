@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 
 import pytest
 
 from tests.app import incremental as scene
+from tests.app.commands import throttlescope
 from tests.app.incremental import SCRAPES, differences, hour, put, request, run
 from tests.ingest.lake.full_disk import filled, small_disk
+from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import running_prometheus
 from throttlescope.app.backfill import catching_up
 from throttlescope.app.backfill.chunks import chunks_of
@@ -16,12 +19,16 @@ from throttlescope.app.backfill.done import left_of
 from throttlescope.app.backfill.run import run_chunks
 from throttlescope.app.cli.faults import carried
 from throttlescope.app.pipeline_stages import Stages
+from throttlescope.app.render import minute_text
+from throttlescope.ingest.errors import SourceError
 from throttlescope.ingest.gaps import book
 from throttlescope.ingest.lake import ConflictError, Lake
 from throttlescope.ingest.lake.full_disk import FullDiskError
 from throttlescope.ingest.lake.storage import LocalStorage
 from throttlescope.ingest.lake.upkeep.check import check
+from throttlescope.ingest.staging import Staging
 from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.watermarks import OVERLAP_MS
 
 pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.long]
 
@@ -188,6 +195,101 @@ def test_catching_up_reads_what_was_missed_oldest_first(spark, server, mended, t
     assert len(runs) == HOURS
     assert [row["start_ms"] for row in runs] == [chunk.start_ms for chunk in chunks]
     assert differences(lake, anew) == {}
+
+
+def test_what_a_read_brought_before_it_failed_is_diagnosed_with_the_next_hour(
+    spark, server, mended, tmp_path, monkeypatch
+):
+    """The two hourly commands of a schedule, whose read of three missed hours is refused at the last of them."""
+    _, anew, _ = mended
+    lake = Lake(tmp_path / "lake")
+    monkeypatch.setattr(catching_up, "chunks_of", partial(chunks_of, chunk_ms=BLOCK_MS))
+    monkeypatch.setattr(catching_up, "CHUNK_MS", BLOCK_MS)
+    refuses = [True]
+
+    def refused(path: str, reply: Reply) -> Reply | None:
+        done = [row for row in lake.read("ingest_runs").to_pylist() if row["status"] == "done"]
+        # The first hour, that hour once more for its overlap, and the second one are there.
+        return Reply(403, {}, b"") if refuses[0] and path.endswith("/read") and len(done) == 3 else None
+
+    def diagnosed():
+        done = throttlescope(
+            "diagnose", "--missed", "--start", hour(HOURS - 1) / 1000, "--end", hour(HOURS) / 1000, "--lake", lake.root,
+            "--format", "json", "--quiet",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+        return json.loads(done.out)
+
+    with proxy(server.url, refused) as between:
+        run(spark, lake.root, between.url, 0, 1, command="ingest")
+
+        def ingested() -> int:
+            asked = request(lake.root, between.url, 0, HOURS, command="ingest", since_watermark=True)
+            asked, chunks = catching_up.chunks_since_watermark(asked)
+            run_chunks(asked, chunks, quiet=True, session=spark)
+            return asked.start_ms
+
+        with pytest.raises(SourceError, match="403"):
+            ingested()
+        assert {file.minimum["block_start_ms"] for file in lake.files("samples")} == {hour(0), hour(1)}
+        refuses[0] = False
+        # The next try begins behind what is there, and says no more than that.
+        assert ingested() == hour(2) - OVERLAP_MS
+    also = diagnosed()["missed"]
+    assert [(one["start_ms"], one["end_ms"]) for one in also["results"]] == [(hour(0), hour(3))]
+    assert differences(lake.root, anew) == {}
+    again = diagnosed()
+    assert again["missed"] == {"results": [], "hours_left": 0}
+    assert set(again["hours_computed"].values()) == {0}
+
+
+def test_a_run_goes_on_with_what_the_one_before_read_and_did_not_compute(
+    spark, server, mended, tmp_path, monkeypatch
+):
+    _, anew, _ = mended
+    lake = tmp_path / "lake"
+    with monkeypatch.context() as patch:
+        patch.setattr(Stages, "build_signals", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            run(spark, lake, server.url, 0, HOURS - 1)
+    assert Lake(lake).version("signals") is None
+    given = ["--prometheus", server.url, "--end", hour(HOURS) / 1000, "--lake", lake, "--quiet"]
+    done = throttlescope("run", "--since-watermark", *given)
+    assert done.code == 0, done.err
+    told = f"{minute_text(hour(0))} to {minute_text(hour(HOURS - 2))} of prod"
+    assert f"Also diagnosed, because no run had come to it: {told}." in done.out
+    assert differences(lake, anew) == {}
+
+
+def test_who_reads_the_same_beside_is_told(spark, server, tmp_path):
+    """The other run is the lock that it holds."""
+    lake, folders = tmp_path / "lake", set()
+
+    def look(path: str, reply: Reply) -> None:
+        folders.update(folder.name for folder in lake.glob("_staging-*"))
+
+    with proxy(server.url, look) as between:
+        given = [
+            "--prometheus",
+            between.url,
+            "--start",
+            hour(0) / 1000,
+            "--end",
+            hour(1) / 1000,
+            "--lake",
+            lake,
+        ]
+        alone = throttlescope("ingest", *given)
+        (folder,) = folders
+        with Staging(str(lake), folder).owned() as other:
+            assert other.beside is None
+            beside = throttlescope("ingest", *given)
+    assert (alone.code, beside.code) == (0, 0), alone.err + beside.err
+    told = "; read anew, because the same is being read by another run of this machine, or of one that shares the folder"
+    assert "read anew" not in alone.err
+    (line,) = [line for line in beside.err.splitlines() if "read anew" in line]
+    assert told in line
+    assert ", 0 of them new; " in line
 
 
 def test_a_disk_that_fills_up_in_any_stage_is_one_line_and_the_repeated_run_gives_the_same_lake(
