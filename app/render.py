@@ -16,7 +16,8 @@ from typing import Any, TextIO
 
 # A pipe has no width; this one keeps a verdict on one line, whatever its topic is called.
 _PIPE_COLUMNS = 240
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# The wide forms are the same signs to a spreadsheet with a Chinese or Japanese locale.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def visible(text: str) -> str:
@@ -92,7 +93,8 @@ def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]], stream: Te
     """Write CSV with a header. Lists and objects become JSON text; NULL is an empty cell."""
     # Every text in quotes: a lone carriage return would otherwise begin a row.
     writer = csv.writer(stream or sys.stdout, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(columns)
+    # A heading may be a label's name, which may be any text.
+    writer.writerow([_csv_cell(name) for name in columns])
     for row in rows:
         writer.writerow([_csv_cell(row[name]) for name in columns])
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+_BEYOND = 2**63
+
 
 @dataclass(frozen=True)
 class ConsumerStats:
@@ -52,7 +54,7 @@ def consumer_stats(partition: int, body: str) -> list[ConsumerStats]:
     """
     try:
         stats = json.loads(body) if body else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     subscriptions = stats.get("subscriptions") if isinstance(stats, Mapping) else None
     if not isinstance(subscriptions, Mapping):
@@ -61,7 +63,7 @@ def consumer_stats(partition: int, body: str) -> list[ConsumerStats]:
         _row(partition, name, subscription, consumer)
         for name, subscription in subscriptions.items()
         if isinstance(subscription, Mapping)
-        for consumer in subscription.get("consumers") or ()
+        for consumer in _list(subscription.get("consumers"))
         if isinstance(consumer, Mapping)
     ]
 
@@ -79,16 +81,31 @@ def _row(
         out_msg_rate=_number(consumer.get("msgRateOut")),
         unacked_msg=_whole(consumer.get("unackedMessages")) if counts_unacked else None,
         permits=_whole(consumer.get("availablePermits")),
-        blocked_on_unacked=consumer.get("blockedConsumerOnUnackedMsgs") if counts_unacked else None,
+        blocked_on_unacked=_truth(consumer.get("blockedConsumerOnUnackedMsgs")) if counts_unacked else None,
         address=address,
-        connected_since=consumer.get("connectedSince"),
-        client_version=consumer.get("clientVersion"),
+        connected_since=_text(consumer.get("connectedSince")),
+        client_version=_text(consumer.get("clientVersion")),
     )
 
 
+def _list(value: Any) -> list:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _truth(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    # Not a number is not below it either.
+    return float(value) if abs(value) < _BEYOND else None
 
 
 def _whole(value: Any) -> int | None:
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return None if _number(value) is None else int(value)

@@ -6,6 +6,8 @@ In: the facts of a fault. Out: an exception whose text is the whole message and 
 
 from __future__ import annotations
 
+#: Characters of what was wrong, and of its fix.
+_LONGEST = 4_000
 EXIT_FAILED, EXIT_INPUT, EXIT_GATE, EXIT_UNREACHABLE = 1, 2, 3, 4
 
 
@@ -26,14 +28,15 @@ class ThrottlescopeError(Exception):
         self, what: str, *, got: object = None, expected: object = None, fix: str | None = None
     ) -> None:
         self.what, self.got, self.expected, self.fix = what, got, expected, fix
-        parts = [what]
+        # Names that others chose stand in it: whatever they are, it stays one line of bearable length.
+        parts = [_one_line(what, _LONGEST)]
         if got is not None:
             parts.append(f"got {_one_line(got)}")
         if expected is not None:
             parts.append(f"expected {_one_line(expected)}")
         text = "; ".join(parts) + "."
         if fix:
-            text += f" Fix: {fix}"
+            text += f" Fix: {_one_line(fix, _LONGEST)}"
         super().__init__(text)
 
     def _render_traceback_(self) -> list[str]:

@@ -21,6 +21,8 @@ SHARDS = 16
 
 _SUFFIX = "-partition-"
 _MAX_PARTITION = 2**31 - 1
+#: More are not even read: Python refuses thousands with an error of its own.
+_MOST_DIGITS = 10
 
 
 class LabelError(ValueError):
@@ -134,7 +136,8 @@ def topic_and_partition(topic: str, partition: str | None) -> tuple[str, str]:
     """
     if partition:
         digits = partition.removeprefix("-")
-        if not (digits.isascii() and digits.isdigit()) or not -1 <= int(partition) <= _MAX_PARTITION:
+        whole = digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
+        if not whole or not -1 <= int(partition) <= _MAX_PARTITION:
             raise LabelError("invalid_partition", f"partition {partition[:80]!r}")
         return topic, str(int(partition))
     base, found, number = topic.rpartition(_SUFFIX)

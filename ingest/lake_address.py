@@ -29,6 +29,10 @@ class LakeAddress(str):
             It is a URI of an unknown kind, names no bucket, or carries a user, a query or a fragment.
         """
         text = str(given)
+        if "\0" in text:
+            raise InputError(
+                "The lake's address has a character that no path has", got=repr(text), expected=_EXPECTED
+            )
         scheme = _SCHEME.match(text)
         if not scheme:
             # A URI that went through a path has lost a slash.
@@ -40,7 +44,11 @@ class LakeAddress(str):
                 "A lake cannot live there", got=f"{scheme[1]}://", expected=_EXPECTED,
                 fix="other stores are reached through their S3 interface: set AWS_ENDPOINT_URL",
             )  # fmt: skip
-        parts = urlsplit(text)
+        try:
+            parts = urlsplit(text)
+        except ValueError:
+            # Not told back: it may hold a password.
+            raise InputError("The lake's address cannot be read", expected="s3://bucket/prefix") from None
         if "@" in parts.netloc:
             # Never told back: it would be in logs and manifests.
             raise InputError(

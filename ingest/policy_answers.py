@@ -7,10 +7,26 @@ object where a list belongs) would be read as "nothing set" or not at all.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
+#: Partitions of a topic that are believed.
+MOST_PARTITIONS = 10_000
+_BEYOND = 2**63
 _RATES = ("dispatchThrottlingRateInMsg", "dispatchThrottlingRateInByte", "ratePeriodInSecond")
+_QUOTA_LIMITS = ("limitSize", "limitTime", "limit")
+_RETENTION = ("retentionTimeInMinutes", "retentionSizeInMB")
+#: Settings of a broker that limits and deadlines are counted from.
+_NUMBER_SETTINGS = (
+    *(f"dispatchThrottlingRate{level}In{unit}" for level in ("", "PerTopic", "PerSubscription") for unit in ("Msg", "Byte")),
+    "dispatcherMaxReadBatchSize", "dispatcherMaxReadSizeBytes", "ttlDurationDefaultInSeconds", "backlogQuotaDefaultLimitGB",
+    "backlogQuotaDefaultLimitBytes", "backlogQuotaDefaultLimitSecond", "messageExpiryCheckIntervalInMinutes",
+    "backlogQuotaCheckIntervalInSeconds", "managedLedgerMaxLedgerRolloverTimeMinutes", "defaultRetentionTimeInMinutes",
+    "defaultRetentionSizeInMB",
+)  # fmt: skip
+_NUMBER = re.compile(r"-?[0-9]{1,18}(\.0*)?")
 
 
 def answer_fault(scope: str, body: str) -> str | None:
@@ -25,14 +41,29 @@ def answer_fault(scope: str, body: str) -> str | None:
     """
     try:
         answer = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return f"no JSON: {error}"
+    if not is_text(body):
+        return "letters that are none (half of a surrogate pair)"
     judge = _JUDGES.get(scope)
     if judge is None:
         return f"no such question as {scope}"
     if answer is None:
         return "null" if scope in _ALWAYS_SET else None
     return judge(answer)
+
+
+def is_text(body: str) -> bool:
+    """Whether all texts of a JSON text can be written as UTF-8: an escape such as ``\\ud800`` cannot."""
+    return "\\ud" not in body.lower() or _is_written(json.loads(body))
+
+
+def _is_written(answer: Any) -> bool:
+    try:
+        json.dumps(answer, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _object(answer: Any) -> str | None:
@@ -44,6 +75,8 @@ def _text(answer: Any) -> str | None:
 
 
 def _whole(answer: Any) -> str | None:
+    if _is_whole(answer) and abs(answer) >= _BEYOND:
+        return "a number of more than 64 bits"
     return None if _is_whole(answer) else f"{_kind(answer)} instead of a whole number"
 
 
@@ -54,10 +87,50 @@ def _texts(answer: Any) -> str | None:
 
 
 def _rate(answer: Any) -> str | None:
+    return _object(answer) or _numbers(answer, [name for name in _RATES if name in answer])
+
+
+def _numbers(answer: dict, names: Iterable[str]) -> str | None:
+    for name in names:
+        value = answer.get(name)
+        if not _is_whole(value):
+            return f"{name} is {_kind(value)}"
+        if fault := _whole(value):
+            return f"{name} is {fault}"
+    return None
+
+
+def _settings(answer: Any) -> str | None:
+    """A broker's configuration: texts by name, of which those that we count with are numbers."""
     if fault := _object(answer):
         return fault
-    wrong = [name for name in _RATES if name in answer and not _is_whole(answer[name])]
-    return f"{wrong[0]} is {_kind(answer[wrong[0]])}" if wrong else None
+    for name in _NUMBER_SETTINGS:
+        value = answer.get(name)
+        if value not in (None, "") and not (
+            isinstance(value, str | int) and _NUMBER.fullmatch(str(value)[:60])
+        ):
+            return f"{name} is no number"
+    if not isinstance(answer.get("clusterName", ""), str):
+        return f"clusterName: {_text(answer['clusterName'])}"
+    return None
+
+
+def _quotas(answer: Any) -> str | None:
+    if fault := _object(answer):
+        return fault
+    for kind, record in answer.items():
+        if record is None:
+            continue
+        fault = _object(record) or _numbers(record, [n for n in _QUOTA_LIMITS if record.get(n) is not None])
+        if not fault and not isinstance(record.get("policy"), str | None):
+            fault = f"policy: {_text(record['policy'])}"
+        if fault:
+            return f"{kind}: {fault}"
+    return None
+
+
+def _retention(answer: Any) -> str | None:
+    return _object(answer) or (_numbers(answer, _RETENTION) if answer else None)
 
 
 def _namespace(answer: Any) -> str | None:
@@ -70,17 +143,31 @@ def _namespace(answer: Any) -> str | None:
         for cluster, rate in by_cluster.items():
             if rate is not None and (fault := _rate(rate)):
                 return f"{name} of {cluster}: {fault}"
+    for name, judge in _NAMESPACE_FIELDS.items():
+        if answer.get(name) is not None and (fault := judge(answer[name])):
+            return f"{name}: {fault}"
     return None
 
 
 def _count(answer: Any) -> str | None:
-    return _object(answer) or (
-        None if _is_whole(answer.get("partitions", 0)) else "partitions is no whole number"
-    )
+    if fault := _object(answer):
+        return fault
+    count = answer.get("partitions", 0)
+    if not _is_whole(count):
+        return "partitions is no whole number"
+    # Each is asked about: a number beyond all reason would be asked about for ever.
+    return None if 0 <= count <= MOST_PARTITIONS else f"{str(count)[:20]} partitions"
 
 
 def _owner(answer: Any) -> str | None:
-    return None if isinstance(answer, dict | str) else f"{_kind(answer)} instead of a broker's addresses"
+    if not isinstance(answer, dict | str):
+        return f"{_kind(answer)} instead of a broker's addresses"
+    for url in [answer] if isinstance(answer, str) else [answer.get("httpUrl"), answer.get("httpUrlTls")]:
+        try:
+            urlsplit(url or "").netloc  # noqa: B018
+        except (ValueError, AttributeError, TypeError):
+            return "an address that is none"
+    return None
 
 
 def _is_whole(value: Any) -> bool:
@@ -97,13 +184,20 @@ _TOPIC_JUDGES: dict[str, Callable[[Any], str | None]] = {
     "topic_dispatch_rate": _rate,
     "topic_subscription_dispatch_rate": _rate,
     "topic_message_ttl": _whole,
-    "topic_backlog_quotas": _object,
-    "topic_retention": _object,
+    "topic_backlog_quotas": _quotas,
+    "topic_retention": _retention,
+}
+
+_NAMESPACE_FIELDS: dict[str, Callable[[Any], str | None]] = {
+    "replication_clusters": _texts,
+    "message_ttl_in_seconds": _whole,
+    "backlog_quota_map": _quotas,
+    "retention_policies": _retention,
 }
 
 _JUDGES: dict[str, Callable[[Any], str | None]] = {
-    "broker_configuration_runtime": _object,
-    "broker_dynamic_configuration": _object,
+    "broker_configuration_runtime": _settings,
+    "broker_dynamic_configuration": _settings,
     "broker_version": _text,
     "namespace": _namespace,
     "subscription_dispatch_rate": _rate,

@@ -18,14 +18,20 @@ DAY_MS = 24 * BLOCK_MS
 _UNITS_MS = {
     "ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": BLOCK_MS, "d": DAY_MS, "w": 7 * DAY_MS,
 }  # fmt: skip
-_DURATION = re.compile(r"(\d+)(ms|s|m|h|d|w)")
+_DURATION = re.compile(r"([0-9]{1,15})(ms|s|m|h|d|w)")
+#: The years 1 to 9999, which is what a date can say.
+_FIRST_MS, _AFTER_MS = -62_135_596_800_000, 253_402_300_800_000
+_LONGEST_TEXT = 80
 
 
 def parse_duration(text: str) -> int:
     """Milliseconds of a duration such as ``90s``, ``5m`` or ``1h30m``."""
-    if not text or not re.fullmatch(r"(?:\d+(?:ms|s|m|h|d|w))+", text):
+    if len(text) > _LONGEST_TEXT or not re.fullmatch(rf"(?:{_DURATION.pattern})+", text):
         raise InputError("A duration cannot be read", got=repr(text), expected="such as 90s, 5m or 1h30m")
-    return sum(int(count) * _UNITS_MS[unit] for count, unit in _DURATION.findall(text))
+    duration_ms = sum(int(count) * _UNITS_MS[unit] for count, unit in _DURATION.findall(text))
+    if duration_ms >= _AFTER_MS:
+        raise InputError("A duration is too long", got=repr(text), expected="less than 8,000 years")
+    return duration_ms
 
 
 def parse_time(text: str, *, now_ms: int) -> int:
@@ -42,10 +48,12 @@ def parse_time(text: str, *, now_ms: int) -> int:
     if text == "now":
         return now_ms
     if text.startswith("-") and not re.fullmatch(r"-\d+(\.\d+)?", text):
-        return now_ms - parse_duration(text[1:])
-    if re.fullmatch(r"\d+(\.\d+)?", text):
-        return round(float(text) * SECOND_MS)
+        return _between_years(now_ms - parse_duration(text[1:]), text)
     try:
+        if len(text) > _LONGEST_TEXT:
+            raise ValueError
+        if re.fullmatch(r"\d+(\.\d+)?", text):
+            return _between_years(round(float(text) * SECOND_MS), text)
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise InputError(
@@ -55,7 +63,13 @@ def parse_time(text: str, *, now_ms: int) -> int:
         ) from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return round(moment.timestamp() * SECOND_MS)
+    return _between_years(round(moment.timestamp() * SECOND_MS), text)
+
+
+def _between_years(time_ms: int, text: str) -> int:
+    if not _FIRST_MS <= time_ms < _AFTER_MS:
+        raise InputError("A time is out of range", got=repr(text), expected="a time of the years 1 to 9999")
+    return time_ms
 
 
 def check_range(start_ms: int, end_ms: int) -> None:

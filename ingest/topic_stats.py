@@ -45,23 +45,12 @@ def stats_rows(
     where = f"The stats of {topic} partition {partition}"
     try:
         stats = json.loads(body) if body else None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{where} are not JSON", got=str(error)) from None
     if stats is None:
         return []
     if not isinstance(stats, dict) or not isinstance(stats.get("subscriptions"), dict):
         raise InputError(f"{where} are no stats", got=body[:80], expected="an object with subscriptions")
-    rows = []
-    for name, sub in stats["subscriptions"].items():
-        try:
-            rows.append(_row(sub) | {"subscription": name, "owner_broker": stats.get("ownerBroker")})
-        except KeyError as missing:
-            raise InputError(
-                f"{where} lack a field",
-                got=f"subscription {name} without {missing.args[0]}",
-                expected="stats of Pulsar 4.0.4, 4.1 or newer",
-                fix="upgrade the broker; without the field the throttle counts come from Prometheus alone",
-            ) from None
     place = {
         "cluster": cluster,
         "namespace": namespace,
@@ -70,7 +59,25 @@ def stats_rows(
         "observed_ms": observed_ms,
         "date": date_of(observed_ms),
     }
-    return [place | row for row in rows]
+    rows = []
+    for name, sub in stats["subscriptions"].items():
+        try:
+            rows.append(place | _row(sub) | {"subscription": name, "owner_broker": stats.get("ownerBroker")})
+        except KeyError as missing:
+            raise InputError(
+                f"{where} lack a field",
+                got=f"subscription {name} without {missing.args[0]}",
+                expected="stats of Pulsar 4.0.4, 4.1 or newer",
+                fix="upgrade the broker; without the field the throttle counts come from Prometheus alone",
+            ) from None
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise InputError(f"{where} are no stats", got=f"subscription {name}: {error}") from None
+    try:
+        stats_table(rows)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        # A field of another kind, a number of more than 64 bits, half of a surrogate pair.
+        raise InputError(f"{where} are no stats", got=str(error)) from None
+    return rows
 
 
 def stats_table(rows: list[dict[str, Any]]) -> pa.Table:

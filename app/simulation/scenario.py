@@ -18,6 +18,7 @@ from throttlescope.models.throttling.bounds import check
 from throttlescope.models.throttling.kernel import engine as kernel
 from throttlescope.models.throttling.scenario import Broker
 from throttlescope.models.throttling.scenario.file import one_line
+from throttlescope.models.throttling.scenario.yaml_text import read_yaml
 from throttlescope.models.throttling.tdmq import ClusterScenario, PartitionScenario
 from throttlescope.models.throttling.tdmq import read_scenario as read_tdmq
 
@@ -139,7 +140,7 @@ def is_compiled() -> bool:
 
 def _fields(path: Path) -> dict:
     try:
-        fields = yaml.safe_load(path.read_text(encoding="utf-8"))
+        fields = read_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ScenarioError(
             f"{path}: the scenario file cannot be read", got=error.strerror or str(error)
@@ -149,7 +150,7 @@ def _fields(path: Path) -> dict:
     except yaml.MarkedYAMLError as error:
         place = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         raise ScenarioError(f"{path}: not YAML: {place}{error.problem or one_line(error)}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise ScenarioError(f"{path}: not YAML: {one_line(error)}") from error
     if not isinstance(fields, dict):
         kind = {"list": "a list", "NoneType": "nothing", "str": "a text"}.get(

@@ -36,6 +36,8 @@ _WHAT = "Pulsar's admin API"
 _SECRET = re.compile(r"password|secret|credential|token$|AuthenticationParameters$|privateKey", re.IGNORECASE)
 _NO_SECRET = re.compile(r"(Path|File|Name|Claim|Audience)$")
 _HIDDEN = "(hidden)"
+_BROKER = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+_MOST_BROKERS = 10_000
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,8 @@ class PulsarAdmin:
         bases = [base] if base else self.urls
         for i, one in enumerate(bases):
             try:
-                return self._get(one, path, params)
+                with self.access.hiding():
+                    return self._get(one, path, params)
             except _UnreachableError:
                 if i == len(bases) - 1:
                     raise
@@ -257,10 +260,10 @@ class _Collection:
         """Name (host:port of the web service) and address of every active broker."""
         given = {urlsplit(url).netloc: url for url in self.admin.urls}
         try:
-            names = json.loads(self.admin.get("/admin/v2/brokers"))
+            names = _broker_names(self.admin.get("/admin/v2/brokers"))
         except _UnreachableError:
             raise
-        except (SourceError, ValueError) as error:
+        except (SourceError, ValueError, RecursionError) as error:
             self._failed("brokers", self.web_address, error)
             names = list(given)
         scheme = urlsplit(self.admin.urls[0]).scheme
@@ -392,8 +395,25 @@ def _as_json(text: str) -> tuple[str, Any]:
         return "null", None
     try:
         return text, json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return json.dumps(text), text
+
+
+def _broker_names(text: str) -> list[str]:
+    """Names of brokers, host and port: they become addresses that our credentials are sent to, so nothing else may be in them.
+
+    Raises
+    ------
+    ValueError
+        It is no list of such names.
+    """
+    names = json.loads(text)
+    if not isinstance(names, list) or not names or len(names) > _MOST_BROKERS:
+        raise ValueError("no list of brokers")
+    for name in names:
+        if not isinstance(name, str) or not _BROKER.fullmatch(name):
+            raise ValueError(f"a broker named {str(name)[:80]!r}")
+    return names
 
 
 def _hidden(name: str, value: Any) -> Any:
@@ -404,5 +424,5 @@ def _reason(text: str) -> str:
     """What a broker gives as reason."""
     try:
         return str(json.loads(text)["reason"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return " ".join(text[:200].split())

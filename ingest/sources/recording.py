@@ -29,6 +29,9 @@ from throttlescope.ingest.times import date_of
 from throttlescope.ingest.topic_stats import stats_rows, stats_table
 
 FORMAT = 1
+#: Values of one column and group of ``samples.parquet`` that are believed: a hundred times what an hour of a large broker has.
+MOST_VALUES = 50_000_000
+_MOST_GROUPS = 100
 
 _SAMPLES = {
     "labels": pa.map_(pa.string(), pa.string()),
@@ -36,6 +39,10 @@ _SAMPLES = {
     "values": pa.list_(pa.float64()),
     "stale_ms": pa.list_(pa.int64()),
 }
+#: What reading files of any content ends with.
+_UNREADABLE = (
+    pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError, OSError,
+)  # fmt: skip
 _NEEDED = ("samples.parquet", "policies.jsonl", "topic_stats.jsonl", "truth.json")
 
 
@@ -146,7 +153,7 @@ def read_recording(folder: str | Path) -> Recording:
             _topic_stats(name, _lines(folder / "topic_stats.jsonl")),
             _truth(name, json.loads((folder / "truth.json").read_text())),
         )
-    except (pa.ArrowException, ValueError, KeyError, TypeError, OSError) as error:
+    except _UNREADABLE as error:
         raise InputError(
             f"The recording {folder.name} cannot be read",
             got=f"{type(error).__name__}: {error}",
@@ -187,7 +194,7 @@ def _about(folder: Path) -> dict[str, Any]:
             expected="a folder with recording.json and the files that it names",
             fix=f"name one of its folders: {', '.join(near)}" if near else None,
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(what, got=f"recording.json: {error}", expected="JSON") from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         found = about.get("format") if isinstance(about, dict) else type(about).__name__
@@ -226,7 +233,9 @@ def _check_files(folder: Path, files: dict[str, str]) -> None:
 @functools.lru_cache(maxsize=2)
 def _loaded(folder: str, checksum: str) -> tuple[pa.Table, dict[str, list[int]]]:
     """All series, and the rows of each metric; kept by checksum, because a task reads metric by metric."""
-    table = pq.read_table(Path(folder) / "samples.parquet")
+    file = pq.ParquetFile(Path(folder) / "samples.parquet")
+    _refuse_bomb(file.metadata)
+    table = file.read()
     if dict(zip(table.schema.names, table.schema.types, strict=True)).keys() != _SAMPLES.keys():
         raise ValueError(f"samples.parquet has columns {table.schema.names}")
     table = table.select(list(_SAMPLES)).cast(pa.schema(list(_SAMPLES.items()))).combine_chunks()
@@ -240,6 +249,19 @@ def _loaded(folder: str, checksum: str) -> tuple[pa.Table, dict[str, list[int]]]
     for row, pairs in enumerate(table["labels"].to_pylist()):
         rows_of.setdefault(dict(pairs).get(NAME_LABEL, ""), []).append(row)
     return table, rows_of
+
+
+def _refuse_bomb(metadata: pq.FileMetaData) -> None:
+    """A few bytes of Parquet may stand for billions of equal values: they are counted before they are read."""
+    for group in range(metadata.num_row_groups):
+        chunks = metadata.row_group(group)
+        for column in range(chunks.num_columns):
+            if chunks.column(column).num_values > MOST_VALUES:
+                raise ValueError(f"samples.parquet has more than {MOST_VALUES:,} values in a column")
+    if metadata.num_rows > MOST_VALUES or metadata.num_row_groups > _MOST_GROUPS:
+        raise ValueError(
+            f"samples.parquet has {metadata.num_rows:,} series in {metadata.num_row_groups:,} groups"
+        )
 
 
 def _range_of(table: pa.Table) -> tuple[int, int]:

@@ -368,8 +368,8 @@ def test_rows_that_fit_in_csv_may_be_too_many_for_json(written, nothing_runs):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("a: [1\n", "not YAML: line 2: expected ',' or ']'"),
-        ("a: b: c\n", "not YAML: line 1: mapping values are not allowed here"),
+        ("a: [1\n", "not YAML: line 2: did not find expected ',' or ']'"),
+        ("a: b: c\n", "not YAML: line 1: mapping values are not allowed in this context"),
         ("", "not a scenario; got nothing; expected fields"),
         ("- 1\n", "not a scenario; got a list"),
         ("billing\n", "not a scenario; got a text"),

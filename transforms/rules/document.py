@@ -18,6 +18,8 @@ import yaml
 _MOST_ALIASED = 100_000
 #: The format itself has six levels.
 _DEEPEST = 50
+#: Of a whole number of 64 bits, its sign and its base.
+_MOST_DIGITS = 80
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _STRING_TAG = "tag:yaml.org,2002:str"
 _WHOLE = re.compile(r"([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9][0-9]*)")
@@ -109,7 +111,8 @@ def parse_document(text: str) -> Node | None:
         mark = error.problem_mark or error.context_mark
         line = None if mark is None else mark.line + 1
         raise DocumentError("cannot be read as YAML", line, got=error.problem or error.context) from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        # Half of a surrogate pair is no letter: a browser may send one.
         raise DocumentError("cannot be read as YAML", None, got=str(error)) from error
 
 
@@ -233,7 +236,8 @@ def whole_of(node: Node | None, what: str) -> int | None:
     if text is None:
         return None
     digits = text.replace("_", "")
-    found = _WHOLE.fullmatch(digits)
+    # Python refuses thousands of digits with an error of its own.
+    found = _WHOLE.fullmatch(digits) if len(digits) <= _MOST_DIGITS else None
     value: int | None = None
     if node.plain and found:
         sign, body = found.groups()

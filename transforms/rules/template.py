@@ -20,6 +20,8 @@ _KEYWORDS = frozenset(
 #: What Prometheus declares before each text.
 _VARIABLES = ("$", "$labels", "$externalLabels", "$externalURL", "$value")
 _DEEPEST = 100
+#: Of a whole number of 64 bits, its sign and its base.
+_MOST_DIGITS = 80
 
 _SPACES = " \t\r\n"
 _TOKEN = re.compile(
@@ -438,7 +440,7 @@ def _check_number(text: str, *, imaginary: bool = False) -> None:
             _check_number(part, imaginary=True)
         return
     digits = text.replace("_", "")
-    if _WHOLE.fullmatch(text) and -(2**63) <= _whole(digits) < 2**64:
+    if len(digits) <= _MOST_DIGITS and _WHOLE.fullmatch(text) and -(2**63) <= _whole(digits) < 2**64:
         return
     # Digits alone that are no whole number, such as 089, are no fraction either.
     fraction = _FLOAT.fullmatch(text) and (imaginary or any(mark in text for mark in ".eE"))

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from throttlescope.ingest.errors import InputError
 from throttlescope.models.throttling.scenario.scenario import Scenario
+from throttlescope.models.throttling.scenario.yaml_text import read_yaml
 
 
 class ScenarioError(InputError):
@@ -33,8 +34,8 @@ def load_scenario(path: Path, *, named_as_file: bool = True) -> Scenario:
         One line with file, field and reason.
     """
     try:
-        scenario = Scenario.model_validate(yaml.safe_load(path.read_text()))
-    except (yaml.YAMLError, ValidationError, UnicodeDecodeError) as error:
+        scenario = Scenario.model_validate(read_yaml(path.read_text(encoding="utf-8")))
+    except (yaml.YAMLError, ValueError) as error:  # what is no UTF-8 and what does not fit are ValueErrors
         raise ScenarioError(f"{path.name}: {one_line(error)}") from error
     if named_as_file and scenario.name != path.stem:
         raise ScenarioError(f"{path.name}: name: {scenario.name} is not the file's name")

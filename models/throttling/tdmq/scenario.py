@@ -16,6 +16,7 @@ from throttlescope.models.throttling.scenario.file import ScenarioError, one_lin
 from throttlescope.models.throttling.scenario.limits import MAX_RATE
 from throttlescope.models.throttling.scenario.load import MAX_MESSAGE_BYTES, NAME
 from throttlescope.models.throttling.scenario.model import Model
+from throttlescope.models.throttling.scenario.yaml_text import read_yaml
 
 #: Both throttles count in windows of one second.
 WINDOW_US = 1_000_000
@@ -327,8 +328,8 @@ def load_scenario(path: Path) -> Scenario:
         One line with file, field and reason.
     """
     try:
-        scenario = read_scenario(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        scenario = read_scenario(read_yaml(path.read_text(encoding="utf-8")))
+    except (yaml.YAMLError, ValueError, OSError) as error:
         raise ScenarioError(f"{path.name}: {one_line(error)}") from error
     except ScenarioError as error:
         raise ScenarioError(f"{path.name}: {str(error).removesuffix('.')}") from error
