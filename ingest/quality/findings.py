@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -18,13 +18,16 @@ from throttlescope.ingest.errors import GateError
 from throttlescope.ingest.quality.checks import Check
 from throttlescope.ingest.quality.expectations import check_columns, failing
 from throttlescope.ingest.quality.frames import Frame
-from throttlescope.ingest.times import date_of
+from throttlescope.ingest.times import date_of, format_time
 
 #: Written by every gate: how much there was to check.
 PRESENT = Check("rows_present", "", "warning", "", "at least one row")
 
 #: Keys of rows with a fault that are kept per check and cluster, the worst first; ``rows`` says how many there are.
 KEPT_KEYS = 20
+
+#: Columns of a key that say in which hour a row lies.
+_HOURS = ("block_start_ms", "hour_ms")
 
 
 @dataclass(frozen=True)
@@ -37,17 +40,21 @@ class GateResult:
         Rows of ``quality``.
     stopped : bool
         An expectation of severity ``error`` does not hold.
+    first_ms : mapping of (gate, check, cluster) to int
+        Start of the first hour with a fault, where what was judged has hours.
     """
 
     rows: pa.Table
     stopped: bool
+    first_ms: Mapping[tuple[str, str, str | None], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[GateResult]) -> GateResult:
         """Several tables of one gate as one."""
         results = list(results)
         rows = [result.rows for result in results] or [TABLES["quality"].schema.empty_table()]
-        return cls(pa.concat_tables(rows), any(result.stopped for result in results))
+        first_ms = {name: hour_ms for result in results for name, hour_ms in result.first_ms.items()}
+        return cls(pa.concat_tables(rows), any(result.stopped for result in results), first_ms)
 
     def failures(self, severity: str | None = None) -> list[dict]:
         """Rows that do not hold, all or of one severity."""
@@ -56,15 +63,21 @@ class GateResult:
         ]
 
     def error(self) -> GateError:
-        """The error that a stopped run ends with; it names the first fault and counts the others."""
+        """The error that a stopped run ends with; it names the first fault and its hour, and counts the others.
+
+        The hour may lie before those that were asked for: a read begins in the hour before, for late scrapes.
+        """
         faults = self.failures("error")
         first = faults[0]
         others = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        hour_ms = self.first_ms.get((first["gate"], first["check"], first["cluster"]))
+        where = "" if hour_ms is None else f", first in the hour of {format_time(hour_ms)}"
+        then = "run again" if hour_ms is None else "run that hour again, then those behind it"
         return GateError(
-            f"The {first['gate']} gate stopped the run: {first['check']} in cluster {first['cluster']}{others}",
+            f"The {first['gate']} gate stopped the run: {first['check']} in cluster {first['cluster']}{where}{others}",
             got=first["observed"],
             expected=first["expected"],
-            fix=f"throttlescope quality --run {first['run_id']} shows all; repair what it names and run again",
+            fix=f"throttlescope quality --run {first['run_id']} shows all; repair what it names and {then}",
         )
 
 
@@ -123,6 +136,7 @@ def _judged(
         return _result([present | {"success": bool(may_be_empty), "observed": nothing}], stopped=False)
     wrong = failing(frame, checks)
     details = _details(frame, wrong, key)
+    first_ms: dict[tuple[str, str, str | None], int] = {}
     rows = [present | {"observed": f"{total} {row_word}"}]
     for check in checks:
         common = _row(check, gate, table, run_id, now_ms)
@@ -132,6 +146,8 @@ def _judged(
             continue
         for cluster, worst in details[check.name].items():
             first = worst[0]
+            if first["first_ms_"] is not None:
+                first_ms[gate, check.name, cluster] = first["first_ms_"]
             example = describe({name: first[name] for name in key}) | {check.column: first["faults_"]}
             if len(worst) > 1:
                 example["others"] = [
@@ -148,7 +164,9 @@ def _judged(
                     "example": json.dumps(example, sort_keys=True, ensure_ascii=False),
                 }
             )
-    return _result(rows, stopped=any(check.severity == "error" for check in wrong))
+    return replace(
+        _result(rows, stopped=any(check.severity == "error" for check in wrong)), first_ms=first_ms
+    )
 
 
 def _row(check: Check, gate: str, table: str, run_id: str, now_ms: int) -> dict:
@@ -199,14 +217,16 @@ def _not_judged(check: Check, aside: dict[str, int], total: int, row_word: str) 
 
 
 def _details(frame: Frame, wrong: Sequence[Check], key: list[str]) -> dict[str, dict[str, list[dict]]]:
-    """Per failing check and cluster its worst rows: key, ``faults_``, ``rows_`` and ``sum_``. One job for all checks."""
+    """Per failing check and cluster its worst rows: key, ``faults_``, ``rows_``, ``sum_`` and ``first_ms_``. One job for all checks."""
     if not wrong:
         return {}
     names = ", ".join(key)
+    hours = [name for name in key if name in _HOURS]
+    first = f"min({hours[0]}) OVER (PARTITION BY cluster)" if hours else "CAST(NULL AS BIGINT)"
     parts = [
         f"SELECT * FROM (SELECT '{check.name}' AS check_, cluster AS cluster_, {names}, "  # noqa: S608
         f"CAST({check.column} AS BIGINT) AS faults_, count(*) OVER (PARTITION BY cluster) AS rows_, "
-        f"CAST(sum({check.column}) OVER (PARTITION BY cluster) AS BIGINT) AS sum_, row_number() OVER "
+        f"CAST(sum({check.column}) OVER (PARTITION BY cluster) AS BIGINT) AS sum_, {first} AS first_ms_, row_number() OVER "
         f"(PARTITION BY cluster ORDER BY {check.column} DESC, {names}) AS rank_ FROM {{frame}} "
         f"WHERE {check.column} > 0) WHERE rank_ <= {KEPT_KEYS}"
         for check in wrong

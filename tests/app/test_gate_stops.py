@@ -8,10 +8,15 @@ from dataclasses import replace
 import pytest
 
 from tests.app.commands import throttlescope
+from tests.app.incremental import hour, put, scene
+from tests.ingest.quality.rows import hold
+from tests.lab.prometheus import running_prometheus, write_series
 from throttlescope.app.metrics.exposition import Exposition
 from throttlescope.app.web.data.snapshot import READ_TABLES, Snapshot
+from throttlescope.ingest.labels import LabelMapping, normalise
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import samples
+from throttlescope.ingest.times import BLOCK_MS, date_of, format_time
 from throttlescope.models.diagnosis import apply
 from throttlescope.transforms import signals
 
@@ -115,3 +120,58 @@ def test_what_a_gate_refuses_is_seen_by_nobody_and_the_next_run_repairs(tmp_path
     )
     assert rows_of(lake, "signals") == minutes
     assert seen(lake, now_ms) == good
+
+
+@pytest.mark.prometheus
+def test_a_bad_hour_is_named_by_the_next_one_too_and_once_it_is_mended_both_go_on(tmp_path):
+    """Hours as a schedule reads them. Samples of a series that the catalogue lacks are in the first; the source gets to know it later."""
+    lake = Lake(tmp_path / "lake")
+    lost, _ = scene(0, 1, subscriptions=("lost",))[-1]
+    with running_prometheus() as server:
+        for number in range(3):
+            # As they came: of a time that it got out of order a server does not name all labels.
+            put(server.url, number, number + 1)
+        bad = planted(lake, lost)
+
+        def ingested(number):
+            return throttlescope(
+                "ingest", "--since-watermark", "--start", hour(number) / 1000, "--end", hour(number + 1) / 1000,
+                "--prometheus", server.url, "--lake", lake.root, "--quiet",
+            )  # fmt: skip
+
+        named = f"series_in_catalogue in cluster prod, first in the hour of {format_time(hour(0))}"
+        # The second hour begins a quarter of an hour before itself, so it reads the bad one again.
+        for number in (0, 1):
+            stopped = ingested(number)
+            assert stopped.code == 3
+            assert named in stopped.line
+            assert "repair what it names and run that hour again, then those behind it" in stopped.line
+        # The third does not.
+        assert ingested(2).code == 0
+
+        # The source is mended: it knows the series. The hours are run again, the older one first.
+        write_series(server.url, bad)
+        for number in (0, 1):
+            done = ingested(number)
+            assert done.code == 0, done.err
+    done = throttlescope(
+        "diagnose", "--missed", "--start", hour(2) / 1000, "--end", hour(3) / 1000, "--lake", lake.root, "--format", "json",
+        "--quiet",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    also = json.loads(done.out)["missed"]["results"]
+    assert [(one["start_ms"], one["end_ms"]) for one in also] == [(hour(0), hour(2))]
+    judged = {file.minimum["window_start_ms"] // BLOCK_MS * BLOCK_MS for file in lake.files("verdicts")}
+    assert judged == {hour(0), hour(1), hour(2)}
+
+
+def planted(lake, labels):
+    """Samples of a series in the first hour, of which the catalogue knows nothing; what the source would have to hold."""
+    key = normalise(tuple(labels.items()), LabelMapping())
+    times_ms = [hour(0) + 5_000 + n * 15_000 for n in range(240)]
+    row = {
+        "series_id": key.series_id, "metric_name": labels["__name__"], "date": date_of(hour(0)), "cluster": key.cluster,
+        "shard": key.shard, "block_start_ms": hour(0), "timestamps_ms": times_ms, "values": [10.0] * 240, "stale_ms": [],
+    }  # fmt: skip
+    hold(lake, "samples", [row])
+    return [(labels, [(at_ms, 10.0) for at_ms in times_ms])]
