@@ -180,7 +180,7 @@ def test_who_loses_an_hour_is_told_and_the_winner_stays(tmp_path, monkeypatch, w
     mine, theirs = (table_of("verdicts", [verdict(0, backlog_entries=value)]) for value in (1.0, 2.0))
     where = {"time_column": "window_start_ms", "clusters": ["prod"], "start_ms": HOUR, "end_ms": HOUR + FIVE}
 
-    def slowly(root, rows, table, time_column):
+    def slowly(root, rows, table, time_column, expected=None):
         if rows is mine:
             replace_hours(Lake(tmp_path), theirs, "verdicts", run_id="theirs", **where)
         return write_hours_of(root, rows, table, time_column)
