@@ -18,7 +18,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage check format docs accuracy conformance lab bench screenshots notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage faults check format docs accuracy conformance lab bench screenshots notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -48,6 +48,7 @@ test: setup parts airflow-env ## every test, with a real broker, Prometheus, bro
 		part -m "broker and not study"; \
 		echo "Left out, each with a target of its own: tests/airflow/test_long.py (make test-airflow), tests/cluster/test_study.py (make" \
 			"test-cluster), backfills that are killed or overlap (make test-backfill), whole runs into a store that fails (make test-storage)," \
+			"thousands of kills, damaged files and reads beside writers (make faults)," \
 			"every recording and figure made anew (make lab, accuracy, conformance, bench)."; \
 		exit $$failed
 
@@ -62,6 +63,10 @@ test-storage: setup parts ## the lake on an object store at length: a store that
 
 test-backfill: setup parts ## backfills at length: killed while they read and compute, and two at once
 	@THROTTLESCOPE_REQUIRE=prometheus $(BIN)/python -m pytest -q --durations=12 tests/app/test_backfill_processes.py $(PYTEST_ARGS)
+
+faults: setup parts ## break everything on purpose, with a seed, and print what came of it (FAULTS="STUDY ... --seed N --instants N")
+	@THROTTLESCOPE_REQUIRE=prometheus $(BIN)/python -m pytest -q -m study tests/faults $(PYTEST_ARGS)
+	@$(BIN)/python -m tests.faults $(FAULTS)
 
 format: setup ## bring all files into style
 	@$(BIN)/ruff check --fix --quiet .
@@ -119,7 +124,7 @@ lock: setup ## resolve requirements.lock and airflow_dags/requirements.lock anew
 	@$(UV) $(COMPILE) --upgrade --output-file airflow_dags/requirements.lock airflow_dags/requirements.in
 
 clean: ## remove what was made here: environments, caches, the demo's lake
-	@rm -rf $(VENV) $(AIRFLOW_VENV) .demo .bench .lab .pytest_cache .ruff_cache .hypothesis *.egg-info build dist
+	@rm -rf $(VENV) $(AIRFLOW_VENV) .demo .bench .faults .lab .pytest_cache .ruff_cache .hypothesis *.egg-info build dist
 
 $(VENV)/installed: requirements.lock pyproject.toml
 	@test -x $(BIN)/python || { python="$(PYTHON)"; \

@@ -64,16 +64,19 @@ def print_history(table: str, changes: Sequence[Change]) -> None:
     )  # fmt: skip
 
 
-def print_faults(root: str, faults: Sequence[Fault]) -> None:
+def print_faults(root: str, faults: Sequence[Fault], *, quick: bool = False) -> None:
     """What is wrong, or that nothing is."""
     if not faults:
-        print(f"{root}: every file that a log names is there.")
+        more = "" if quick else ", as it was written, and as its table's contract and log say"
+        print(f"{root}: every file that a log names is there{more}.")
         return
     print_table(
         [("table", "left"), ("file", "left"), ("what", "left")],
         [[one.table, one.path or "-", one.what] for one in faults],
         title=f"{root}: {len(faults)} fault{'' if len(faults) == 1 else 's'}",
-        notes=["Bring the folder back from where it was copied, or read the sources into a new lake."],
+        notes=[
+            "throttlescope lake repair reads again what a source still has; or bring the folder back from where it was copied."
+        ],
         heads=2,
     )
 

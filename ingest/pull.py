@@ -408,7 +408,10 @@ def named_cluster(source: PrometheusSource, start_ms: int, end_ms: int, meter: M
     if theirs in mapping.external:
         return mapping
     pulsar = Selector((Matcher(NAME_LABEL, REGEX, "pulsar_.+"),))
-    names = source.api.label_values(theirs, [pulsar], start_ms, end_ms, meter)
+    # An hour in which nothing was scraped is empty, and not of a cluster without a name.
+    names = source.api.label_values(theirs, [pulsar], start_ms, end_ms, meter) or source.api.label_values(
+        theirs, [pulsar], start_ms - _NAMES_AROUND_MS, end_ms + _NAMES_AROUND_MS, meter
+    )
     if len(names) == 1:
         return replace(mapping, cluster=names[0])
     if not names:

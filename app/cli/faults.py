@@ -25,7 +25,7 @@ class WrappedError(ThrottlescopeError):
 
 
 def carried(error: Exception) -> ThrottlescopeError | None:
-    """The error of ours that an exception carries, or the fault of an object store or a full disk that it is; None for others."""
+    """The error of ours that an exception carries, or the fault of an object store, a full disk or a damaged file that it is; None for others."""
     from throttlescope.ingest.lake import full_disk
 
     text = str(error)
@@ -43,7 +43,10 @@ def carried(error: Exception) -> ThrottlescopeError | None:
             return told(error, _address_in(text))
     if full_disk.says_full(error):
         return full_disk.told(error)
-    return None
+    from throttlescope.ingest.lake.damage import told as told_as_damage
+
+    # Last, because it reads the file that is named.
+    return told_as_damage(text)
 
 
 def _address_in(text: str) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from throttlescope.app.cli.lake_repair import repair
 from throttlescope.app.cli.options import Config, Debug, Format, FormatOption, LakeFolder, Quiet
 
 Tables = Annotated[
@@ -22,7 +23,8 @@ def register(app: typer.Typer) -> None:
     family.command("history", short_help="Print the versions of a table: when, which run, what changed.")(
         history
     )
-    family.command("check", short_help="Say which files the logs name and are not there.")(check)
+    family.command("check", short_help="Hold every table against its contract, its log and its files.")(check)
+    family.command("repair", short_help="Read again and compute again what is missing or damaged.")(repair)
     family.command("compact", short_help="Put small files together.")(compact)
     family.command("expire", short_help="Remove hours that are older than an age.")(expire)
     family.command("vacuum", short_help="Delete files that no version names any more.")(vacuum)
@@ -78,25 +80,41 @@ def history(
 def check(
     lake: LakeFolder = None,
     table: Tables = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Compare names and sizes alone: no file is opened.")
+    ] = False,
     format: FormatOption = Format.table,
+    quiet: Quiet = False,
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Compare every file that the newest versions name with what is there: missing, or of another size.
+    """Hold the newest version of every table against its contract, its log and its files.
 
-    No file is opened, and nothing is changed. Exit code 1 where something is wrong.
+    Every file that it names is read whole and its bytes are held against its name, which is their hash; rows, columns, bounds and
+    partitions against what the log says; keys against each other. Commits and checkpoints of the logs are read. Nothing is changed. Exit
+    code 1 where something is wrong; throttlescope lake repair mends what can be mended.
     """
     from throttlescope.app.render import write_json
     from throttlescope.app.render_lake import print_faults
+    from throttlescope.app.render_progress import Progress
+    from throttlescope.ingest.contracts import TABLES
     from throttlescope.ingest.errors import EXIT_FAILED
     from throttlescope.ingest.lake.upkeep.check import check as faults_of
 
-    opened = _opened(config, lake)
-    faults = faults_of(opened, table)
+    opened, tables, faults = _opened(config, lake), known_tables(table) or list(TABLES), []
+    progress = Progress(len(tables), quiet=quiet or quick)
+    for name in tables:
+        with progress.step(f"checking {name}") as step:
+            faults += faults_of(
+                opened,
+                [name],
+                quick=quick,
+                progress=lambda files, total, step=step: step.note(f"{files} of {total} files"),
+            )
     if format is Format.json:
         write_json({"lake": opened.root, "faults": [one.to_row() for one in faults]})
     else:
-        print_faults(opened.root, faults)
+        print_faults(opened.root, faults, quick=quick)
     if faults:
         raise typer.Exit(EXIT_FAILED)
 
@@ -139,7 +157,7 @@ def compact(
     from throttlescope.ingest.times import parse_duration, parse_time
 
     opened, now_ms = _opened(config, lake), _now_ms()
-    tables = _known(table) or list(TABLES)
+    tables = known_tables(table) or list(TABLES)
     progress, done = Progress(len(tables), quiet=quiet or dry_run), []
     for name in tables:
         with progress.step(f"compacting {name}") as step:
@@ -197,7 +215,7 @@ def expire(
         raise InputError("--older-than is too short", got=older_than, expected="2d or more")
     opened = _opened(config, lake)
     gone = remove_older(
-        opened, now_ms - age_ms, run_id=_run_id("expire", now_ms), tables=_known(table), dry_run=not yes
+        opened, now_ms - age_ms, run_id=_run_id("expire", now_ms), tables=known_tables(table), dry_run=not yes
     )
     if format is Format.json:
         write_json({"lake": opened.root, "done": yes, "tables": [vars(one) for one in gone]})
@@ -242,7 +260,7 @@ def vacuum(
     from throttlescope.ingest.times import parse_duration
 
     opened, now_ms = _opened(config, lake), _now_ms()
-    keep_ms, tables = parse_duration(older_than), _known(table)
+    keep_ms, tables = parse_duration(older_than), known_tables(table)
     progress = Progress(3 if yes else 1, quiet=quiet)
     with progress.step("looking for files that nothing names") as step:
         found = upkeep.unnamed(opened, keep_ms, now_ms=now_ms, tables=tables, anyway=even_if_in_use)
@@ -279,7 +297,7 @@ def _opened(config, lake):
     return Lake(settings_with(config, {"lake": lake}).lake)
 
 
-def _known(tables: list[str] | None) -> list[str] | None:
+def known_tables(tables: list[str] | None) -> list[str] | None:
     import difflib
 
     from throttlescope.ingest.contracts import TABLES

@@ -16,6 +16,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.damage import DamagedLogError, is_of_the_log
 from throttlescope.ingest.lake.formats import check_readable
 from throttlescope.ingest.lake.storage import Storage
 
@@ -71,8 +72,21 @@ class DeltaTables:
         except TableNotFoundError:
             self._kept.pop(table, None)
             return None
+        except (DeltaError, ValueError) as error:
+            if version is not None or not self._is_damage(error):
+                raise
+            self._kept.pop(table, None)
+            raise DamagedLogError.of(table, error) from error
         check_readable(delta, TABLES[table])
         return delta
+
+    def _is_damage(self, error: Exception) -> bool:
+        if self._storage.is_remote:
+            from throttlescope.ingest.lake.store_errors import is_store_fault
+
+            if is_store_fault(error):
+                return False
+        return is_of_the_log(error)
 
     def _newest(self, table: str, uri: str) -> DeltaTable:
         delta = self._kept.get(table)

@@ -26,6 +26,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.lake.damage import UNREADABLE, DamagedFilesError, damaged
 from throttlescope.ingest.lake.delta import DeltaTables
 from throttlescope.ingest.lake.duck import from_table, reaches
 from throttlescope.ingest.lake.files import DataFile, NewFile, stats_columns, write_data_file
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
 
 # A loser of a race opens the table again and tries once more; each try takes milliseconds.
 _TRIES = 20
+
+#: What readers raise on a file that is gone or holds no Parquet: DuckDB many things, some without a class of their own.
+_UNREADABLE = (*UNREADABLE, duckdb.Error)
+_NO_FILES = (duckdb.ProgrammingError, duckdb.InterruptException, duckdb.OutOfMemoryException)
 
 #: Commits that are looked at first where one of a moment is looked for.
 _LOOKED_AT = 32
@@ -481,13 +486,18 @@ def read_files(
 
 @contextlib.contextmanager
 def naming_missing(table: str, files: list[DataFile]) -> Iterator[None]:
-    """Where reading files of a table fails within it because some are not there, say which."""
+    """Where reading files of a table fails within it because some are not there, or are damaged, say which."""
     try:
         yield
-    except (FileNotFoundError, duckdb.IOException) as error:
-        gone = _missing(files)
-        if gone:
+    except _UNREADABLE as error:
+        if isinstance(error, _NO_FILES) and not isinstance(error, duckdb.InvalidInputException):
+            raise
+        if gone := _missing(files):
             raise MissingFilesError.of(table, gone) from error
+        # Most readers name the file that they stopped at: only that one is read again then.
+        told = [file for file in files if file.relative_path in str(error)]
+        if broken := damaged(told or files):
+            raise DamagedFilesError.of(table, broken) from error
         raise
 
 

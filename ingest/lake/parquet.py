@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from throttlescope.ingest.lake.damage import UNREADABLE, telling
+
 _REMOTE = "s3://"
 
 
@@ -35,14 +37,31 @@ def parquet_file(path: str, **options: Any) -> pq.ParquetFile:
     ------
     FileNotFoundError
         The file is not there.
+    DamagedFilesError
+        It does not hold the bytes that were written.
     SourceError
         The object store does not answer or refuses.
     """
     if not is_remote(path):
-        return pq.ParquetFile(path, **options)
-    with told_as_store(path):
+        with telling(path):
+            return _File(path, path, **options)
+    with told_as_store(path), telling(path):
         # Columns are fetched together before any is decoded: a request each would cost a round trip each.
-        return pq.ParquetFile(_opened(path), pre_buffer=True, **options)
+        return _File(path, _opened(path), pre_buffer=True, **options)
+
+
+class _File(pq.ParquetFile):
+    """An open file that says so where it is damaged and that shows only when it is read; use it in ``with``."""
+
+    def __init__(self, path: str, source: str | pa.NativeFile, **options: Any) -> None:
+        super().__init__(source, **options)
+        self._path = path
+
+    def __exit__(self, kind: type | None, error: BaseException | None, *rest: object) -> None:
+        super().__exit__(kind, error, *rest)
+        if isinstance(error, UNREADABLE):
+            with telling(self._path):
+                raise error
 
 
 def read_parquet(
@@ -55,7 +74,7 @@ def read_parquet(
     """Rows of one file, with its own columns or some of them."""
     columns = None if columns is None else list(columns)
     if where is not None:
-        with told_as_store(path):
+        with told_as_store(path), telling(path):
             return dataset([path]).to_table(columns=columns, filter=where, use_threads=use_threads)
     with told_as_store(path), parquet_file(path) as file:
         return file.read(columns, use_threads=use_threads)

@@ -152,10 +152,16 @@ class LocalStorage(Storage):
         return True
 
     def put_content(self, relative_path: str, content: bytes | pa.Buffer) -> None:
+        path = self.address(relative_path)
         try:
-            # Whoever deletes what nothing names goes by the time: a file that is about to be named is young again.
-            os.utime(self.address(relative_path))
+            # A machine that lost its power may have kept a file's name and not all of its bytes.
+            is_whole = os.stat(path).st_size == len(content)
+            if is_whole:
+                # Whoever deletes what nothing names goes by the time: a file that is about to be named is young again.
+                os.utime(path)
         except OSError:
+            is_whole = False
+        if not is_whole:
             self.write(relative_path, content)
 
     def read(self, relative_path: str) -> bytes | None:

@@ -12,15 +12,21 @@ What was left by killed writers goes by the second rule alone: files without the
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.damage import ASIDE
 from throttlescope.ingest.lake.lake import Lake
 from throttlescope.ingest.lake.storage import StoredFile
-from throttlescope.ingest.lake.upkeep.log import commit_files, commits
+from throttlescope.ingest.lake.upkeep.log import commit_files, commits, log_folder
 from throttlescope.ingest.staging_lease import held
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 
@@ -203,11 +209,29 @@ def clean_log(lake: Lake, table: str) -> int:
             return 0
         before = len(commit_files(lake, table))
         delta.create_checkpoint()
+        _name_checkpoint(lake, table, delta.version())
         delta.cleanup_metadata()
         return before - len(commit_files(lake, table))
 
 
+def _name_checkpoint(lake: Lake, table: str, version: int) -> None:
+    """See that the log names its newest checkpoint.
+
+    Delta does not write one that is there already, nor then name it: whoever was killed in between would leave a name whose file goes
+    with the old commits.
+    """
+    folder = log_folder(table)
+    content = lake.storage.read(f"{folder}/{version:020}.checkpoint.parquet")
+    if content is None:
+        return
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        if json.loads(lake.storage.read(f"{folder}/_last_checkpoint") or b"")["version"] == version:
+            return
+    rows = pq.read_metadata(pa.BufferReader(content)).num_rows
+    lake.storage.write(f"{folder}/_last_checkpoint", json.dumps({"version": version, "size": rows}).encode())
+
+
 def _is_unfinished(relative_path: str) -> bool:
-    """Whether a file has not got its final name: ours begin with a dot, Delta's end in ``.tmp`` or ``#`` and a number."""
+    """Whether a file has no name that is read: ours begin with a dot, Delta's end in ``.tmp`` or ``#`` and a number; or it was set aside."""
     name = relative_path.rsplit("/", 1)[-1]
-    return name.startswith(".") or name.endswith(".tmp") or "#" in name
+    return name.startswith(".") or name.endswith((".tmp", ASIDE)) or "#" in name

@@ -1,0 +1,134 @@
+"""Whether a table's log is whole. In: a lake, a table, its files. Out: files of the log that cannot be read or do not fit together.
+
+Delta's log has no checksums. What can be held together is: every commit is JSON and none is left out between the oldest and the
+newest; every checkpoint is Parquet; and what the commits that are there have added and not removed is what the newest version names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.lake.lake import Lake
+from throttlescope.ingest.lake.storage import StoredFile
+from throttlescope.ingest.lake.upkeep.log import log_folder
+
+_COMMIT = re.compile(r"/(\d{20})\.json$")
+CHECKPOINT = re.compile(r"/(\d{20})\.checkpoint[^/]*\.parquet$")
+LAST_CHECKPOINT = "_last_checkpoint"
+
+
+def log_faults(lake: Lake, table: str, stored: Mapping[str, StoredFile]) -> list[tuple[str, str]]:
+    """Paths below the lake, each with what is wrong, in words."""
+    folder = f"{log_folder(table)}/"
+    paths = sorted(path for path in stored if path.startswith(folder))
+    commits = {int(match[1]): path for path in paths if (match := _COMMIT.search(path))}
+    checkpoints = {int(match[1]): path for path in paths if (match := CHECKPOINT.search(path))}
+    found = [
+        (path, fault)
+        for path in (*checkpoints.values(), f"{folder}{LAST_CHECKPOINT}")
+        if path in stored and (fault := checkpoint_fault(lake, path, checkpoints))
+    ]
+    actions: dict[int, list[dict[str, Any]]] = {}
+    for version, path in sorted(commits.items()):
+        content = lake.storage.read(path)
+        # Another process may clean the log up meanwhile.
+        if content is None:
+            continue
+        try:
+            actions[version] = read_actions(content)
+        except ValueError as error:
+            found.append((path, f"the commit of version {version} cannot be read: {error}"))
+    found += _holes(folder, commits, checkpoints)
+    return found or list(_unlike(lake, table, folder, actions))
+
+
+def read_actions(content: bytes) -> list[dict[str, Any]]:
+    """Delta's actions in a commit.
+
+    Raises
+    ------
+    ValueError
+        It is not JSON, one object a line, or says nothing.
+    """
+    actions = [json.loads(line) for line in content.decode().splitlines() if line.strip()]
+    if not actions:
+        raise ValueError("it is empty")
+    for action in actions:
+        for name in ("add", "remove"):
+            if not isinstance(action, dict) or not isinstance(action.get(name, {}), dict):
+                raise ValueError("an action is no object")
+            if name in action and not isinstance(action[name].get("path"), str):
+                raise ValueError(f"{name} without a path")
+    return actions
+
+
+def checkpoint_fault(lake: Lake, path: str, checkpoints: Mapping[int, str]) -> str | None:
+    """What is wrong with a checkpoint, or with the file that names the last one; None: nothing, or it has just gone."""
+    content = lake.storage.read(path)
+    if content is None:
+        return None
+    if path.endswith(LAST_CHECKPOINT):
+        try:
+            version = json.loads(content)["version"]
+        except (ValueError, KeyError, TypeError):
+            return "it does not say which checkpoint is the last one"
+        return (
+            None
+            if version in checkpoints
+            else f"it names the checkpoint of version {version}, which is not there"
+        )
+    try:
+        pq.read_table(pa.BufferReader(content))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        return f"the checkpoint cannot be read: {' '.join(str(error).split())[:160]}"
+    return None
+
+
+def _holes(
+    folder: str, commits: Mapping[int, str], checkpoints: Mapping[int, str]
+) -> Iterator[tuple[str, str]]:
+    """Commits that are not there although a newer one is, and that no checkpoint stands for: older ones may have been cleaned up."""
+    for version in range(max(checkpoints, default=-1) + 1, max(commits, default=0)):
+        if version not in commits:
+            yield f"{folder}{version:020}.json", f"the commit of version {version} is missing"
+
+
+def _unlike(
+    lake: Lake, table: str, folder: str, actions: Mapping[int, list[dict[str, Any]]]
+) -> Iterator[tuple[str, str]]:
+    if not actions:
+        return
+    newest = max(actions)
+    try:
+        version = lake.version(table)
+        # A commit that was made since then is not looked at.
+        files = [] if version is None else lake.files(table, version=newest)
+    except ThrottlescopeError:
+        return
+    named = {file.relative_path for file in files}
+    # Behind a commit that is not there nothing follows: old ones may have been cleaned up.
+    first = next(v for v in range(newest, -2, -1) if v - 1 not in actions)
+    actions = {version: some for version, some in actions.items() if version >= first}
+    state: dict[str, bool] = {}
+    for _, some in sorted(actions.items()):
+        for action in some:
+            # Removed and added again in one commit is there.
+            if "remove" in action:
+                state[action["remove"]["path"]] = False
+        for action in some:
+            if "add" in action:
+                state[action["add"]["path"]] = True
+    for path, is_there in sorted(state.items()):
+        if is_there != (path in named):
+            what = "names it no more" if is_there else "still names it"
+            yield (
+                f"{table}/{path}",
+                f"by the commits it was {'added' if is_there else 'removed'}, and version {newest} {what}",
+            )

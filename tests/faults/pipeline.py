@@ -1,0 +1,179 @@
+"""Study: the whole pipeline is killed, and run again. In: a seed. Out: whether every table is what an undisturbed run makes of it.
+
+The command itself runs, with Spark, as a process of its own; it and everything that it started gets SIGKILL: when a step is announced,
+right before or after a commit, or after a drawn time. Up to three of its runs are killed on the same lake, then it ends by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.app.incremental import DATA, hour, put, rows_of
+from tests.faults.killed_command import kill_session
+from tests.faults.study import Found, Study
+from tests.lab.prometheus import running_prometheus
+from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.upkeep.check import check
+
+RECORDING = "healthy-msg-50"
+HOURS = 2
+#: A slow machine with other work.
+_AT_MOST_S = 900
+#: What is compared beside what follows from samples; recordings bring these.
+_TABLES = (*DATA, "policies", "topic_stats", "truth")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A command, and what it makes undisturbed."""
+
+    name: str
+    arguments: tuple[str, ...]
+    whole: Path
+    steps: int
+    commits: int
+    seconds: float
+
+
+def run(
+    arguments: tuple[str, ...], lake: Path, at: str, killed_after_s: float | None = None
+) -> tuple[int, str]:
+    """Exit code and the end of stderr; -9 where it was killed."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.faults.killed_command", *arguments, "--lake", str(lake)],
+        env={**os.environ, "FAULT_AT": at}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        _, said = process.communicate(timeout=killed_after_s or _AT_MOST_S)
+    except subprocess.TimeoutExpired:
+        kill_session(process.pid)
+        _, said = process.communicate()
+    finally:
+        kill_session(process.pid)
+    return process.returncode, said[-2000:]
+
+
+@contextlib.contextmanager
+def opened(seed: int, instants: int, scratch: Path) -> Iterator[Iterator[tuple[str, Callable[[], Found]]]]:
+    with contextlib.ExitStack() as stack:
+        yield _instants(stack, seed, scratch)
+
+
+def _instants(
+    stack: contextlib.ExitStack, seed: int, scratch: Path
+) -> Iterator[tuple[str, Callable[[], Found]]]:
+    commands = [("run of a recording", ("run", "--recording", RECORDING))]
+    try:
+        server = stack.enter_context(running_prometheus())
+    except BaseException as error:  # pytest's skip is no Exception
+        print(f"without a Prometheus: {error}", file=sys.stderr)
+    else:
+        put(server.url, 0, HOURS)
+        over = (
+            "--prometheus",
+            server.url,
+            "--start",
+            str(hour(0) // 1000),
+            "--end",
+            str(hour(HOURS) // 1000),
+        )
+        commands += [
+            ("run of a Prometheus", ("run", *over)),
+            ("backfill", ("backfill", *over, "--chunk", "1h")),
+        ]
+    scenes = [_undisturbed(name, arguments, scratch) for name, arguments in commands]
+    # Every boundary of the first command comes before anything is drawn.
+    boundaries = iter([f"step {i}" for i in range(1, scenes[0].steps + 1)])
+    for number in itertools.count():
+        draw = random.Random(f"{seed} {number}")  # noqa: S311
+        scene = scenes[number % len(scenes)]
+        kills = []
+        for _ in range(3):
+            boundary = next(boundaries, None) if scene is scenes[0] else None
+            kills.append(boundary or _drawn(scene, draw))
+        name = f"lake {number}, {scene.name}: {', then '.join(kills)}"
+        yield name, lambda name=name, scene=scene, kills=kills: _lake(name, scene, kills, scratch / "killed")
+
+
+def _drawn(scene: Scene, draw: random.Random) -> str:
+    kind = draw.choice(("step", "commit", "time"))
+    if kind == "step":
+        return f"step {draw.randint(1, scene.steps)}"
+    if kind == "commit":
+        return f"commit {draw.randint(1, scene.commits)} {draw.choice(('before', 'after'))}"
+    return f"after {draw.uniform(0, scene.seconds):.2f} s"
+
+
+def _undisturbed(name: str, arguments: tuple[str, ...], scratch: Path) -> Scene:
+    whole, counts = scratch / f"whole-{name.replace(' ', '-')}", scratch / "counts.json"
+    started_s = time.monotonic()
+    code, said = run(arguments, whole, f"count {counts}")
+    if code:
+        raise RuntimeError(said)
+    counted = json.loads(counts.read_text())
+    return Scene(name, arguments, whole, counted["steps"], counted["commits"], time.monotonic() - started_s)
+
+
+def _lake(name: str, scene: Scene, kills: list[str], lake: Path) -> Found:
+    shutil.rmtree(lake, ignore_errors=True)
+    found, killed = Found(name), 0
+    for at in kills:
+        after_s = float(at.split()[1]) if at.startswith("after ") else None
+        code, said = run(scene.arguments, lake, at, after_s)
+        kind = (
+            "after a drawn time"
+            if after_s is not None
+            else "at a step"
+            if at.startswith("step")
+            else "around a commit"
+        )
+        if code == -9:
+            killed += 1
+            found.tally[f"{scene.name}, {kind}"] = found.tally.get(f"{scene.name}, {kind}", 0) + 1
+        elif code:
+            found.wrong.append(f"{at}: it failed by itself: {said.strip().splitlines()[-1]}")
+        found.wrong += [f"{at}: {fault}" for fault in _faults(lake)]
+    code, said = run(scene.arguments, lake, "")
+    if code:
+        found.wrong.append("repeated, it failed: " + (said.strip().splitlines() or [""])[-1])
+    for table in _TABLES:
+        one, other = rows_of(lake, table), rows_of(scene.whole, table)
+        found.lost += len(set(other) - set(one))
+        found.doubled += len(set(one) - set(other)) + len(one) - len(set(one))
+        if one != other:
+            found.wrong.append(f"{table}: {len(one)} rows, and {len(other)} undisturbed")
+    found.wrong += [f"repeated: {fault}" for fault in _faults(lake)]
+    # A run that was ready before its instant came is no kill.
+    found.counts = killed
+    return found
+
+
+def _faults(lake: Path) -> list[str]:
+    try:
+        return [
+            f"lake check: {fault.path or fault.table}: {fault.what}"
+            for fault in check(Lake(lake))
+            if fault.path
+        ]
+    except (ThrottlescopeError, OSError) as error:
+        return [f"not readable: {error}"]
+
+
+STUDY = Study(
+    "whole pipeline",
+    "after each kill every table is whole; run to its end, every table has the rows of an undisturbed run",
+    60,
+    opened,
+)

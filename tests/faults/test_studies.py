@@ -1,0 +1,107 @@
+"""The fault suite in short, with a seed: a few instants of each study. ``make faults`` runs them all."""
+
+import json
+
+import pytest
+
+from tests.faults import changes, commit_protocol, damage, page, readers, study
+from tests.faults.__main__ import table
+from tests.faults.studies import STUDIES
+from throttlescope.ingest.lake.lake import Lake
+
+
+def short(one, tmp_path, instants, kept=None):
+    return study.run(one, 1, instants, tmp_path, kept)
+
+
+@pytest.mark.skipif(
+    not changes.can_watch(), reason="the kernel does not tell of another process's calls here"
+)
+def test_a_writer_that_is_killed_at_any_call_leaves_a_whole_version(tmp_path):
+    line = short(commit_protocol.STUDY, tmp_path, 26)
+    assert (line.lost, line.doubled, line.torn, line.wrong) == (0, 0, 0, [])
+    assert line.instants >= 26
+    # Every operation was killed, and not always before the same call.
+    assert len([name for name in line.tally if not name.startswith("before")]) == len(
+        commit_protocol.OPERATIONS
+    )
+    assert len([name for name in line.tally if name.startswith("before")]) >= 4
+
+
+@pytest.mark.skipif(
+    not changes.can_watch(), reason="the kernel does not tell of another process's calls here"
+)
+def test_a_process_is_killed_before_the_change_that_was_asked_for(tmp_path):
+    paths = [tmp_path / f"file{i}" for i in range(3)]
+
+    def work():
+        for path in paths:
+            path.write_bytes(b"x")
+
+    whole = changes.run(work, str(tmp_path))
+    assert (whole.killed, whole.error) == (False, "")
+    assert {(one.call, one.path) for one in whole.changes} == {
+        (call, path.name) for path in paths for call in ("openat", "write")
+    }
+    for path in paths:
+        path.unlink()
+    ended = changes.run(work, str(tmp_path), kill_before=4)
+    assert (ended.killed, ended.changes[-1].call, ended.changes[-1].path) == (True, "write", "file1")
+    assert [path.read_bytes() if path.exists() else None for path in paths] == [b"x", b"", None]
+    assert "ZeroDivisionError" in changes.run(lambda: 1 / 0, str(tmp_path)).error
+
+
+def test_readers_beside_two_writers_see_whole_versions(tmp_path):
+    line = short(readers.STUDY, tmp_path, 300)
+    assert (line.torn, line.wrong, line.instants) == (0, [], 300)
+    assert line.tally["versions written meanwhile"] > 3
+
+
+def test_damage_is_named_and_mended_or_named_as_gone(tmp_path):
+    line = short(damage.STUDY, tmp_path, 40)
+    assert (line.lost, line.doubled, line.torn, line.wrong) == (0, 0, 0, [])
+    assert {name.split(":")[0] for name in line.tally} >= {"data file", "commit", "checkpoint", "repair"}
+
+
+def test_a_study_that_was_stopped_goes_on_where_it_was(tmp_path):
+    done = []
+
+    def found(number):
+        done.append(number)
+        return study.Found(f"number {number}", lost=number == 2)
+
+    def opened(seed, instants, scratch):
+        import contextlib
+
+        return contextlib.nullcontext((f"number {i}", lambda i=i: found(i)) for i in range(100))
+
+    one = study.Study("some", "all of it", 9, opened)
+    kept = tmp_path / "kept" / "some-1.jsonl"
+    assert short(one, tmp_path, 3, kept).instants == 3
+    with kept.open("a") as file:
+        file.write('{"instant": "number 3", "cou')
+    # What was cut off by a kill does not swallow what comes behind it.
+    line = short(one, tmp_path, 5, kept)
+    assert (done, line.instants, line.lost, line.holds) == ([0, 1, 2, 3, 4], 5, 1, False)
+    assert [text.split()[1] for text in table([line]).splitlines()[1:2]] == ["1"]
+    assert short(one, tmp_path, 5, kept).to_json() == line.to_json()
+    assert len(done) == 5
+
+
+def test_the_page_says_what_the_figures_say():
+    known = page.figures()
+    assert known.keys() <= STUDIES.keys()
+    assert page.PAGE.read_text() == page.filled(page.PAGE.read_text(), known)
+    assert all(json.dumps(one) for one in known.values())
+
+
+def test_a_lake_that_loses_rows_is_not_taken_for_whole(tmp_path, monkeypatch):
+    """The studies can fail: a reader that leaves a file out is found by all of them."""
+    files = Lake.files
+
+    def fewer(self, table, **asked):
+        found = files(self, table, **asked)
+        return found[:-1] if table == "verdicts" and len(found) > 4 else found
+
+    monkeypatch.setattr(Lake, "files", fewer)
+    assert short(readers.STUDY, tmp_path / "readers", 100).torn > 0

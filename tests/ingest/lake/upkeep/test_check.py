@@ -1,0 +1,195 @@
+"""What lake check finds, and what readers say of it: each kind of damage is named by the file or the table that has it."""
+
+import json
+
+import pytest
+
+from tests.ingest.lake.upkeep.made import BLOCK_MS, HOUR, add, rows_of, verdict
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.damage import DamagedFilesError, DamagedLogError, told
+from throttlescope.ingest.lake.files import write_data_file
+from throttlescope.ingest.lake.parquet import parquet_file, read_parquet
+from throttlescope.ingest.lake.upkeep.check import check
+from throttlescope.ingest.lake.upkeep.mend_log import ASIDE, mend_log
+from throttlescope.ingest.lake.upkeep.vacuum import clean_log, delete, unnamed
+
+
+@pytest.fixture
+def lake(tmp_path):
+    """Four hours of verdicts in four versions."""
+    found = Lake(tmp_path)
+    for hour in range(4):
+        add(found, "verdicts", [verdict(0, start_ms=HOUR + hour * BLOCK_MS)])
+    assert check(found) == []
+    return found
+
+
+def found_in(lake, **how):
+    return [(one.kind, one.path, one.what) for one in check(lake, ["verdicts"], **how)]
+
+
+def damage(lake, path, change):
+    whole = lake.storage.address(path)
+    with open(whole, "rb") as file:
+        content = file.read()
+    with open(whole, "wb") as file:
+        file.write(change(content))
+    return path
+
+
+def a_file(lake):
+    return f"verdicts/{min(file.relative_path for file in lake.files('verdicts'))}"
+
+
+def commit(version):
+    return f"verdicts/_delta_log/{version:020}.json"
+
+
+def test_a_changed_bit_is_found_by_the_name(lake):
+    # In the magic bytes at the end nobody who reads could miss it; in the middle only the name tells.
+    path = damage(lake, a_file(lake), lambda content: content[:40] + bytes([content[40] ^ 1]) + content[41:])
+    assert found_in(lake, quick=True) == []
+    ((kind, where, what),) = found_in(lake)
+    assert (kind, where) == ("damaged", path)
+    assert what == "its bytes are not those that were written, with 1 rows"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda add: add["stats"].update(numRecords=7), "1 rows, and the log says 7"),
+        (lambda add: add["stats"]["minValues"].update(window_start_ms=HOUR - 1), "and the log says from"),
+        (lambda add: add["partitionValues"].update(date="2026-11-21"), "and the log says 2026-11-21"),
+    ],
+)
+def test_what_the_log_says_of_a_file_is_held_against_the_file(lake, change, said):
+    def otherwise(content):
+        actions = [json.loads(line) for line in content.decode().splitlines()]
+        for action in actions:
+            if "add" in action:
+                action["add"]["stats"] = json.loads(action["add"]["stats"])
+                change(action["add"])
+                action["add"]["stats"] = json.dumps(action["add"]["stats"])
+        return "\n".join(map(json.dumps, actions)).encode()
+
+    damage(lake, commit(3), otherwise)
+    ((kind, path, what),) = found_in(lake)
+    assert (kind, path.split("/")[0]) == ("contradicts", "verdicts")
+    assert said in what
+
+
+def test_a_key_that_is_there_twice_is_found_in_two_files(lake):
+    add(lake, "verdicts", [verdict(0, start_ms=HOUR, backlog_entries=-7.0)])
+    ((kind, path, what),) = found_in(lake)
+    assert (kind, path) == ("repeated", None)
+    assert what.startswith("1 keys are there more than once, in 2 rows of cluster prod, date ")
+
+
+def test_a_commit_that_cannot_be_read_is_named_and_the_table_goes_back_before_it(lake):
+    path = damage(lake, commit(2), lambda content: content[: len(content) // 2])
+    assert ("log", path) in [one[:2] for one in found_in(lake)]
+    with pytest.raises(
+        DamagedLogError, match=r"The log of table verdicts is damaged; .*lake repair"
+    ) as error:
+        lake.read("verdicts")
+    assert error.value.exit_code == 1
+    assert mend_log(lake, "verdicts", dry_run=True) == mend_log(lake, "verdicts")
+    assert (lake.version("verdicts"), lake.read("verdicts").num_rows) == (1, 2)
+    assert check(lake) == []
+    assert lake.storage.exists(path + ASIDE)
+    assert mend_log(lake, "verdicts") == []
+
+
+def test_a_commit_that_is_missing_is_named(lake):
+    lake.storage.delete([commit(1)])
+    assert ("log", commit(1), "the commit of version 1 is missing") in found_in(lake)
+
+
+def test_a_checkpoint_that_is_damaged_is_done_without(lake):
+    rows = rows_of(lake, "verdicts")
+    clean_log(lake, "verdicts")
+    add(lake, "verdicts", [verdict(0, start_ms=HOUR + 5 * BLOCK_MS)])
+    damage(lake, f"verdicts/_delta_log/{3:020}.checkpoint.parquet", lambda content: content[:100])
+    assert next(one[0] for one in found_in(lake)) == "log"
+    (said,) = mend_log(lake, "verdicts")
+    assert said == "verdicts: 1 checkpoint set aside; its commits say the same"
+    assert check(lake) == []
+    assert set(rows) < set(rows_of(lake, "verdicts"))
+
+
+def test_a_log_that_is_damaged_from_its_first_commit_on_is_left_alone(lake):
+    damage(lake, commit(0), lambda content: b"{")
+    assert mend_log(lake, "verdicts") == []
+    assert [one for one in found_in(lake) if one[:2] == ("log", None)]
+
+
+def test_readers_name_a_file_that_they_cannot_read(lake):
+    path = damage(lake, a_file(lake), lambda content: content[:-40] + bytes(40))
+    address = lake.storage.address(path)
+
+    def opened():
+        with parquet_file(address) as file:
+            file.read()
+
+    def counted():
+        files = lake.files("verdicts")
+        with lake.counting("verdicts", files) as connection:
+            from throttlescope.ingest.lake.duck import from_files
+
+            connection.execute(f"SELECT count(*) FROM {from_files(files)}").fetchall()  # noqa: S608
+
+    for read in (lambda: lake.read("verdicts"), lambda: read_parquet(address), opened, counted):
+        with pytest.raises(DamagedFilesError) as error:
+            read()
+        assert path in str(error.value)
+        assert error.value.exit_code == 1
+        assert "lake repair" in str(error.value)
+    # What Spark says, and everybody else who names the file.
+    assert path in str(told(f"Error while reading file file://{address}."))
+    assert told("Error while reading file /nowhere/at/all.parquet") is None
+
+
+def test_a_fault_that_is_no_damage_is_not_taken_for_one(lake):
+    with (
+        pytest.raises(Exception, match="no_such_column") as error,
+        lake.counting("verdicts", lake.files("verdicts")) as connection,
+    ):
+        connection.execute("SELECT no_such_column FROM (SELECT 1)")
+    assert not isinstance(error.value, DamagedFilesError)
+
+
+def test_a_file_that_lost_its_end_with_the_power_is_written_anew(lake, tmp_path):
+    from tests.ingest.lake.upkeep.made import table_of
+
+    rows = table_of("verdicts", [verdict(0, start_ms=HOUR + 9 * BLOCK_MS)])
+    new = write_data_file(lake.root, "verdicts", rows)
+    (tmp_path / "verdicts" / new.relative_path).write_bytes(b"")
+    assert write_data_file(lake.root, "verdicts", rows) == new
+    lake.commit("verdicts", [new], run_id="again")
+    assert check(lake) == []
+
+
+def test_what_was_set_aside_goes_with_the_vacuum(lake):
+    damage(lake, commit(3), lambda content: b"")
+    mend_log(lake, "verdicts")
+    gone = unnamed(lake, 0, now_ms=4_000_000_000_000, anyway=True)
+    delete(lake, gone)
+    assert [file.relative_path for file in lake.storage.list() if file.relative_path.endswith(ASIDE)] == []
+    assert check(lake) == []
+
+
+def test_the_log_names_its_newest_checkpoint_after_a_kill_in_between(lake):
+    last = "verdicts/_delta_log/_last_checkpoint"
+    clean_log(lake, "verdicts")
+    before = lake.storage.read(last)
+    add(lake, "verdicts", [verdict(0, start_ms=HOUR + 5 * BLOCK_MS)])
+    clean_log(lake, "verdicts")
+    after = lake.storage.read(last)
+    # Killed between the two: the checkpoint is there, and the log still names the one before.
+    lake.storage.write(last, before)
+    lake.storage.delete([f"verdicts/_delta_log/{3:020}.checkpoint.parquet"])
+    assert found_in(lake) == [("log", last, "it names the checkpoint of version 3, which is not there")]
+    clean_log(lake, "verdicts")
+    named = json.loads(lake.storage.read(last))
+    assert (named["version"], named["size"]) == (4, json.loads(after)["size"])
+    assert check(lake) == []
