@@ -142,7 +142,8 @@ def parse_selector(text: str) -> Selector:
             "(": "a selector is a metric name and braces, not a function call",
             "}": "drop the extra brace",
         }
-        word = text[end:].split(None, 1)[0]
+        # Python knows more blanks than PromQL: there may be no word at all.
+        word = next(iter(text[end:].split(None, 1)), "")
         fix = hints.get(text[end]) or ("a selector takes no offset here" if word in ("offset", "@") else None)
         raise _error(text, end, "the end of the selector", fix)
     return selector

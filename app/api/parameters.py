@@ -31,6 +31,9 @@ _DURATION = re.compile(
     re.ASCII,
 )
 _UNITS_MS = (365 * 86_400_000, 7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1_000, 1)
+_GO_ESCAPES = {
+    "\\": "\\\\", '"': '\\"', "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v",
+}  # fmt: skip
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 
 
@@ -230,4 +233,14 @@ def _unescaped(text: bytes) -> bytes:
 
 def _quoted(text: str) -> str:
     shown = text if len(text) <= 200 else text[:199] + "…"
-    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + "".join(map(_go_quoted, shown)) + '"'
+
+
+def _go_quoted(char: str) -> str:
+    """A character as Go's ``%q`` writes it."""
+    if char in _GO_ESCAPES:
+        return _GO_ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

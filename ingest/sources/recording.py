@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -29,6 +30,8 @@ from throttlescope.ingest.times import date_of
 from throttlescope.ingest.topic_stats import stats_rows, stats_table
 
 FORMAT = 1
+#: No folder, nothing hidden, nothing that a file system would refuse.
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._ -]{0,200}")
 #: Values of one column and group of ``samples.parquet`` that are believed: a hundred times what an hour of a large broker has.
 MOST_VALUES = 50_000_000
 _MOST_GROUPS = 100
@@ -203,11 +206,13 @@ def _about(folder: Path) -> dict[str, Any]:
         )
     files = about.get("files")
     if not isinstance(about.get("name"), str) or not isinstance(files, dict) or set(_NEEDED) - set(files):
-        lacking = ", ".join(sorted(set(_NEEDED) - set(files or ()))) or "its name"
+        lacking = (
+            ", ".join(sorted(set(_NEEDED) - set(files if isinstance(files, dict) else ()))) or "its name"
+        )
         raise InputError(
             what, got=f"recording.json without {lacking}", expected="a name and the checksums of all files"
         )
-    if any("/" in name or "\\" in name or name.startswith(".") for name in files):
+    if not all(_FILE_NAME.fullmatch(name) and isinstance(sum_, str) for name, sum_ in files.items()):
         raise InputError(what, got="a file outside of the folder", expected="plain file names")
     return about
 

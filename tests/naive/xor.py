@@ -28,6 +28,8 @@ class Bits:
         while True:
             byte = self.take(8)
             value |= (byte & 0x7F) << shift
+            if value >= 1 << 64 or shift > 63:
+                raise ValueError("a number of more than 64 bits")
             if byte < 0x80:
                 return value
             shift += 7

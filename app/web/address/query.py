@@ -25,8 +25,10 @@ def link(path: str, pairs: list[tuple[str, str]]) -> str:
 
 def parts_of(query: str | None) -> dict[str, list[str]]:
     """Every part by its name, repeated ones in their order."""
+    # Half of a surrogate pair is no letter; as one, it would come back from a link as three.
+    text = (query or "").removeprefix("?").encode(errors="replace").decode()
     try:
-        return parse_qs((query or "").removeprefix("?"), max_num_fields=_MOST_PARTS)
+        return parse_qs(text, max_num_fields=_MOST_PARTS)
     except ValueError as error:
         raise InputError("The address has too many parts", expected=f"at most {_MOST_PARTS}") from error
 
