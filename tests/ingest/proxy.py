@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,21 +14,23 @@ import requests
 
 @dataclass
 class Reply:
-    """An answer on its way back; ``cut`` breaks it off after so many bytes."""
+    """An answer on its way back; ``cut`` breaks it off after so many bytes, ``again_s`` sends it again and again, so many seconds apart."""
 
     status: int
     headers: dict[str, str]
     body: bytes
     cut: int | None = None
+    again_s: float | None = None
 
 
 @dataclass
 class Proxy:
-    """What went through: paths in order, the most requests under way at once, the headers of each."""
+    """What went through: paths in order, the most requests under way at once, the headers and the body of each."""
 
     url: str
     paths: list[str] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    questions: list[bytes] = field(default_factory=list)
     most_at_once: int = 0
 
 
@@ -50,6 +53,7 @@ def proxy(
                 seen.most_at_once = max(seen.most_at_once, under_way)
                 seen.paths.append(self.path)
                 seen.headers.append(dict(self.headers))
+                seen.questions.append(question)
             try:
                 reply = self._forwarded(question)
                 reply = spoil(self.path, reply) or reply
@@ -79,10 +83,21 @@ def proxy(
             body = reply.body if reply.cut is None else reply.body[: reply.cut]
             if body:
                 self.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n")
+            if reply.again_s is not None:
+                self._repeat(body, reply.again_s)
             if reply.cut is None:
                 self.wfile.write(b"0\r\n\r\n")
             else:
                 self.close_connection = True
+
+        def _repeat(self, body: bytes, every_s: float) -> None:
+            """Until the other side has gone, or the test is long over."""
+            until_s = time.monotonic() + 120
+            with contextlib.suppress(OSError):
+                while time.monotonic() < until_s:
+                    time.sleep(every_s)
+                    self.wfile.write(f"{len(body):x}\r\n".encode() + body + b"\r\n")
+            self.close_connection = True
 
         def log_message(self, *_: object) -> None:
             pass

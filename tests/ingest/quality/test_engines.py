@@ -1,10 +1,13 @@
 """Spark's tasks and this process count the same: every gate on one lake with faults in every table, both ways."""
 
+import pyarrow as pa
 import pytest
 
 from tests.ingest.quality.rows import HOUR, answer, block, catalogue, hold, limits, signal, stats, verdict
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import frames, samples
+from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.expectations import failing
 from throttlescope.ingest.quality.gates import GATES
 from throttlescope.ingest.times import BLOCK_MS
 
@@ -85,3 +88,32 @@ def test_both_ways_find_the_same(spark, tmp_path, monkeypatch):
         "subscriptions_judged",
     }  # fmt: skip
     assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0
+
+
+@pytest.mark.spark
+def test_what_is_counted_on_spark_is_counted_once(spark, tmp_path):
+    """Great Expectations asks for a column at a time, and what failed is asked again: rows are not read for each of them."""
+
+    def faults(number, folder):
+        with open(f"{folder}/{number}", "a") as file:
+            file.write("read\n")
+        yield pa.record_batch(
+            [pa.array(["c"]), pa.array([number]), pa.array([0])], names=["cluster", "a", "b"]
+        )
+
+    schema = pa.schema([("cluster", pa.string()), ("a", pa.int64()), ("b", pa.int64())])
+    tasks = [{"number": number, "folder": str(tmp_path)} for number in range(3)]
+    frame = frames.mapped(spark, tasks, faults, schema, rows=10**9)
+    checks = [
+        Check("a_is_zero", "a", "error", "faults", "none"),
+        Check("b_is_zero", "b", "warning", "faults", "none"),
+    ]
+    assert frame.query("SELECT sum(a) AS a FROM {frame}") == [{"a": 3}]
+    assert [check.name for check in failing(frame, checks)] == ["a_is_zero"]
+    assert frame.query("SELECT count(*) AS n FROM {frame} WHERE a > 0") == [{"n": 2}]
+    frame.close()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        f"{n}": "read\n" for n in range(3)
+    }
+    assert spark.sparkContext._jsc.getPersistentRDDs().size() == 0
+    assert not [one for one in spark.catalog.listTables() if one.name.startswith("counted_")]
