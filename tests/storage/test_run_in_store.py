@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 
 import pytest
 import requests
@@ -75,6 +78,46 @@ def test_no_secret_is_in_the_lake(object_store, lakes):
     text = repr(Lake(lakes[1]).read("ingest_runs").to_pylist())
     assert lakes[1] in text or "settings" in text
     assert not [secret for secret in secrets if secret in text]
+
+
+#: Reads a table by Spark's tasks, once as Spark's rows and once in groups of Python's own, with Spark's event log on.
+_LOGGED = """
+import sys
+from throttlescope.app.cli.settings import SourceFlags, settings_with
+from throttlescope.app.spark import start_spark
+from throttlescope.ingest.lake import Lake
+
+lake, events = sys.argv[1:]
+conf = {
+    "spark.eventLog.enabled": "true", "spark.eventLog.dir": events, "spark.eventLog.compress": "false",
+    "spark.control.word": "seen by the log",
+}
+settings = settings_with(None, {"lake": lake, "spark": {"master": "local[1]", "conf": conf}}, SourceFlags())
+session = start_spark(settings)
+rows = Lake(lake).spark(session, "signals")
+found = rows.groupBy("subscription").applyInArrow(lambda group: group.select(["minute_ms"]), "minute_ms long")
+print(rows.count(), found.count())
+session.stop()
+"""
+
+
+def test_no_secret_is_in_sparks_event_log(object_store, lakes, tmp_path):
+    """It holds settings, properties, plans and what was sent along with tasks, and often goes to a server that many read."""
+    events = tmp_path / "events"
+    events.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", _LOGGED, lakes[1], events.as_uri()],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    rows = Lake(lakes[1]).read("signals").num_rows
+    assert (done.returncode, done.stdout) == (0, f"{rows} {rows}\n"), done.stderr
+    text = "".join(file.read_text() for file in events.rglob("*") if file.is_file())
+    assert "seen by the log" in text
+    assert {"SparkListenerSQLExecutionStart", "SparkListenerTaskEnd", "FlatMapGroupsInArrow"} <= set(
+        re.findall(r"\w+", text)
+    )
+    for name in ("AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID"):
+        assert object_store.environment[name] not in text, name
 
 
 def test_commands_answer_the_same(object_store, lakes):
