@@ -136,21 +136,24 @@ def measure(samples: int, hours: int, runs: int) -> dict:
     }
 
 
-def series(partitions: int, scrapes: int) -> Iterator[tuple[dict[str, str], np.ndarray, np.ndarray]]:
+def series(
+    partitions: int, scrapes: int, step_ms: int = STEP_MS
+) -> Iterator[tuple[dict[str, str], np.ndarray, np.ndarray]]:
     """What a broker with four-partition topics exposes: rising counters, gauges that wander, rates that stand for a minute."""
     generator = np.random.default_rng(2026)
     target = {"job": "broker", "instance": "10.0.0.7:8080", "cluster": "bench"}
     # A target's scrapes share their times, which jitter by a few milliseconds; none is at the very start of the range, where
     # the client leaves a sample out (its windows are open on the left).
-    times = START_MS + np.arange(scrapes) * STEP_MS + generator.integers(1, 5, scrapes)
+    times = START_MS + np.arange(scrapes) * step_ms + generator.integers(1, 5, scrapes)
 
     def values(metric: str) -> np.ndarray:
         if metric.endswith(("_total", "_events")):
             return np.cumsum(generator.poisson(900 if "_total" in metric else 1.2, scrapes)).astype(float)
         if "rate" in metric or "throughput" in metric:
             # The broker truncates to three decimals and computes anew every 60 s.
-            steps = np.floor(generator.normal(900, 30, scrapes // 4 + 1) * 1000) / 1000
-            return np.repeat(steps, 4)[:scrapes]
+            stands = max(1, 60_000 // step_ms)
+            steps = np.floor(generator.normal(900, 30, scrapes // stands + 1) * 1000) / 1000
+            return np.repeat(steps, stands)[:scrapes]
         if metric.endswith("consumers_count"):
             return np.full(scrapes, 2.0)
         return np.maximum(0, np.cumsum(generator.integers(-400, 410, scrapes))).astype(float)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+#: Lines of ``/proc/PID/status``.
+_PEAK, _NOW = "VmHWM:", "VmRSS:"
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -13,26 +15,30 @@ def cpu_s(pid: int) -> float:
     return sum(_cpu_s(one) for one in (pid, *descendants(pid)))
 
 
-def memory_mb(pid: int) -> dict[str, float]:
-    """Peak so far of a ``process``, and of Spark below it: the ``jvm``, and all Python ``workers`` together."""
-    found = {"process": peak_mb(pid)}
+def memory_mb(pid: int, *, peak: bool = True) -> dict[str, float]:
+    """Resident memory of a ``process``, and of Spark below it: the ``jvm``, and all Python ``workers`` together.
+
+    Parameters
+    ----------
+    peak : bool
+        The peak so far; otherwise what is resident now.
+    """
+    field = _PEAK if peak else _NOW
+    found = {"process": _resident_mb(pid, field)}
     for one in descendants(pid):
         try:
-            name, peak = Path(f"/proc/{one}/comm").read_text().strip(), peak_mb(one)
+            name, mb = Path(f"/proc/{one}/comm").read_text().strip(), _resident_mb(one, field)
         except OSError:
             continue
         kind = "jvm" if name == "java" else "workers" if name.startswith("python") else None
         if kind:
-            found[kind] = round(found.get(kind, 0.0) + peak, 1)
+            found[kind] = round(found.get(kind, 0.0) + mb, 1)
     return found
 
 
 def peak_mb(pid: int) -> float:
     """Peak of the resident memory of one process."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return round(int(line.split()[1]) / 1024, 1)
-    return 0.0
+    return _resident_mb(pid, _PEAK)
 
 
 def descendants(pid: int) -> list[int]:
@@ -47,6 +53,13 @@ def descendants(pid: int) -> list[int]:
             found += children
             todo += children
     return found
+
+
+def _resident_mb(pid: int, field: str) -> float:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(field):
+            return round(int(line.split()[1]) / 1024, 1)
+    return 0.0
 
 
 def _cpu_s(pid: int) -> float:
