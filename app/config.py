@@ -11,6 +11,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
@@ -118,6 +119,16 @@ class Access(_Section):
         {}, description="header name to the environment variable with its value"
     )
     timeout: DurationMs = Field(60_000, validate_default=False, description="longest wait for an answer")
+    longest_answer: DurationMs = Field(
+        900_000,
+        validate_default=False,
+        description="longest time that an answer may take until its last byte",
+    )
+    max_answer_bytes: int = Field(
+        1 << 28,
+        gt=0,
+        description="most bytes of an answer that is held as a whole; one that is read as it comes may have sixteen times as many",
+    )
 
     @model_validator(mode="after")
     def _one_way_in(self) -> Access:
@@ -163,6 +174,8 @@ class Access(_Section):
                 for name in ("ca_file", "cert_file", "key_file")
             },
             timeout_s=self.timeout / SECOND_MS,
+            longest_answer_s=self.longest_answer / SECOND_MS,
+            max_answer_bytes=self.max_answer_bytes,
         )
 
     def all_headers(self) -> dict[str, SecretStr]:
@@ -187,6 +200,13 @@ class PrometheusSource(Access):
         None,
         description="how long it keeps samples, for a server that does not say; gaps are tried again so long",
     )
+    max_series: int = Field(
+        1_000_000, gt=0, description="most series that one read (a metric and some hours) may bring"
+    )
+
+    def access(self) -> HttpAccess:
+        """As of any server, with the bound of a read."""
+        return replace(super().access(), max_series=self.max_series)
 
 
 class PulsarAdminSource(Access):
@@ -344,13 +364,17 @@ def load_settings(path: Path | None, flags: Mapping[str, Any] | None = None) -> 
     where = str(path) if path else "flags"
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8")) if path else {}
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{where} is not TOML", got=str(error), fix="correct that line") from None
+        anchored = _anchored(values, path.absolute().parent) if path else {}
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{where} cannot be read", got=str(error)) from None
+    except ValueError as error:
+        # Beside what it calls a decoding error: numbers of thousands of digits.
+        raise InputError(f"{where} is not TOML", got=str(error), fix="correct that line") from None
+    except RecursionError:
+        raise InputError(f"{where} is nested too deeply", fix="see docs/reference/configuration.md") from None
 
     class FromFile(Settings):
-        _file_values: ClassVar[dict[str, Any]] = _anchored(values, path.absolute().parent) if path else {}
+        _file_values: ClassVar[dict[str, Any]] = anchored
 
     try:
         return FromFile(**_without_none(flags or {}))
@@ -440,9 +464,16 @@ def _anchored(values: dict[str, Any], folder: Path) -> dict[str, Any]:
         elif isinstance(value, str) and name in ("lake", "package") and "://" in value:
             pass  # In an object store, or somewhere that Spark reads by itself.
         elif isinstance(value, str) and (name in ("lake", "package") or name.endswith("_file")):
-            value = str(folder / Path(value).expanduser())
+            value = str(folder / _home_path(name, value))
         anchored[name] = value
     return anchored
+
+
+def _home_path(name: str, text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise InputError(f"{name}: there is no such home folder", got=text) from None
 
 
 def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:

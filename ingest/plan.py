@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from dataclasses import asdict, dataclass
 
@@ -16,6 +17,7 @@ import numpy as np
 from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.selector import EQUAL, NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.series import Meter
+from throttlescope.ingest.sources.json_shapes import number_of
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS, check_range, format_time
 from throttlescope.ingest.wanted import Wanted
@@ -143,7 +145,9 @@ def _counts(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, mete
             found = api.query(f"count by (__name__) ({Selector((any_name, *rest))})", moment, meter)
             for item in found:
                 name = item["metric"].get(NAME_LABEL, "")
-                largest[name] = max(largest.get(name, 0), int(float(item["value"][1])))
+                count = number_of(item)
+                if math.isfinite(count):
+                    largest[name] = max(largest.get(name, 0), int(count))
         for name, count in largest.items():
             counts[name] = counts.get(name, 0) + count
     return counts

@@ -5,18 +5,22 @@ Secrets live in this object and in the session's headers. They are in no message
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
 from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.sources.bounded import BoundedAdapter, public_url
 
 CONNECT_TIMEOUT_S = 10.0
+#: Series of one read: each takes about a kilobyte until its samples are written.
+MAX_SERIES = 1_000_000
 
 #: What a request or the reading of its answer can end with.
 TRANSPORT_ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
@@ -24,6 +28,10 @@ TRANSPORT_ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, OSE
 
 class BrokenStreamError(SourceError):
     """An answer broke off or came damaged: another try may bring it whole."""
+
+
+class TooManySeriesError(SourceError):
+    """A read brings more series than we hold in memory; less may be asked for."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +52,12 @@ class Access:
         PEM files: authorities to trust, our certificate, its key.
     timeout_s : float
         Longest wait for the next bytes of an answer.
+    longest_answer_s : float
+        Longest time that an answer may take from its head to its last byte.
+    max_answer_bytes : int
+        Most bytes that an answer may have, unpacked; one that is read as it comes may have sixteen times as many.
+    max_series : int
+        Most series that one read may bring.
     """
 
     username: str | None = None
@@ -55,6 +69,9 @@ class Access:
     cert_file: str | None = None
     key_file: str | None = None
     timeout_s: float = 60.0
+    longest_answer_s: float = 900.0
+    max_answer_bytes: int = 1 << 28
+    max_series: int = MAX_SERIES
 
     def __repr__(self) -> str:
         if self.token:
@@ -69,6 +86,26 @@ class Access:
     def timeout(self) -> tuple[float, float]:
         """Seconds for the connection and for each wait for bytes, as ``requests`` takes them."""
         return (min(CONNECT_TIMEOUT_S, self.timeout_s), self.timeout_s)
+
+    @contextlib.contextmanager
+    def hiding(self) -> Iterator[None]:
+        """Leave our secrets out of what is said when something fails: a proxy's page of errors may repeat what it was sent."""
+        try:
+            yield
+        except SourceError as error:
+            secrets = self._secrets()
+            if not any(secret in str(error) for secret in secrets):
+                raise
+            said = [_without(secrets, getattr(error, name)) for name in ("what", "got", "expected", "fix")]
+            raise type(error)(said[0], got=said[1], expected=said[2], fix=said[3]) from None
+
+    def _secrets(self) -> list[str]:
+        """What must not be shown, the longest first."""
+        found = [*self.headers.values(), self.token, self.password]
+        if self.username:
+            basic = f"{self.username}:{self.password or ''}".encode()
+            found.append(base64.b64encode(basic).decode())
+        return sorted({one for one in found if one and len(one) > 3}, key=len, reverse=True)
 
     def session(self, *, retries: int = 2, redirects_inside: bool = False) -> requests.Session:
         """A session that carries all of this.
@@ -94,8 +131,36 @@ class Access:
         session.verify = (self.ca_file or True) if self.verify else False
         if self.cert_file:
             session.cert = (self.cert_file, self.key_file) if self.key_file else self.cert_file
-        mount(session, retries)
+        self.mount(session, retries)
         return session
+
+    def mount(self, session: requests.Session, retries: int) -> None:
+        """Put our adapter in front. Called again after a client that mounts its own."""
+        retry = Retry(
+            total=retries,
+            connect=retries,
+            read=0,
+            status=retries,
+            other=0,
+            backoff_factor=0.5,
+            backoff_max=5,
+            status_forcelist=(429, 503),
+            allowed_methods=None,
+            raise_on_status=False,
+            respect_retry_after_header=False,
+        )
+        for prefix in [*session.adapters, "http://", "https://"]:
+            session.mount(
+                prefix, BoundedAdapter(self.max_answer_bytes, self.longest_answer_s, max_retries=retry)
+            )
+
+
+def _without(secrets: list[str], text: object) -> str | None:
+    if text is None:
+        return None
+    for secret in secrets:
+        text = str(text).replace(secret, "(hidden)")
+    return text
 
 
 class _InsideSession(requests.Session):
@@ -112,25 +177,6 @@ class _NoNetrc(requests.auth.AuthBase):
         return request
 
 
-def mount(session: requests.Session, retries: int) -> None:
-    """Put our adapter in front. Called again after a client that mounts its own."""
-    retry = Retry(
-        total=retries,
-        connect=retries,
-        read=0,
-        status=retries,
-        other=0,
-        backoff_factor=0.5,
-        backoff_max=5,
-        status_forcelist=(429, 503),
-        allowed_methods=None,
-        raise_on_status=False,
-        respect_retry_after_header=False,
-    )
-    for prefix in [*session.adapters, "http://", "https://"]:
-        session.mount(prefix, HTTPAdapter(max_retries=retry))
-
-
 def clean_url(url: str) -> str:
     """The address without a trailing slash; refuses what cannot be one, and passwords inside.
 
@@ -138,7 +184,13 @@ def clean_url(url: str) -> str:
     ------
     InputError
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        # Not told back: what cannot be taken apart may hold a password.
+        raise InputError(
+            "An address cannot be read", got="brackets or letters that no host has", expected="such as http://prometheus:9090"
+        ) from None  # fmt: skip
     if parts.username or parts.password:
         raise InputError(
             "An address carries a password",
@@ -156,11 +208,13 @@ def clean_url(url: str) -> str:
     return url.split("?", 1)[0].split("#", 1)[0].rstrip("/")
 
 
-def public_url(url: str) -> str:
-    """The address as it may be shown: no user, password or query."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+def too_many_series(where: str, most: int) -> TooManySeriesError:
+    """The error of a read that brings ever more series."""
+    return TooManySeriesError(
+        f"A read of {where} brings too many series",
+        got=f"more than {most:,}",
+        fix="narrow it with --match, or raise max_series of that Prometheus in the configuration",
+    )
 
 
 def explain(error: Exception, what: str, url: str, access: Access) -> SourceError:
@@ -183,14 +237,8 @@ def explain(error: Exception, what: str, url: str, access: Access) -> SourceErro
     if isinstance(error, requests.exceptions.ChunkedEncodingError | urllib3.exceptions.ProtocolError):
         return BrokenStreamError(
             f"{what} at {url} broke off in the middle of an answer",
-            got=_reason(error),
+            got="the connection was closed before its end",
             fix="run the command again; it goes on where it stopped",
-        )
-    if isinstance(error, requests.exceptions.RetryError):
-        return SourceError(
-            f"{what} at {url} is overloaded",
-            got=_reason(error),
-            fix="try again later, or lower max_concurrent_reads",
         )
     if isinstance(error, requests.exceptions.InvalidURL | requests.exceptions.InvalidSchema):
         return SourceError(f"{what}: the address {url} cannot be used", fix="write it as http://host:port")
@@ -211,9 +259,11 @@ def check_answer(answer: requests.Response, what: str) -> None:
     Raises
     ------
     SourceError
-        401, 403, 407: refused. HTML where data should be: a login page or another program.
+        401, 403, 407: refused. 429: it has been asked several times, as :meth:`Access.session` does.
     """
     url = public_url(answer.url)
+    if answer.status_code == 429:
+        raise overloaded(answer, what)
     if answer.status_code == 401:
         raise SourceError(
             f"{what} at {url} wants authentication",
@@ -226,6 +276,15 @@ def check_answer(answer: requests.Response, what: str) -> None:
             got=f"{answer.status_code} {answer.reason}",
             fix="give credentials that may read it, and the tenant header if it needs one",
         )
+
+
+def overloaded(answer: requests.Response, what: str) -> SourceError:
+    """What is said when a server has asked for patience more often than we ask again."""
+    return SourceError(
+        f"{what} at {public_url(answer.url)} is overloaded",
+        got=f"{answer.status_code} {answer.reason}, several times",
+        fix="try again later, or lower max_concurrent_reads",
+    )
 
 
 def refuse_html(answer: requests.Response, what: str) -> None:

@@ -12,6 +12,7 @@ than one and a half intervals of the series is taken for one.
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import time
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,6 @@ from datetime import UTC, datetime
 
 import numpy as np
 import requests
-import yaml
 from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
 
@@ -34,9 +34,19 @@ from throttlescope.ingest.sources.access import (
     check_answer,
     explain,
     is_html,
-    mount,
     public_url,
     refuse_html,
+    too_many_series,
+)
+from throttlescope.ingest.sources.external_labels import configured_external_labels
+from throttlescope.ingest.sources.json_shapes import (
+    STRANGE_JSON,
+    label_set,
+    list_of,
+    matrix_of,
+    number_of,
+    text_list,
+    vector_of,
 )
 from throttlescope.ingest.times import MINUTE_MS
 
@@ -48,6 +58,8 @@ _FIRST_WINDOW_MS = 10 * MINUTE_MS
 #: How far beyond the range is looked to see whether a series went on: Prometheus' own look-back.
 _MARGIN_MS = 5 * MINUTE_MS
 _GAP = 1.5
+#: Prometheus writes the smallest double in 326 characters where it writes no exponent.
+_LONGEST_NUMBER = 400
 
 
 class QueryTooLargeError(SourceError):
@@ -82,7 +94,9 @@ class PrometheusApi:
         """
         params = {"time": f"{time_ms / 1000:.3f}"}
         with self._explained(meter):
-            return self._client.custom_query(promql, params=params)
+            found = self._client.custom_query(promql, params=params)
+            # Who asks for a range of samples is answered with a matrix.
+            return matrix_of(found) if promql.endswith("]") else vector_of(found)
 
     def label_values(
         self,
@@ -99,7 +113,7 @@ class PrometheusApi:
             "end": f"{end_ms / 1000:.3f}",
         }
         with self._explained(meter):
-            return self._client.get_label_values(label, params=params)
+            return text_list(self._client.get_label_values(label, params=params))
 
     def metric_names(
         self, selectors: Iterable[Selector], start_ms: int, end_ms: int, meter: Meter | None = None
@@ -113,7 +127,8 @@ class PrometheusApi:
         """Label sets of the selector's series in the range."""
         start, end = (datetime.fromtimestamp(ms / 1000, UTC) for ms in (start_ms, end_ms))
         with self._explained(meter):
-            return self._client.get_series(start, end, params={"match[]": [str(selector)]})
+            found = self._client.get_series(start, end, params={"match[]": [str(selector)]})
+            return [label_set(one) for one in list_of(found)]
 
     def build_info(self, meter: Meter | None = None) -> dict[str, str]:
         """``/api/v1/status/buildinfo``: version and the like; empty where a server has none."""
@@ -126,15 +141,12 @@ class PrometheusApi:
     def external_labels(self, meter: Meter | None = None) -> dict[str, str]:
         """``external_labels`` of the server's configuration; empty where a server does not show it."""
         text = self._optional("/api/v1/status/config", meter).get("yaml", "")
-        try:
-            found = yaml.safe_load(text)["global"]["external_labels"]
-            return {str(name): str(value) for name, value in found.items()}
-        except (yaml.YAMLError, KeyError, TypeError, AttributeError):
-            return {}
+        return configured_external_labels(text) if isinstance(text, str) else {}
 
     def targets(self, meter: Meter | None = None) -> list[dict]:
         """Active scrape targets as ``/api/v1/targets`` gives them; empty where a server has none."""
-        return self._optional("/api/v1/targets?state=active", meter).get("activeTargets", [])
+        found = self._optional("/api/v1/targets?state=active", meter).get("activeTargets", [])
+        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
     def scrape_interval_ms(
         self, selector: Selector, start_ms: int, end_ms: int, meter: Meter | None = None
@@ -142,8 +154,8 @@ class PrometheusApi:
         """Median distance of the samples of a few series that the selector names, at the end of the range."""
         window_ms = min(10 * MINUTE_MS, end_ms - start_ms)
         found = self.query(f"count_over_time({selector}[{window_ms}ms])", end_ms - 1, meter)
-        counts = [float(item["value"][1]) for item in found]
-        counts = [count for count in counts if count > 1]
+        counts = [number_of(item) for item in found]
+        counts = [count for count in counts if 1 < count < math.inf]
         return round(window_ms / float(np.median(counts))) if counts else None
 
     # -- samples ---------------------------------------------------------------------------
@@ -166,14 +178,19 @@ class PrometheusApi:
                     raise
                 window_ms = max(window_ms // 2, _SHORTEST_WINDOW_MS)
                 continue
-            markers.add_scrapes(scrapes)
-            series, samples = [], 0
-            for item in found:
-                one = _decode(item, at_ms, until_ms)
-                samples += len(one.timestamps_ms)
-                marked = markers.mark(one)
-                if len(marked.timestamps_ms) or len(marked.stale_ms):
-                    series.append(marked)
+            try:
+                markers.add_scrapes(scrapes)
+                series, samples = [], 0
+                for item in found:
+                    one = _decode(item, at_ms, until_ms)
+                    samples += len(one.timestamps_ms)
+                    marked = markers.mark(one)
+                    if len(marked.timestamps_ms) or len(marked.stale_ms):
+                        series.append(marked)
+            except (*STRANGE_JSON, OverflowError) as error:
+                raise self._strange(error) from error
+            if markers.series > self.access.max_series:
+                raise too_many_series(self.address, self.access.max_series)
             yield batch_of(series)
             window_ms = _next_window_ms(samples, until_ms - at_ms)
             at_ms = until_ms
@@ -196,7 +213,7 @@ class PrometheusApi:
             session = self.access.session()
             client = PrometheusConnect(self.url, session=session, timeout=self.access.timeout)
             # The constructor has put an adapter of its own before ours, with retries of every 5xx.
-            mount(session, retries=2)
+            self.access.mount(session, retries=2)
             session.hooks["response"].append(_check)
             self._connected = client
         return self._connected
@@ -206,7 +223,8 @@ class PrometheusApi:
         try:
             with self._explained(meter):
                 answer = self._client._session.get(self.url + path, timeout=self.access.timeout)
-                return answer.json()["data"] or {}
+                found = answer.json()["data"]
+                return found if isinstance(found, dict) else {}
         except SourceError as error:
             if isinstance(error.__cause__, TRANSPORT_ERRORS):
                 raise
@@ -214,27 +232,15 @@ class PrometheusApi:
 
     @contextlib.contextmanager
     def _explained(self, meter: Meter | None) -> Iterator[None]:
-        """Turn what the client raises into one line; count the request."""
+        """Count the request and its answer; what goes wrong is one line."""
         meter = Meter() if meter is None else meter
         meter.requests += 1
         client = self._client
         received: list[requests.Response] = []
         client._session.hooks["response"].append(lambda answer, **_: received.append(answer))
         try:
-            yield
-        except (SourceError, InputError):
-            raise
-        except PrometheusApiClientException as error:
-            raise SourceError(f"{_WHAT} at {self.address} failed", got=str(error)) from error
-        except (requests.exceptions.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-            raise SourceError(
-                f"{_WHAT} at {self.address} answers with something else",
-                got=type(error).__name__,
-                expected="JSON with a status and data",
-                fix="give the address of the Prometheus itself",
-            ) from error
-        except TRANSPORT_ERRORS as error:
-            raise explain(error, _WHAT, self.url, self.access) from error
+            with self.access.hiding(), self._told():
+                yield
         finally:
             client._session.hooks["response"].pop()
             for answer in received:
@@ -242,6 +248,30 @@ class PrometheusApi:
                 # Thanos and its like send a part with a warning; the client drops the warning.
                 if b'"warnings":[' in answer.content[-4000:] or b'"warnings":[' in answer.content[:4000]:
                     meter.repairs["answers_with_warnings"] += 1
+
+    def _strange(self, error: Exception) -> SourceError:
+        return SourceError(
+            f"{_WHAT} at {self.address} answers with something else",
+            got=type(error).__name__,
+            expected="JSON with a status and data",
+            fix="give the address of the Prometheus itself",
+        )
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn what the client raises into one line."""
+        try:
+            yield
+        except (SourceError, InputError):
+            raise
+        except PrometheusApiClientException as error:
+            raise SourceError(f"{_WHAT} at {self.address} failed", got=str(error)) from error
+        except requests.exceptions.JSONDecodeError as error:
+            raise self._strange(error) from error
+        except TRANSPORT_ERRORS as error:
+            raise explain(error, _WHAT, self.url, self.access) from error
+        except STRANGE_JSON as error:
+            raise self._strange(error) from error
 
 
 def _check(answer: requests.Response, **_: object) -> None:
@@ -261,8 +291,8 @@ def _check(answer: requests.Response, **_: object) -> None:
     refuse_html(answer, _WHAT)
     try:
         said = answer.json()
-        kind, words = said["errorType"], said["error"]
-    except (requests.exceptions.JSONDecodeError, KeyError, TypeError):
+        kind, words = str(said["errorType"]), " ".join(str(said["error"])[:300].split())
+    except STRANGE_JSON:
         kind, words = "", " ".join(answer.text[:300].split())
     if answer.status_code in (413, 422, 503, 504) and kind in ("execution", "timeout", "canceled", ""):
         raise QueryTooLargeError(
@@ -278,11 +308,22 @@ def _check(answer: requests.Response, **_: object) -> None:
 def _decode(item: dict, start_ms: int, end_ms: int) -> DecodedSeries:
     """One series of a matrix answer, trimmed: Prometheus 2 sends the sample on the left edge, too."""
     pairs = item.get("values", [])  # a series of native histograms alone has none
-    times = np.rint(np.array([pair[0] for pair in pairs], np.float64) * 1000).astype(np.int64)
-    values = np.array([pair[1] for pair in pairs], dtype=np.str_).astype(np.float64)
+    seconds, texts = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    if max(map(len, texts), default=0) > _LONGEST_NUMBER:
+        # As an array every text takes as much as the longest.
+        raise ValueError("a value that is no number")
+    times = _times_ms(seconds)
+    values = np.array(texts, dtype=np.str_).astype(np.float64)
     inside = (times >= start_ms) & (times < end_ms)
     labels: Labels = tuple(sorted(item["metric"].items()))
     return DecodedSeries(labels, times[inside], values[inside], np.empty(0, np.int64))
+
+
+def _times_ms(seconds: list) -> np.ndarray:
+    times = np.rint(np.array(seconds, np.float64) * 1000)
+    if not (np.abs(times) < 2.0**62).all():
+        raise ValueError("a time that is none")
+    return times.astype(np.int64)
 
 
 def _next_window_ms(samples: int, window_ms: int) -> int:
@@ -302,12 +343,17 @@ class _Markers:
         self._last_ms: dict[Labels, int] = {}
         self._interval_ms: dict[Labels, float] = {}
 
+    @property
+    def series(self) -> int:
+        """Series seen so far."""
+        return len(self._last_ms)
+
     def add_scrapes(self, found: list[dict]) -> None:
         """Take ``up`` of the next window; called before the window's series."""
         for item in found:
             labels = item["metric"]
             key = (labels.get("job", ""), labels.get("instance", ""))
-            times = np.array([round(pair[0] * 1000) for pair in item["values"]], np.int64)
+            times = _times_ms([pair[0] for pair in item["values"]])
             self._scrapes[key] = np.union1d(self._scrapes[key], times) if key in self._scrapes else times
 
     def mark(self, series: DecodedSeries) -> DecodedSeries:

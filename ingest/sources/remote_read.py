@@ -28,15 +28,20 @@ from throttlescope.ingest.sources.access import (
     check_answer,
     explain,
     is_html,
+    overloaded,
     public_url,
     refuse_html,
+    too_many_series,
 )
+from throttlescope.ingest.sources.bounded import EndlessAnswerError
 
 _WHAT = "Prometheus' remote read"
 _READ_BYTES = 1 << 20
 #: How many frames are decoded at once: enough to keep the compiled code busy, few enough to stay small.
 _FRAMES_AT_ONCE = 4096
 _STREAMED = "application/x-streamed-protobuf"
+#: Snappy's tightest: three bytes that copy 64. What says more of itself is something else.
+_SNAPPY_RATIO = 22
 
 
 class RemoteReadMissing(SourceError):  # noqa: N818
@@ -93,14 +98,15 @@ class RemoteRead:
     def read(self, selector: Selector, start_ms: int, end_ms: int, meter: Meter) -> Iterator[SampleBatch]:
         """See :class:`throttlescope.ingest.series.SampleSource`."""
         question = wire.read_request(selector, start_ms, end_ms, self.response_types)
-        try:
-            with self._ask(question, meter) as answer:
-                if answer.headers.get("Content-Type", "").startswith(_STREAMED):
-                    yield from self._streamed(answer, start_ms, end_ms, meter)
-                else:
-                    yield from self._plain(answer, start_ms, end_ms, meter)
-        except TRANSPORT_ERRORS as error:
-            raise explain(error, _WHAT, self.url, self.access) from error
+        with self.access.hiding():
+            try:
+                with self._ask(question, meter) as answer:
+                    if answer.headers.get("Content-Type", "").startswith(_STREAMED):
+                        yield from self._streamed(answer, start_ms, end_ms, meter)
+                    else:
+                        yield from self._plain(answer, start_ms, end_ms, meter)
+            except TRANSPORT_ERRORS as error:
+                raise explain(error, _WHAT, self.url, self.access) from error
 
     def with_plain_samples(self) -> RemoteRead:
         """The same source, asked for samples instead of chunks."""
@@ -127,6 +133,8 @@ class RemoteRead:
             return answer
         with answer:
             check_answer(answer, _WHAT)
+            if answer.status_code == 503:
+                raise overloaded(answer, _WHAT)
             words = _words(answer.raw.read(2000, decode_content=True))
             if answer.status_code in (404, 405, 415, 501) or (is_html(answer) and answer.status_code < 500):
                 raise RemoteReadMissing(
@@ -146,7 +154,7 @@ class RemoteRead:
     def _streamed(
         self, answer: requests.Response, start_ms: int, end_ms: int, meter: Meter
     ) -> Iterator[SampleBatch]:
-        names = _LabelCache()
+        names = self._names()
         frames = np.empty((_FRAMES_AT_ONCE, 3), np.int64)
         rest = b""
         while piece := answer.raw.read(_READ_BYTES, decode_content=True):
@@ -209,15 +217,24 @@ class RemoteRead:
         )
         if status != xor.OK:
             raise self._broken(f"a chunk that ends too early (the {chunk + 1}. of its frame)", b"")
-        labels = [names[buffer[low:high].tobytes()] for low, high in series[:n_series].tolist()]
+        raw = [buffer[low:high].tobytes() for low, high in series[:n_series].tolist()]
         return SampleBatch(
-            labels,
+            self._labels(names, raw),
             offsets,
             times[: offsets[-1]],
             bits[: offsets[-1]].view(np.float64),
             stale_offsets,
             stale[: stale_offsets[-1]],
         )
+
+    def _names(self) -> _LabelCache:
+        return _LabelCache(self.access.max_series, self.address)
+
+    def _labels(self, names: _LabelCache, raw: list[bytes]) -> list[Labels]:
+        try:
+            return [names[one] for one in raw]
+        except wire.BadLabelsError as error:
+            raise self._broken(f"a series with {error}", b"") from None
 
     # -- plain samples ---------------------------------------------------------------------
 
@@ -227,13 +244,16 @@ class RemoteRead:
         content = answer.raw.read(decode_content=True)
         meter.bytes += len(content)
         try:
-            size, _ = wire.read_varint(content, 0)
-            if size > 40 * len(content) + 64:  # snappy never packs that tightly: these are other bytes
+            size, begin = wire.snappy_size(content)
+            if size > _SNAPPY_RATIO * len(content) or (size == 0 and begin < len(content)):
                 raise pa.ArrowInvalid("no snappy block")
+            # No more is unpacked than may come unpacked.
+            if size > self.access.max_answer_bytes:
+                raise self._too_long(size)
             body = (
                 pa.decompress(content, decompressed_size=size, codec="snappy", asbytes=True) if size else b""
             )
-        except (pa.ArrowInvalid, OSError, IndexError):
+        except (ValueError, OSError):  # ArrowInvalid is a ValueError
             raise RemoteReadMissing(
                 f"{_WHAT} at {self.address} answers with something else",
                 got=_words(content[:200]) or f"{len(content)} bytes",
@@ -253,15 +273,22 @@ class RemoteRead:
         counts = counts[:n_series]
         meter.repairs["native_histogram_samples_left_out"] += int(counts[:, 2].sum())
         offsets, stale_offsets = offsets_of(counts[:, 0]), offsets_of(counts[:, 1])
-        names = _LabelCache()
-        labels = [names[body[low:high]] for low, high in series[:n_series].tolist()]
+        raw = [body[low:high] for low, high in series[:n_series].tolist()]
         yield SampleBatch(
-            labels,
+            self._labels(self._names(), raw),
             offsets,
             times[: offsets[-1]],
             bits[: offsets[-1]].view(np.float64),
             stale_offsets,
             stale[: stale_offsets[-1]],
+        )
+
+    def _too_long(self, size: int) -> SourceError:
+        return EndlessAnswerError(
+            f"An answer of {self.address} is too long",
+            got=f"a block of {size:,} bytes",
+            expected=f"at most {self.access.max_answer_bytes:,}",
+            fix="ask for fewer series (--match) or a shorter range; or raise max_answer_bytes of the source",
         )
 
     def _broken(self, got: str, content: bytes) -> SourceError:
@@ -279,13 +306,20 @@ def load_decoder() -> None:
     empty = np.zeros(xor.PADDING, np.uint8)
     frames = np.empty((1, 3), np.int64)
     wire.scan_frames(empty, 0, frames)
-    RemoteRead("")._decode_frames(empty, frames[:0], _LabelCache(), 0, 1)
+    source = RemoteRead("")
+    source._decode_frames(empty, frames[:0], source._names(), 0, 1)
 
 
 class _LabelCache(dict[bytes, Labels]):
-    """Label sets by their raw bytes: a series that spans messages is read once."""
+    """Label sets by their raw bytes: a series that spans messages is read once. There are no more than so many."""
+
+    def __init__(self, most: int, where: str) -> None:
+        super().__init__()
+        self._most, self._where = most, where
 
     def __missing__(self, raw: bytes) -> Labels:
+        if len(self) >= self._most:
+            raise too_many_series(self._where, self._most)
         self[raw] = labels = wire.read_labels(raw)
         return labels
 

@@ -18,6 +18,10 @@ XOR_CHUNK = 1
 #: The longest message that is believed. Servers send up to 1 MiB unless told otherwise.
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
+#: Tags of the fields 1 and 2 that hold bytes.
+_FIRST_FIELD, _SECOND_FIELD = 0x0A, 0x12
+_LONGEST_SMALL_VARINT = 5
+
 OK, BAD_MESSAGE, TOO_LARGE, FULL = 0, 1, 2, 3
 
 _MATCHER_TYPES = {EQUAL: 0, NOT_EQUAL: 1, REGEX: 2, NOT_REGEX: 3}
@@ -33,27 +37,77 @@ def read_request(selector: Selector, start_ms: int, end_ms: int, response_types:
     return _bytes(1, query) + _bytes(2, b"".join(_varint(kind) for kind in response_types))
 
 
+class BadLabelsError(ValueError):
+    """Bytes that are no labels."""
+
+
 def read_labels(content: bytes) -> Labels:
     """Label pairs of a run of ``Label`` fields (number 1), sorted by name.
 
     Bytes that are no UTF-8 become lone surrogates, which the door finds and refuses.
+
+    Raises
+    ------
+    BadLabelsError
+        A length that runs past its end, or a field that labels do not have.
     """
     pairs = []
     at = 0
     while at < len(content):
-        size, at = read_varint(content, at + 1)
+        if content[at] != _FIRST_FIELD:
+            raise BadLabelsError(f"field {content[at]:#x} among labels")
+        size, at = read_length(content, at + 1, len(content))
         end = at + size
         name = value = b""
         while at < end:
-            number = content[at] >> 3
-            length, at = read_varint(content, at + 1)
-            if number == 1:
+            field = content[at]
+            if field & 7 != 2 or field > 0x7F:
+                raise BadLabelsError(f"field {field:#x} in a label")
+            length, at = read_length(content, at + 1, end)
+            if field == _FIRST_FIELD:
                 name = content[at : at + length]
-            elif number == 2:
+            elif field == _SECOND_FIELD:
                 value = content[at : at + length]
             at += length
         pairs.append((name.decode(errors="surrogateescape"), value.decode(errors="surrogateescape")))
     return tuple(sorted(pairs))
+
+
+def read_length(content: bytes, at: int, end: int) -> tuple[int, int]:
+    """A length that ends before ``end``, and the offset behind it.
+
+    Raises
+    ------
+    BadLabelsError
+        It is too long a number, or what it measures ends behind ``end``.
+    """
+    length, after = _small_varint(content, at, end)
+    if length > end - after:
+        raise BadLabelsError(f"{length} bytes where {end - after} are left")
+    return length, after
+
+
+def snappy_size(block: bytes) -> tuple[int, int]:
+    """What a snappy block says that it unpacks to, and where what it unpacks from begins.
+
+    Raises
+    ------
+    ValueError
+        It does not begin with such a number.
+    """
+    return _small_varint(block, 0, len(block))
+
+
+def _small_varint(content: bytes, at: int, end: int) -> tuple[int, int]:
+    value = 0
+    for i in range(_LONGEST_SMALL_VARINT):
+        if at + i >= end:
+            break
+        byte = content[at + i]
+        value |= (byte & 0x7F) << (7 * i)
+        if byte < 0x80:
+            return value, at + i + 1
+    raise BadLabelsError("a number that does not end")
 
 
 def _varint(value: int) -> bytes:
@@ -68,18 +122,6 @@ def _varint(value: int) -> bytes:
 
 def _bytes(number: int, content: bytes) -> bytes:
     return bytes([number << 3 | 2]) + _varint(len(content)) + content
-
-
-def read_varint(content: bytes, at: int) -> tuple[int, int]:
-    """An unsigned number, and the offset behind it."""
-    value = shift = 0
-    while True:
-        byte = content[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
 
 
 @njit(inline="always")
@@ -280,6 +322,8 @@ def scan_samples(buffer, size, start_ms, end_ms, series, counts, times, bits, st
                         if value < 0:
                             return BAD_MESSAGE, n_series
                         if item == 1 and item_kind == 1:
+                            # A field that comes twice: the last one counts.
+                            value_bits = np.uint64(0)
                             for i in range(8):
                                 value_bits |= np.uint64(buffer[item_low + i]) << np.uint64(8 * i)
                         elif item == 2 and item_kind == 0:

@@ -38,11 +38,13 @@ def _peek(buffer, bit):
 
 @njit(inline="always")
 def _varint(buffer, bit):
-    """An unsigned varint that begins at any bit: value and bits used, 0 bits where it is too long."""
+    """An unsigned varint that begins at any bit: value and bits used, 0 bits where it does not fit into 64."""
     value = np.uint64(0)
     for i in range(10):
         byte = _peek(buffer, bit + 8 * i) >> np.uint64(56)
         value |= (byte & np.uint64(0x7F)) << np.uint64(7 * i)
+        if i == 9 and byte > 1:
+            return value, 0
         if byte < 0x80:
             return value, 8 * (i + 1)
     return value, 0
@@ -50,11 +52,13 @@ def _varint(buffer, bit):
 
 @njit(cache=True, nogil=True)
 def count_samples(buffer, chunk_at, chunk_size):
-    """Samples that chunks say they hold, markers included; the bound of what :func:`decode` writes."""
+    """The bound of what :func:`decode` writes, markers included: what chunks say they hold, or what fits into their bytes."""
     total = 0
     for i in range(len(chunk_at)):
         if chunk_size[i] >= 2:
-            total += np.int64(buffer[chunk_at[i]]) << 8 | np.int64(buffer[chunk_at[i] + 1])
+            said = np.int64(buffer[chunk_at[i]]) << 8 | np.int64(buffer[chunk_at[i] + 1])
+            # A sample takes two bits or more. Nobody has to believe four bytes that they hold 65,535 samples.
+            total += min(said, 4 * (chunk_size[i] - 2))
     return total
 
 

@@ -96,6 +96,12 @@ def test_a_time_zone_that_is_none_is_refused(file, zone):
         load_settings(file(f'[clusters.a]\ntime_zone = "{zone}"'))
 
 
+def test_the_bound_of_a_read_reaches_the_source(file):
+    settings = load_settings(file('[clusters.a.prometheus]\nurl = "http://p:9090"\nmax_series = 7'))
+    assert settings.clusters["a"].prometheus.access().max_series == 7
+    assert load_settings(file(WHOLE)).clusters["other"].prometheus.access().max_series == 1_000_000
+
+
 def test_without_a_file_the_defaults_are_gentle():
     settings = load_settings(None)
     assert (settings.ingest.max_concurrent_reads, settings.ingest.admin_calls_per_s) == (2, 10)

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.plan import widened
 from throttlescope.ingest.pull import PullResult, pull
 from throttlescope.ingest.selector import parse_selector
+from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
 pytestmark = pytest.mark.prometheus
@@ -490,6 +492,21 @@ def test_never_more_reads_at_once_than_allowed(lake: Lake, prometheus) -> None:
         with proxy(prometheus.url, slow) as between:
             pulled(lake, between.url, max_concurrent_reads=allowed, resume=False)
             assert between.most_at_once == allowed
+
+
+@pytest.mark.parametrize("reader", ["remote_read", "api"])
+def test_more_series_than_allowed_are_refused_and_nothing_is_stored(lake: Lake, prometheus, reader) -> None:
+    def asked(most: int) -> PullResult:
+        source = open_prometheus(prometheus.url, Access(max_series=most), reader=reader)
+        return pull(LocalTasks(), lake, source, [], START_MS, START_MS + HOUR_MS, "run")
+
+    with pytest.raises(SourceError, match=r"too many series; got more than 2\..*max_series"):
+        asked(2)
+    assert lake.version("samples") is None
+    # The largest metric has as many as this.
+    largest = max(Counter(labels["__name__"] for labels, _ in broker(3)).values())
+    assert largest > 2
+    assert asked(largest).samples > 0
 
 
 def test_old_notes_and_notes_of_another_request_are_not_believed(lake: Lake, prometheus, monkeypatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 
@@ -138,9 +137,6 @@ TARGETS = (
             "kind": "application/json",
             "body": content[1:].decode(errors="replace"),
         },
-        warm=lambda: _ask(
-            {"asked": "read", "status": "200", "kind": "application/json", "body": json.dumps({"status": "success", "data": _DATA["matrix"]})}
-        ),
         # JSON becomes objects: a list of empty lists takes 28 times its text.
         bytes_per_byte=1_024,
     ),
