@@ -18,7 +18,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage faults check format docs accuracy conformance lab bench screenshots notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage faults check format docs accuracy conformance fuzz lab bench screenshots notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -49,7 +49,7 @@ test: setup parts airflow-env ## every test, with a real broker, Prometheus, bro
 		echo "Left out, each with a target of its own: tests/airflow/test_long.py (make test-airflow), tests/cluster/test_study.py (make" \
 			"test-cluster), backfills that are killed or overlap (make test-backfill), whole runs into a store that fails (make test-storage)," \
 			"thousands of kills, damaged files and reads beside writers (make faults)," \
-			"every recording and figure made anew (make lab, accuracy, conformance, bench)."; \
+			"every reader under a million hostile inputs (make fuzz), every recording and figure made anew (make lab, accuracy, conformance, bench)."; \
 		exit $$failed
 
 test-airflow: setup parts airflow-env ## the DAGs at length: each by `dags test`, a chain, a killed task, a gate, a backfill in a real Airflow
@@ -98,6 +98,9 @@ conformance: setup parts ## prove PromQL equal to a real Prometheus (CORPUS=DIR 
 	@if test -n "$(COMPLIANCE)"; then $(BIN)/python -m tests.promql.conformance compliance --checkout "$(COMPLIANCE)"; \
 		else echo "left out: the compliance list; COMPLIANCE=DIR names a checkout of prometheus/compliance" >&2; fi
 	@$(BIN)/python -m tests.promql.conformance page
+
+fuzz: setup ## every reader of outside bytes at length; goes on where it was stopped (FUZZ="TARGET ... --seconds 60")
+	@$(BIN)/python -m tests.fuzz $(FUZZ)
 
 lab: setup parts ## record every scenario that has no recording yet, on a real broker (LAB_ARGS)
 	@$(BIN)/python -m tests.lab record $(LAB_ARGS)
