@@ -6,6 +6,7 @@ The content is drawn by the seed; the same seed gives the same rows, so an opera
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import time
@@ -126,8 +127,13 @@ def _upsert(lake: Lake, draw: Draw) -> None:
 
 
 def _to_the_hundredth(lake: Lake, draw: Draw) -> None:
-    for number in range(99):
-        add(lake, "watermarks", _marks(draw, [f"m{number}"]).to_pylist())
+    add(lake, "watermarks", *([row] for row in _marks(draw, ["a", "b", "c"]).to_pylist()))
+    # Versions in which nothing changed but who was there: Delta goes by their number.
+    for version in range(1, 99):
+        info = {"timestamp": HOUR, "operation": "WRITE", "run_id": f"r{version}"}
+        lake.storage.write(
+            f"watermarks/_delta_log/{version:020}.json", json.dumps({"commitInfo": info}).encode()
+        )
 
 
 def _append_mark(lake: Lake, draw: Draw) -> None:

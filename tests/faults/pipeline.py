@@ -74,37 +74,30 @@ def opened(seed: int, instants: int, scratch: Path) -> Iterator[Iterator[tuple[s
 def _instants(
     stack: contextlib.ExitStack, seed: int, scratch: Path
 ) -> Iterator[tuple[str, Callable[[], Found]]]:
-    commands = [("run of a recording", ("run", "--recording", RECORDING))]
-    try:
-        server = stack.enter_context(running_prometheus())
-    except BaseException as error:  # pytest's skip is no Exception
-        print(f"without a Prometheus: {error}", file=sys.stderr)
-    else:
-        put(server.url, 0, HOURS)
-        over = (
-            "--prometheus",
-            server.url,
-            "--start",
-            str(hour(0) // 1000),
-            "--end",
-            str(hour(HOURS) // 1000),
-        )
-        commands += [
-            ("run of a Prometheus", ("run", *over)),
-            ("backfill", ("backfill", *over, "--chunk", "1h")),
-        ]
-    scenes = [_undisturbed(name, arguments, scratch) for name, arguments in commands]
+    recording = _undisturbed("run of a recording", ("run", "--recording", RECORDING), scratch)
     # Every boundary of the first command comes before anything is drawn.
-    boundaries = iter([f"step {i}" for i in range(1, scenes[0].steps + 1)])
+    boundaries = iter([f"step {i}" for i in range(1, recording.steps + 1)])
+    scenes, waiting = [recording], _of_prometheus(stack, scratch)
     for number in itertools.count():
         draw = random.Random(f"{seed} {number}")  # noqa: S311
+        if number == len(scenes):
+            # Made when it is their turn: each takes a whole run.
+            scenes += itertools.islice(waiting, 1)
         scene = scenes[number % len(scenes)]
         kills = []
         for _ in range(3):
-            boundary = next(boundaries, None) if scene is scenes[0] else None
+            boundary = next(boundaries, None) if scene is recording else None
             kills.append(boundary or _drawn(scene, draw))
         name = f"lake {number}, {scene.name}: {', then '.join(kills)}"
         yield name, lambda name=name, scene=scene, kills=kills: _lake(name, scene, kills, scratch / "killed")
+
+
+def _of_prometheus(stack: contextlib.ExitStack, scratch: Path) -> Iterator[Scene]:
+    server = stack.enter_context(running_prometheus())
+    put(server.url, 0, HOURS)
+    over = ("--prometheus", server.url, "--start", str(hour(0) // 1000), "--end", str(hour(HOURS) // 1000))
+    yield _undisturbed("run of a Prometheus", ("run", *over), scratch)
+    yield _undisturbed("backfill", ("backfill", *over, "--chunk", "1h"), scratch)
 
 
 def _drawn(scene: Scene, draw: random.Random) -> str:

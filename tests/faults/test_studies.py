@@ -18,9 +18,9 @@ def short(one, tmp_path, instants, kept=None):
     not changes.can_watch(), reason="the kernel does not tell of another process's calls here"
 )
 def test_a_writer_that_is_killed_at_any_call_leaves_a_whole_version(tmp_path):
-    line = short(commit_protocol.STUDY, tmp_path, 26)
+    line = short(commit_protocol.STUDY, tmp_path, 20)
     assert (line.lost, line.doubled, line.torn, line.wrong) == (0, 0, 0, [])
-    assert line.instants >= 26
+    assert line.instants >= 20
     # Every operation was killed, and not always before the same call.
     assert len([name for name in line.tally if not name.startswith("before")]) == len(
         commit_protocol.OPERATIONS
@@ -52,13 +52,13 @@ def test_a_process_is_killed_before_the_change_that_was_asked_for(tmp_path):
 
 
 def test_readers_beside_two_writers_see_whole_versions(tmp_path):
-    line = short(readers.STUDY, tmp_path, 300)
-    assert (line.torn, line.wrong, line.instants) == (0, [], 300)
+    line = short(readers.STUDY, tmp_path, 100)
+    assert (line.torn, line.wrong, line.instants) == (0, [], 100)
     assert line.tally["versions written meanwhile"] > 3
 
 
 def test_damage_is_named_and_mended_or_named_as_gone(tmp_path):
-    line = short(damage.STUDY, tmp_path, 40)
+    line = short(damage.STUDY, tmp_path, 12)
     assert (line.lost, line.doubled, line.torn, line.wrong) == (0, 0, 0, [])
     assert {name.split(":")[0] for name in line.tally} >= {"data file", "commit", "checkpoint", "repair"}
 
@@ -101,7 +101,7 @@ def test_a_lake_that_loses_rows_is_not_taken_for_whole(tmp_path, monkeypatch):
 
     def fewer(self, table, **asked):
         found = files(self, table, **asked)
-        return found[:-1] if table == "verdicts" and len(found) > 4 else found
+        return found[:-1] if table == "verdicts" else found
 
     monkeypatch.setattr(Lake, "files", fewer)
     assert short(readers.STUDY, tmp_path / "readers", 100).torn > 0

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.ingest.lake.upkeep.made import BLOCK_MS, FIVE, HOUR, add, table_of, verdict
-from throttlescope.ingest.lake import ConflictError, Lake
-from throttlescope.ingest.lake.hours import replace_hours
+from throttlescope.ingest.lake import ConflictError, Lake, write_data_file
 from throttlescope.ingest.lake.upkeep.compact import compact
 
 HOURS = 3
@@ -46,28 +45,36 @@ def is_whole(rows: Iterable[tuple[str, float, float]]) -> bool:
 
 def write(root: str, name: str, seed: int, ended: Path) -> int:
     """Rewrite until a file is there; how often another writer was faster."""
-    draw, lost, turn = random.Random(f"{seed} {name}"), 0, 0  # noqa: S311
-    where = {
-        "time_column": "window_start_ms",
-        "clusters": ["prod"],
-        "start_ms": HOUR,
-        "end_ms": HOUR + HOURS * BLOCK_MS,
-    }
+    draw, lost, turn, lake = random.Random(f"{seed} {name}"), 0, 0, Lake(root)  # noqa: S311
+    here = {"window_start_ms": (HOUR, HOUR + HOURS * BLOCK_MS - 1)}
     while not ended.exists():
         turn += 1
-        rows = table_of("verdicts", version_of(f"{name} {turn}", draw))
+        version = lake.version("verdicts")
+        old = lake.files("verdicts", between=here, version=version)
+        new = [
+            write_data_file(root, "verdicts", table_of("verdicts", rows))
+            for rows in files_of(f"{name} {turn}", draw)
+        ]
         try:
-            replace_hours(Lake(root), rows, "verdicts", run_id=f"{name} {turn}", **where)
+            lake.commit("verdicts", new, old, run_id=f"{name} {turn}", read_version=version)
         except ConflictError:
             lost += 1
         if turn % 7 == 0:
-            compact(Lake(root), "verdicts", run_id=f"{name} compacts", now_ms=_LATER_MS)
+            compact(lake, "verdicts", run_id=f"{name} compacts", now_ms=_LATER_MS)
     return lost
+
+
+def files_of(token: str, draw: random.Random) -> list[list[dict[str, Any]]]:
+    """The rows of a version by file: one for each hour and subscription."""
+    files: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    for row in version_of(token, draw):
+        files.setdefault((row["window_start_ms"] // BLOCK_MS, row["subscription"]), []).append(row)
+    return list(files.values())
 
 
 def begin(root: str, seed: int) -> None:
     """The first version."""
-    add(Lake(root), "verdicts", version_of("first", random.Random(seed)))  # noqa: S311
+    add(Lake(root), "verdicts", *files_of("first", random.Random(seed)))  # noqa: S311
 
 
 if __name__ == "__main__":
