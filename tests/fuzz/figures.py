@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.fuzz.guided import tried
 from tests.fuzz.registry import NAMES, target_of
 from tests.fuzz.state import FOLDER, State
 from tests.fuzz.target import TROUBLE
@@ -45,6 +46,7 @@ def keep(folder: Path = FOLDER, file: Path = FILE) -> None:
                 "wanted": target.wanted,
                 "seeds": sorted(state.seed for state in states),
                 "executions": sum(state.executions for state in states),
+                "guided_executions": tried(folder, name)["executions"],
                 "seconds": round(sum(state.seconds for state in states)),
                 "accepted": sum(state.classes.get("accepted", 0) for state in states),
                 "refused": sum(state.classes.get("refused", 0) for state in states),

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 INSTALL = "uv pip install --python .venv/bin/python --group fuzz (wheels for Linux on x86-64)"
 
@@ -31,8 +34,26 @@ def run(names: Sequence[str], options: argparse.Namespace) -> int:
         command += [f"-runs={options.executions}"] if options.executions else []
         command += [f"-max_total_time={options.seconds:.0f}"] if options.seconds else []
         environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-        failed |= subprocess.run(command, env=environment).returncode != 0
+        done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, errors="replace")
+        tried = re.search(r"number_of_executed_units: (\d+)", done.stderr)
+        _add(options.folder, name, int(tried[1]) if tried else 0, done.returncode)
+        print(f"{name}: {tried[1] if tried else 'no'} guided inputs, exit code {done.returncode}")
+        if done.returncode:
+            print(done.stderr[-3_000:], file=sys.stderr)
+        failed |= done.returncode != 0
     return int(failed)
+
+
+def tried(folder: Path, name: str) -> dict[str, int]:
+    """Guided executions of a target so far, and how many runs ended with trouble."""
+    path = folder / f"{name}.guided"
+    return json.loads(path.read_text()) if path.exists() else {"executions": 0, "trouble": 0}
+
+
+def _add(folder: Path, name: str, executions: int, code: int) -> None:
+    known = tried(folder, name)
+    counted = {"executions": known["executions"] + executions, "trouble": known["trouble"] + bool(code)}
+    (folder / f"{name}.guided").write_text(json.dumps(counted))
 
 
 def _guided(name: str, arguments: list[str]) -> None:
@@ -46,6 +67,9 @@ def _guided(name: str, arguments: list[str]) -> None:
     if target.from_bytes is None:
         print(f"left out: {name} takes no bytes", file=sys.stderr)
         return
+    corpus = Path(arguments[0])
+    for number, seed in enumerate(target.seeds):
+        (corpus / f"seed-{number}").write_bytes(seed)
     target.warm()
 
     def one(content: bytes) -> None:

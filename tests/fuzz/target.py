@@ -10,7 +10,7 @@ import random
 import time
 import traceback
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,8 @@ class Target:
         Memory that one execution may take at its peak: so much for each byte of the input, and so much besides.
     from_bytes : callable, optional
         An input from any bytes, for the guided form.
+    seeds : sequence of bytes
+        What the guided form begins with.
     warm : callable, optional
         Called once before anything is measured.
     """
@@ -69,6 +71,7 @@ class Target:
     bytes_per_byte: int = 512
     spare_bytes: int = 4 << 20
     from_bytes: Callable[[bytes], Any] | None = None
+    seeds: Sequence[bytes] = ()
     warm: Callable[[], None] = lambda: None
 
     def input(self, seed: int, number: int) -> Any:

@@ -163,6 +163,7 @@ TARGETS = (
         _parameters,
         (ApiError,),
         from_bytes=bytes,
+        seeds=_FORMS,
     ),
     Target(
         "places",

@@ -104,7 +104,7 @@ def _written(content: dict[str, str]) -> None:
 
 TARGETS = (
     Target(
-        "labels", "labels at the door", _fields, _door, (BadLabelsError,), BYTE_PARSER_EXECUTIONS, from_bytes=bytes,
+        "labels", "labels at the door", _fields, _door, (BadLabelsError,), BYTE_PARSER_EXECUTIONS, from_bytes=bytes, seeds=[label_fields(_KEY)],
         warm=lambda: _door(label_fields(_KEY)),
     ),
     Target("exposition", "labels in the text of a scrape", _scrape, _written, ()),

@@ -168,6 +168,7 @@ TARGETS = (
         (SourceError,),
         BYTE_PARSER_EXECUTIONS,
         from_bytes=messages.frame,
+        seeds=_CHUNKED,
         warm=load_decoder,
     ),
     Target(
@@ -178,6 +179,7 @@ TARGETS = (
         (RefusedChunkError,),
         BYTE_PARSER_EXECUTIONS,
         from_bytes=bytes,
+        seeds=_CHUNKS,
         warm=load_decoder,
     ),
     Target(
@@ -188,6 +190,7 @@ TARGETS = (
         (SourceError,),
         BYTE_PARSER_EXECUTIONS,
         from_bytes=lambda content: pa.compress(content, codec="snappy", asbytes=True),
+        seeds=_PLAIN,
     ),
     Target(
         "snappy",
@@ -197,5 +200,6 @@ TARGETS = (
         (SourceError,),
         BYTE_PARSER_EXECUTIONS,
         from_bytes=bytes,
+        seeds=_BLOCKS,
     ),
 )
