@@ -27,7 +27,7 @@ from throttlescope.app.spark import start_spark
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import GateError, SourceError
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.lake.full_disk import FullDiskError
+from throttlescope.ingest.lake.unwritable import FullDiskError
 from throttlescope.ingest.manifest import RunManifest
 from throttlescope.ingest.quality import preload
 from throttlescope.ingest.times import date_of

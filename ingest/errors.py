@@ -58,6 +58,10 @@ class EmptyRangeError(InputError):
     """The source answered, and has nothing of the range: wrong input, or a time in which nothing was scraped."""
 
 
+class ReadOnlyError(InputError):
+    """A folder may not be written to: another try would not change that."""
+
+
 class GateError(ThrottlescopeError):
     """A quality gate stopped the run before anything downstream was written."""
 

@@ -26,7 +26,7 @@ class WrappedError(ThrottlescopeError):
 
 def carried(error: Exception) -> ThrottlescopeError | None:
     """The error of ours that an exception carries, or the fault of an object store, a full disk or a damaged file that it is; None for others."""
-    from throttlescope.ingest.lake import full_disk
+    from throttlescope.ingest.lake import unwritable
 
     text = str(error)
     if ours := list(_OURS.finditer(text.split("JVM stacktrace", 1)[0])):
@@ -41,8 +41,10 @@ def carried(error: Exception) -> ThrottlescopeError | None:
 
         if is_store_fault(error):
             return told(error, _address_in(text))
-    if full_disk.says_full(error):
-        return full_disk.told(error)
+    if unwritable.says_full(error):
+        return unwritable.told(error)
+    if unwritable.says_read_only(error):
+        return unwritable.told_read_only(error)
     from throttlescope.ingest.lake.damage import told as told_as_damage
 
     # Last, because it reads the file that is named.

@@ -31,9 +31,9 @@ from throttlescope.ingest.lake.delta import DeltaTables
 from throttlescope.ingest.lake.duck import from_table, reaches
 from throttlescope.ingest.lake.files import DataFile, NewFile, stats_columns, write_data_file
 from throttlescope.ingest.lake.formats import MissingFilesError, format_properties
-from throttlescope.ingest.lake.full_disk import naming_full
 from throttlescope.ingest.lake.parquet import dataset, told_as_store
 from throttlescope.ingest.lake.storage import Storage, storage_of
+from throttlescope.ingest.lake.unwritable import naming_unwritable
 from throttlescope.ingest.lake_address import LakeAddress
 from throttlescope.ingest.times import BLOCK_MS, block_start
 
@@ -224,7 +224,7 @@ class Lake:
         for path in add_by_path.keys() & remove_by_path.keys():
             del add_by_path[path], remove_by_path[path]
         for _ in range(_TRIES):
-            with self._delta.looking(), naming_full(self.root):
+            with self._delta.looking(), naming_unwritable(self.root):
                 done, version = self._try_commit(
                     table, add_by_path, remove_by_path, run_id, read_version, moved_ms
                 )

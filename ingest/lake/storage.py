@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from throttlescope.ingest.lake.full_disk import naming_full
+from throttlescope.ingest.lake.unwritable import naming_unwritable
 from throttlescope.ingest.lake_address import LakeAddress
 
 
@@ -125,7 +125,7 @@ class LocalStorage(Storage):
         scratch = os.path.join(folder, f".{name}.{uuid.uuid4().hex}")
         try:
             # Writing says neither the file's name nor the folder's.
-            with naming_full(self.root):
+            with naming_unwritable(self.root):
                 return self._write(scratch, path, content, if_absent=if_absent)
         except BaseException:
             with contextlib.suppress(OSError):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import errno
+import subprocess
 
 import pytest
 from deltalake import DeltaTable
 
+from tests.app.commands import throttlescope
 from tests.ingest.lake.full_disk import filled, small_disk
 from tests.ingest.lake.upkeep.made import add, rows_of, table_of, verdict
 from throttlescope.app.cli.faults import carried
+from throttlescope.ingest.errors import ReadOnlyError
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.lake.full_disk import FullDiskError, told
+from throttlescope.ingest.lake.unwritable import FullDiskError, told
 from throttlescope.ingest.lake.upkeep.check import check
 
 #: As they came from the libraries.
@@ -24,7 +27,7 @@ OSError: [Errno 28] No space left on device
 JVM stacktrace:
 org.apache.spark.SparkException: Job aborted"""
 OUR_TASK = """Traceback (most recent call last):
-throttlescope.ingest.lake.full_disk.FullDiskError: The disk is full; got /srv/lake. Fix: make room there
+throttlescope.ingest.lake.unwritable.FullDiskError: The disk is full; got /srv/lake. Fix: make room there
 
 JVM stacktrace:
 """
@@ -53,12 +56,56 @@ def test_every_library_s_words_for_it_are_one_line(error, said):
 
 def test_other_faults_are_not_taken_for_it():
     for error in (
-        OSError(errno.EACCES, "Permission denied", "/srv"),
         RuntimeError("os error 281"),
+        RuntimeError("os error 301"),
         ValueError("28"),
     ):
         assert carried(error) is None
     assert str(told("os error 122", "/srv")).startswith("The disk quota is used up; got /srv. Fix")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(errno.EROFS, "Read-only file system", "/srv/lake/x"), "The file system is read-only; got /srv/lake/x."),
+        (OSError(errno.EACCES, "Permission denied", "/srv/lake/x"), "There is no right to read or write there; got /srv/lake/x."),
+        (
+            OSError("Generic LocalFileSystem error: Unable to open file /srv/lake/x#1: Read-only file system (os error 30)"),
+            "The file system is read-only; got /srv/lake/x#1.",
+        ),
+        (RuntimeError("java.io.FileNotFoundException: /var/x (Permission denied)"), "There is no right to read or write there; got /var/x."),
+    ],
+)  # fmt: skip
+def test_a_place_that_may_not_be_written_to_is_one_line(error, said):
+    ours = carried(error)
+    assert ours.exit_code == 2
+    assert str(ours).startswith(said)
+    assert "--lake" in str(ours)
+
+
+def test_a_lake_that_is_really_read_only_is_read_and_not_written(tmp_path):
+    with small_disk(tmp_path / "disk", "2m") as disk:
+        lake = Lake(disk / "lake")
+        add(lake, "verdicts", [verdict(0)])
+        before = files_of(disk / "lake")
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        attempts = [
+            lambda: write_data_file(lake.root, "verdicts", table_of("verdicts", [verdict(1)])),
+            lambda: lake.upsert("verdicts", table_of("verdicts", [verdict(1)]), run_id="upsert"),
+            lambda: lake.upsert("verdict_latest", _latest(), run_id="new"),
+        ]
+        for attempt in attempts:
+            with pytest.raises(ReadOnlyError, match=r"The file system is read-only; got .*lake"):
+                attempt()
+        assert files_of(disk / "lake") == before
+        assert lake.read("verdicts").num_rows == 1
+        assert throttlescope("verdicts", "--lake", lake.root).code == 0
+        for command in ("compact", "vacuum"):
+            outcome = throttlescope(
+                "lake", command, "--lake", lake.root, *(["--yes"] if command == "vacuum" else []), "--quiet"
+            )
+            assert outcome.code in (0, 2), outcome.err
+            assert "Unexpected" not in outcome.err
 
 
 def files_of(folder):

@@ -1,4 +1,4 @@
-"""A disk that is full. In: what a library raised. Out: one line that names the folder, and what mends it.
+"""A folder that cannot be written: its disk is full, read-only, or not ours. In: what a library raised. Out: one line with the folder, and what mends it.
 
 Python, Delta's log (Rust), Spark (Java) and DuckDB say it each in their own words, most of them without the place.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from deltalake.exceptions import DeltaError
 
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.errors import ReadOnlyError, ThrottlescopeError
 
 _FULL = re.compile(
     rf"\[Errno ({errno.ENOSPC}|{errno.EDQUOT})\]|os error ({errno.ENOSPC}|{errno.EDQUOT})\b|No space left on device|"
@@ -24,6 +24,18 @@ _QUOTA = re.compile(rf"(Errno|os error) {errno.EDQUOT}\b|Disk quota exceeded", r
 _NAMED = re.compile(
     r"(?:No space left on device|Disk quota exceeded)(?: \(os error \d+\))?: '([^'\n]+)'"
     r"|(/[^\s:'\"]+) \((?:No space left on device|Disk quota exceeded)\)"
+)
+#: Of a file system that nobody may write to, and of rights that are missing.
+_READ_ONLY = re.compile(
+    rf"\[Errno {errno.EROFS}\]|os error {errno.EROFS}\b|Read-only file system", re.IGNORECASE
+)
+_NO_RIGHTS = re.compile(
+    rf"\[Errno ({errno.EACCES}|{errno.EPERM})\]|os error ({errno.EACCES}|{errno.EPERM})\b|\(Permission denied\)",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"(?:Read-only file system|Permission denied|Operation not permitted)(?: \(os error \d+\))?: '([^'\n]+)'"
+    r"|(?:Unable to \w+ (?:file|dir|directory)) ([^\s:]+)|(/[^\s:'\"]+) \((?:Read-only file system|Permission denied)\)"
 )
 
 
@@ -64,17 +76,45 @@ def told(error: BaseException | str, folder: str | None = None) -> FullDiskError
     return FullDiskError.at(folder, is_quota=quota)
 
 
+def says_read_only(error: BaseException | str) -> bool:
+    """Whether an error, or its text, says that a place may not be written to."""
+    if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return True
+    text = str(error)
+    return bool(_READ_ONLY.search(text) or _NO_RIGHTS.search(text))
+
+
+def told_read_only(error: BaseException | str, folder: str | None = None) -> ReadOnlyError:
+    """The error that a user is to see, of a place that may not be written to; ``folder`` as in :func:`told`."""
+    text = str(error)
+    is_file_system = bool(_READ_ONLY.search(text)) or (
+        isinstance(error, OSError) and error.errno == errno.EROFS
+    )
+    if folder is None:
+        named = _PLACE.search(text)
+        folder = next(filter(None, named.groups()), None) if named else None
+    return ReadOnlyError(
+        "The file system is read-only" if is_file_system else "There is no right to read or write there",
+        got=folder or "no name",
+        fix="choose another folder with --lake, or have it mounted for writing"
+        if is_file_system
+        else "choose another folder with --lake, or change its owner or its mode",
+    )
+
+
 @contextlib.contextmanager
-def naming_full(folder: str) -> Iterator[None]:
-    """Where writing below a folder fails within it because the disk is full, say which folder.
+def naming_unwritable(folder: str) -> Iterator[None]:
+    """Where writing below a folder fails within it because of its disk or its rights, say which folder.
 
     Raises
     ------
-    FullDiskError
+    FullDiskError, ReadOnlyError
     """
     try:
         yield
     except (OSError, DeltaError) as error:
         if says_full(error):
             raise told(error, folder) from error
+        if says_read_only(error):
+            raise told_read_only(error, folder) from error
         raise
