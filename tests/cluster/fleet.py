@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from tests.lab.prometheus import write_arrays
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.labels import LabelMapping, SeriesKey, normalise
 from throttlescope.ingest.lake import Lake, write_data_file
@@ -101,6 +102,12 @@ def make_lake(root: Path, fleet: Fleet) -> Lake:
 def make_limits(root: Path | str, fleet: Fleet) -> None:
     """Write the fleet's limits alone, beside samples that came another way."""
     Lake(root).upsert("limits", _limits(fleet), run_id="made")
+
+
+def put_samples(url: str, fleet: Fleet) -> None:
+    """Write the fleet's samples into a Prometheus."""
+    at_ms = _times_ms(fleet)
+    write_arrays(url, ((dict(key.labels), at_ms, values) for key, values in _series(fleet, at_ms)))
 
 
 def _times_ms(fleet: Fleet) -> np.ndarray:

@@ -11,6 +11,20 @@ from pathlib import Path
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
 
+#: Held back by a limit, with an episode and anomalies in it, and with forecasts: its backlog reaches over a quarter of an hour, when they
+#: are made, which that of most recordings does not.
+THROTTLED = "sub-msg-1000"
+#: Tables that a run of it fills.
+TABLES_OF_A_RUN = {
+    "series", "samples", "limits", "signals", "verdicts", "verdict_latest", "episodes", "forecasts", "anomalies",
+}  # fmt: skip
+
+
+def gates_of(root: Path) -> list[str]:
+    """What the gates said of a lake, without when and in which run."""
+    rows = Lake(root).read("quality").drop_columns(["run_id", "observed_ms", "date"]).to_pylist()
+    return sorted(repr(sorted(row.items())) for row in rows)
+
 
 def files_of(root: Path) -> dict[str, set[str]]:
     """Names of the files of every table that says nothing of the run that wrote it."""

@@ -10,8 +10,9 @@ import pytest
 
 from tests.app.commands import throttlescope
 from tests.cluster.counting import Read, rows_to_driver
-from tests.cluster.fleet import START_MS, Fleet, make_lake
+from tests.cluster.fleet import START_MS, Fleet, make_lake, make_limits, put_samples
 from tests.cluster.spark_ways import all_on_spark
+from tests.lab.prometheus import running_prometheus
 from throttlescope.ingest.times import format_time
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
@@ -29,24 +30,25 @@ class Allowed:
 
 
 ALLOWED = {
-    ("diagnose", "throttlescope.app.recompute.view"): Allowed(
-        "snapshots of limits, three for each subscription, of which an hour's fingerprint is made", 1_300
-    ),
-    ("diagnose", "throttlescope.app.pipeline_stages"): Allowed(
-        "one column of verdicts, to count causes: an hour's file at a time", 180
-    ),
     ("diagnose", "throttlescope.models.diagnosis.latest"): Allowed(
         "a day's verdicts, some topics at a time: at most three million rows are held", 1_200
     ),
     ("diagnose", "throttlescope.models.anomaly.apply"): Allowed(
         "a row that says that it is being learned, until a subscription has been seen for two weeks", 380
     ),
-    ("forecast", "throttlescope.app.forecasting"): Allowed(
-        "a day's minutes, some topics at a time: the command is made for this process and holds a thousand subscriptions", 16_000
-    ),
     ("review", "throttlescope.transforms.promql.blocks"): Allowed(
-        "samples of topics of which a forecast was stored; here healthy ones have an entry or two waiting", 3_200
+        "files of samples in which topics are of which a forecast was stored, and so their neighbours by shard", 3_200
     ),
+    ("ingest", "throttlescope.ingest.commit"): Allowed(
+        "the catalogue, fourteen series of 300 bytes each: a shard at a time", 5_300
+    ),
+    ("ingest", "throttlescope.ingest.gaps.find"): Allowed(
+        "times of one metric's samples: a file at a time", 640
+    ),
+    ("anomalies", "throttlescope.models.anomaly.apply"): Allowed(
+        "the rows that say that it is being learned, and those that they take the place of", 800
+    ),
+    ("anomalies", "throttlescope.app.anomaly_rows"): Allowed("the same rows, to print them", 400),
 }  # fmt: skip
 #: Gates of few rows are counted in this process: what they read there is bounded by their thresholds.
 GATES = "throttlescope.ingest.quality."
@@ -59,6 +61,8 @@ def commands(fleet: Fleet, lake: Path, names: Sequence[str]) -> dict[str, Read]:
     for name in names:
         asked = {
             "forecast": ("forecast",),
+            "anomalies": ("anomalies", "--store", *span),
+            "quality": ("quality", "check", *span),
         }.get(name, (name, *span))
         with rows_to_driver() as found[name]:
             done = throttlescope(*asked, "--lake", lake, "--quiet", "--format", "json")
@@ -98,6 +102,7 @@ def of_two_fleets(folder: Path, names: Sequence[str]) -> list[dict[str, Read]]:
 
 def test_what_a_diagnosis_reads_here_follows_the_trouble_and_not_the_fleet(tmp_path, spark, monkeypatch):
     monkeypatch.setattr("throttlescope.app.pipeline_results.IN_PROCESS_ROWS", -1)
+    monkeypatch.setattr("throttlescope.app.recompute.view._AT_ONCE_ROWS", -1)
     check(*of_two_fleets(tmp_path, ("diagnose",)), but=GATES)
 
 
@@ -106,3 +111,24 @@ def test_what_a_diagnosis_reads_here_follows_the_trouble_and_not_the_fleet(tmp_p
 def test_nor_do_gates_on_spark_forecasts_and_a_review(tmp_path, spark, monkeypatch):
     all_on_spark(monkeypatch.setattr)
     check(*of_two_fleets(tmp_path, ("diagnose", "forecast", "review")))
+
+
+@pytest.mark.study
+@pytest.mark.prometheus
+@pytest.mark.timeout(1800)
+def test_nor_do_reading_a_source_the_gates_and_anomalies(tmp_path, spark, monkeypatch):
+    all_on_spark(monkeypatch.setattr)
+    found = []
+    for healthy in HEALTHY:
+        fleet, lake = Fleet(healthy, ill=ILL), tmp_path / str(healthy)
+        with running_prometheus() as server, rows_to_driver() as ingested:
+            put_samples(server.url, fleet)
+            span = ("--start", format_time(START_MS), "--end", format_time(fleet.end_ms))
+            done = throttlescope(
+                "ingest", "--prometheus", server.url, "--cluster", "made", *span, "--lake", lake, "--quiet"
+            )
+            assert done.code == 0, done.err
+        make_limits(lake, fleet)
+        commands(fleet, lake, ("diagnose",))
+        found.append({"ingest": ingested} | commands(fleet, lake, ("quality", "anomalies")))
+    check(*found)

@@ -10,14 +10,18 @@ import os
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pyspark
 import pytest
 
 from tests.app.commands import throttlescope
-from tests.cluster.same_bytes import files_of
+from tests.app.web.sampled_lake import write_sampled_lake
+from tests.cluster.notebook_session import asked
+from tests.cluster.same_bytes import TABLES_OF_A_RUN, THROTTLED, files_of, gates_of
 from tests.lab.spark_cluster import running_spark_cluster, running_spark_connect
+from throttlescope.app.notebook import open_lake
 from throttlescope.ingest.java import find_java
 
 pytestmark = [
@@ -28,7 +32,7 @@ pytestmark = [
     pytest.mark.timeout(1800),
 ]
 
-RECORDINGS = ("healthy-msg-50", "slow-small", "sub-msg-small")
+RECORDINGS = ("healthy-msg-50", "slow-small", THROTTLED)
 RUN = ["run", *(part for name in RECORDINGS for part in ("--recording", name))]
 CLI = [sys.executable, "-m", "throttlescope.app.cli"]
 SPARK_BIN = Path(pyspark.__file__).parent / "bin"
@@ -60,6 +64,19 @@ def finished(command: list[str], timeout_s: float = 900, **environment: str) -> 
     return done.stdout
 
 
+def test_every_step_on_two_workers_leaves_the_bytes_of_steps_in_one_process(tmp_path, spark, cluster):
+    # Here what is small is judged in this process; there every step is Spark's.
+    done = throttlescope("run", "--recording", THROTTLED, "--lake", tmp_path / "here", "--quiet")
+    assert done.code == 0, done.err
+    command = [sys.executable, "-m", "tests.cluster.spark_ways", "run", "--recording", THROTTLED, "--quiet"]
+    finished([*command, "--lake", str(tmp_path / "there"), "--master", cluster.url], PYTHONPATH=os.getcwd())
+    there = files_of(tmp_path / "there")
+    assert {name for name, files in there.items() if files} >= TABLES_OF_A_RUN
+    assert there == files_of(tmp_path / "here")
+    told = [gates_of(tmp_path / name) for name in ("here", "there")]
+    assert told[0] == told[1] != []
+
+
 def test_a_run_that_loses_a_worker_finishes(tmp_path, here):
     lake = tmp_path / "lake"
     with running_spark_cluster(workers=2, max_lifetime_s=1500) as cluster:
@@ -81,7 +98,9 @@ def test_a_run_that_loses_a_worker_finishes(tmp_path, here):
     assert files_of(lake) == here
 
 
-def test_executors_need_nothing_but_the_archive(tmp_path, here, archive):
+@pytest.fixture(scope="module")
+def bare_cluster():
+    """A cluster whose workers know nothing of our environment."""
     bare = subprocess.run(
         ["python3", "-c", "import throttlescope.ingest"],
         env={"PATH": BARE_PATH},
@@ -89,19 +108,47 @@ def test_executors_need_nothing_but_the_archive(tmp_path, here, archive):
         check=False,
     )
     assert bare.returncode != 0, "this Python has the package, so that nothing would be proved"
-    lake, config = tmp_path / "lake", tmp_path / "throttlescope.toml"
-    with running_spark_cluster(workers=2, max_lifetime_s=1500, path=BARE_PATH) as cluster:
-        without = throttlescope_alone("spark", "check", "--master", cluster.url, PYSPARK_PYTHON="python3")
-        assert (without.returncode, "package" in without.stderr) == (2, True), without.stderr
-        config.write_text(
-            f'lake = "lake"\n[spark]\nmaster = "{cluster.url}"\npackage = "{archive["path"]}"\n'
-        )
-        said = json.loads(finished([*CLI, "spark", "check", "--config", str(config), "--format", "json"]))
-        assert said["executors"]
-        for executor in said["executors"]:
-            assert "/environment/packages/throttlescope" in executor["found_in"]
-        finished([*CLI, *RUN, "--config", str(config), "--quiet"])
-    assert files_of(lake) == here
+    with running_spark_cluster(workers=2, max_lifetime_s=1500, path=BARE_PATH) as running:
+        yield running
+
+
+def packed(folder: Path, master: str, archive: dict) -> Path:
+    """A configuration that names the archive."""
+    config = folder / "throttlescope.toml"
+    config.write_text(f'lake = "lake"\n[spark]\nmaster = "{master}"\npackage = "{archive["path"]}"\n')
+    return config
+
+
+def test_a_check_says_that_executors_lack_the_package(tmp_path, bare_cluster):
+    done = throttlescope_alone(
+        "spark",
+        "check",
+        "--lake",
+        str(tmp_path / "lake"),
+        "--master",
+        bare_cluster.url,
+        PYSPARK_PYTHON="python3",
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    (told,) = [line for line in done.stderr.splitlines() if line.startswith("throttlescope: ")]
+    assert "Executors do not have the package" in told
+    assert "throttlescope spark package" in told
+
+
+def test_a_check_finds_the_package_that_the_archive_brings(tmp_path, bare_cluster, archive):
+    config = packed(tmp_path, bare_cluster.url, archive)
+    said = json.loads(finished([*CLI, "spark", "check", "--config", str(config), "--format", "json"]))
+    assert said["tasks_at_once"] == 2
+    assert said["executors"]
+    for executor in said["executors"]:
+        assert "/environment/packages/throttlescope" in executor["found_in"]
+        assert executor["throttlescope"] == version("throttlescope")
+        assert executor["python"] == archive["python"]
+
+
+def test_executors_need_nothing_but_the_archive(tmp_path, here, bare_cluster, archive):
+    finished([*CLI, *RUN, "--config", str(packed(tmp_path, bare_cluster.url, archive)), "--quiet"])
+    assert files_of(tmp_path / "lake") == here
 
 
 def test_spark_submit_gives_the_same(tmp_path, here, cluster):
@@ -131,6 +178,16 @@ def test_spark_connect_gives_the_same(tmp_path, here):
     with running_spark_connect() as url:
         finished([*CLI, *RUN, "--lake", str(tmp_path / "lake"), "--master", url, "--quiet"])
     assert files_of(tmp_path / "lake") == here
+
+
+def test_a_notebook_works_through_spark_connect(tmp_path, spark):
+    lake = Path(write_sampled_lake(tmp_path / "lake").root)
+    with running_spark_connect() as url:
+        there = json.loads(finished([sys.executable, "-m", "tests.cluster.notebook_session", str(lake), url]))
+    here = asked(open_lake(lake, session=spark))
+    assert (there.pop("remote"), here.pop("remote")) == (True, False)
+    assert all(here.values())
+    assert there == json.loads(json.dumps(here))
 
 
 def test_a_cluster_without_a_free_worker_is_told(tmp_path):
