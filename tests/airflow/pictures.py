@@ -47,7 +47,8 @@ def main() -> None:
                 THROTTLESCOPE_COMMAND="throttlescope",
             ) as api,
         ):
-            first, second = run_chain(api, slow)
+            chain = run_chain(api, slow)
+            first, second = chain.ingested, chain.diagnosed
             for run in (first, second):
                 tries = {name: task["try_number"] for name, task in api.tasks(run).items()}
                 print(run["dag_run_id"], run["run_type"], run["state"], tries, flush=True)

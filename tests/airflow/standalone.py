@@ -9,12 +9,14 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import requests
 
 from tests.lab.processes import free_port, log_tail
+from throttlescope.ingest.times import BLOCK_MS
 
 #: A machine that does other things beside needs minutes for what takes 15 s.
 STARTUP_S = 600
@@ -74,6 +76,23 @@ class Api:
             return len(runs) > number and runs[number]["state"] in ("success", "failed") and runs[number]
 
         return self.wait(f"finished run of {dag_id}", ended, timeout_s)
+
+    def trigger(self, dag_id: str, start_ms: int) -> str:
+        """Start a run for an hour, as a person does; its id."""
+        start, end = (
+            datetime.fromtimestamp(ms / 1000, UTC).isoformat() for ms in (start_ms, start_ms + BLOCK_MS)
+        )
+        hour = {"logical_date": start, "data_interval_start": start, "data_interval_end": end}
+        return self.post(f"/dags/{dag_id}/dagRuns", hour)["dag_run_id"]
+
+    def ended(self, dag_id: str, run_id: str, timeout_s: float = 900) -> dict[str, Any]:
+        """A run once it has ended."""
+
+        def found():
+            run = self.get(f"/dags/{dag_id}/dagRuns/{run_id}")
+            return run["state"] in ("success", "failed") and run
+
+        return self.wait(f"end of {run_id}", found, timeout_s)
 
     def _ask(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         answer = requests.request(

@@ -31,33 +31,65 @@ pytestmark = [
 ]
 
 
-def test_a_chain_in_a_real_airflow(airflow, database, source, tmp_path):
-    """The clock, a task that is killed while it reads and goes on with its next try, an asset, and the second DAG."""
-    lake = Lake(tmp_path / "lake")
+@pytest.fixture
+def three_hours():
+    """A Prometheus with samples at the end of each of the last three hours, as they came: of a time that it got out of order it does
+    not name all metrics."""
+    end_ms = block_start(int(time.time() * 1000))
+    with running_prometheus() as server:
+        for hours in (2, 1, 0):
+            feed(server.url, smallest_recording(), end_ms - hours * BLOCK_MS)
+        yield Source(server.url, end_ms)
+
+
+def test_a_chain_in_a_real_airflow(airflow, database, three_hours, tmp_path):
+    """The clock, a task that is killed while it reads and goes on with its next try, an asset, and the second DAG; then two hours that
+    are read while that one is busy, and the one run that follows."""
+    lake, source = Lake(tmp_path / "lake"), three_hours
+    earlier = [source.end_ms - hours * BLOCK_MS for hours in (3, 2)]
     with (
         slow_source(source.url, lake) as slow,
         running_standalone(airflow, THROTTLESCOPE_LAKE=lake.root, THROTTLESCOPE_PROMETHEUS=slow.url) as api,
     ):
-        first, second = run_chain(api, slow)
+        chain = run_chain(api, slow, earlier)
+        first, second = chain.ingested, chain.diagnosed
         assert first["state"] == "success", api.log(first, "ingest", 2)
         assert first["run_type"] == "scheduled"
         tries = {name: task["try_number"] for name, task in api.tasks(first).items()}
         assert tries == {"source_is_fresh": 1, "ingest": 2, "gates": 1}
         assert second["run_type"] == "asset_triggered"
         assert second["state"] == "success", api.log(second, "diagnose", 1)
-        (event,) = api.get("/assets/events")["asset_events"]
-        assert event["source_dag_id"] == "ingest_hourly"
-        told = [datetime.fromisoformat(event["extra"][name]).timestamp() * 1000 for name in ("start", "end")]
-        assert told == [source.end_ms - BLOCK_MS, source.end_ms]
+        events = api.get("/assets/events", order_by="timestamp")["asset_events"]
+        told = [
+            [datetime.fromisoformat(event["extra"][name]).timestamp() * 1000 for name in ("start", "end")]
+            for event in events
+            if event["source_dag_id"] == "ingest_hourly"
+        ]
+        assert told == [[start_ms, start_ms + BLOCK_MS] for start_ms in (source.end_ms - BLOCK_MS, *earlier)]
         log = api.log(first, "ingest", 2)
         assert "Reading prometheus_remote_read" in log
-        (run,) = [row for row in lake.read("ingest_runs").to_pylist() if row["command"] == "ingest"]
+        (run, *_) = sorted(
+            (row for row in lake.read("ingest_runs").to_pylist() if row["command"] == "ingest"),
+            key=lambda row: row["started_ms"],
+        )
         assert f"Run {run['run_id']}" in log
         (read,) = json.loads(run["details"])["sources"]
         assert STORED <= read["items_resumed"] < read["items"]
-    starts_ms = lake.read("verdicts")["window_start_ms"].to_pylist()
-    assert starts_ms
-    assert source.end_ms - BLOCK_MS <= min(starts_ms) <= max(starts_ms) < source.end_ms
+        assert [run["state"] for run in chain.by_hand] == ["success", "success"]
+        assert chain.next["state"] == "success", api.log(chain.next, "diagnose", 1)
+        assert len(api.runs("diagnose_hourly")) == 2
+        # It is told of the first of the two hours, and finds the other.
+        log = api.log(chain.next, "diagnose", 1)
+        assert f"diagnose --missed --start {iso(earlier[0])}" in log
+    # Its first run computed the hour that it was for, its second the two others.
+    runs = [row for row in lake.read("ingest_runs").to_pylist() if row["command"] == "diagnose"]
+    runs = sorted(runs, key=lambda row: row["started_ms"])
+    assert runs[0]["start_ms"] == source.end_ms - BLOCK_MS
+    assert {row["status"] for row in runs} == {"done"}
+    hours = {
+        start_ms // BLOCK_MS * BLOCK_MS for start_ms in lake.read("verdicts")["window_start_ms"].to_pylist()
+    }
+    assert hours == {*earlier, source.end_ms - BLOCK_MS}
 
 
 @pytest.mark.usefixtures("_spark_session")
