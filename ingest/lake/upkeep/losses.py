@@ -90,9 +90,21 @@ def _loss(lake: Lake, table: str, file: DataFile, what: str) -> Loss:
         shard = int(file.partition["shard"])
         span = span_of_all(TABLES["samples"], lake.files("samples", between={"shard": (shard, shard)}))
     return Loss(
-        table, file.relative_path, what, file.rows, _clusters(file), *(span or (None, None)),
+        table, file.relative_path, what, _rows(lake, table, file), _clusters(file), *(span or (None, None)),
         dict(file.partition), dict(file.minimum), dict(file.maximum),
     )  # fmt: skip
+
+
+def _rows(lake: Lake, table: str, file: DataFile) -> int:
+    """Rows of a file, by the log; where a damaged log does not say, by the file itself."""
+    if file.rows is not None:
+        return file.rows
+    try:
+        return pq.read_metadata(
+            pa.BufferReader(lake.storage.read(f"{table}/{file.relative_path}") or b"")
+        ).num_rows
+    except (pa.ArrowException, OSError):
+        return 0
 
 
 def _clusters(file: DataFile) -> tuple[str, ...]:
