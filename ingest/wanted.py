@@ -102,7 +102,9 @@ def _default_set(
         names = [name for name, metric in METRICS.items() if metric.level in levels]
         any_name = Matcher(NAME_LABEL, REGEX, "|".join(re.escape(name) for name in names))
         for name in api.metric_names([Selector((any_name, *matchers))], start_ms, end_ms, meter):
-            found[name] = metric_selector(name, matchers)
+            # What a server names beside what it was asked for is nothing of ours.
+            if name in METRICS:
+                found[name] = metric_selector(name, matchers)
     return found
 
 

@@ -18,6 +18,7 @@ from throttlescope.ingest.consumer_stats import ConsumerStats, consumer_stats
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import SourceError
 from throttlescope.ingest.labels import topic_and_partition
+from throttlescope.ingest.policy_answers import MOST_PARTITIONS
 from throttlescope.ingest.sources.pulsar_admin import Failure, PulsarAdmin, Topic
 from throttlescope.transforms.limits import effective_limits
 
@@ -93,12 +94,15 @@ class HurriedAdmin(PulsarAdmin):
                 return text
             topic = self._topic
             count = json.loads(self._once(f"/admin/v2/{topic.path}/partitions")).get("partitions", 0)
+            # Each is asked about: what is beyond all reason is refused where the count is kept.
+            count = count if 0 <= count <= MOST_PARTITIONS else 0
             physical = [topic.physical(partition) for partition in (range(count) if count else (-1,))]
             found = [json.loads(self._once(f"/lookup/v2/topic/{one.path}")) for one in physical]
             owners = {urlsplit(one.get("httpUrl") or one["httpUrlTls"]).netloc for one in found}
-        except (SourceError, ValueError, KeyError, TypeError, AttributeError):
+            known = owners <= set(brokers)
+        except (SourceError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             return text
-        return json.dumps(sorted(owners)) if owners <= set(brokers) else text
+        return json.dumps(sorted(owners)) if known else text
 
     def _once(self, path: str) -> str:
         """An answer that is wanted again later in the same walk."""
