@@ -42,7 +42,8 @@ def asked(lake: OpenLake) -> dict[str, Any]:
 
 
 def _told(rows: Iterable[Any]) -> list[str]:
-    return sorted(repr(sorted(row.asDict(recursive=True).items())) for row in rows)
+    # Labels are a map, whose order says nothing.
+    return sorted(json.dumps(row.asDict(recursive=True), sort_keys=True, default=repr) for row in rows)
 
 
 if __name__ == "__main__":
