@@ -23,8 +23,8 @@ from throttlescope.app.render import minute_text
 from throttlescope.ingest.errors import SourceError
 from throttlescope.ingest.gaps import book
 from throttlescope.ingest.lake import ConflictError, Lake
-from throttlescope.ingest.lake.unwritable import FullDiskError
 from throttlescope.ingest.lake.storage import LocalStorage
+from throttlescope.ingest.lake.unwritable import FullDiskError
 from throttlescope.ingest.lake.upkeep.check import check
 from throttlescope.ingest.staging import Staging
 from throttlescope.ingest.times import BLOCK_MS
