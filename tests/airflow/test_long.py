@@ -65,7 +65,11 @@ def test_a_chain_in_a_real_airflow(airflow, database, three_hours, tmp_path):
             for event in events
             if event["source_dag_id"] == "ingest_hourly"
         ]
-        assert told == [[start_ms, start_ms + BLOCK_MS] for start_ms in (source.end_ms - BLOCK_MS, *earlier)]
+        # Where an hour has ended meanwhile, the clock has started one run more, and what follows it comes between.
+        alone = block_start(int(time.time() * 1000)) == source.end_ms
+        assert [span for span in told if span[0] < source.end_ms] == [
+            [start_ms, start_ms + BLOCK_MS] for start_ms in (source.end_ms - BLOCK_MS, *earlier)
+        ]
         log = api.log(first, "ingest", 2)
         assert "Reading prometheus_remote_read" in log
         (run, *_) = sorted(
@@ -77,10 +81,11 @@ def test_a_chain_in_a_real_airflow(airflow, database, three_hours, tmp_path):
         assert STORED <= read["items_resumed"] < read["items"]
         assert [run["state"] for run in chain.by_hand] == ["success", "success"]
         assert chain.next["state"] == "success", api.log(chain.next, "diagnose", 1)
-        assert len(api.runs("diagnose_hourly")) == 2
-        # It is told of the first of the two hours, and finds the other.
-        log = api.log(chain.next, "diagnose", 1)
-        assert f"diagnose --missed --start {iso(earlier[0])}" in log
+        if alone:
+            assert len(api.runs("diagnose_hourly")) == 2
+            # It is told of the first of the two hours, and finds the other.
+            log = api.log(chain.next, "diagnose", 1)
+            assert f"diagnose --missed --start {iso(earlier[0])}" in log
     # Its first run computed the hour that it was for, its second the two others.
     runs = [row for row in lake.read("ingest_runs").to_pylist() if row["command"] == "diagnose"]
     runs = sorted(runs, key=lambda row: row["started_ms"])
@@ -89,7 +94,7 @@ def test_a_chain_in_a_real_airflow(airflow, database, three_hours, tmp_path):
     hours = {
         start_ms // BLOCK_MS * BLOCK_MS for start_ms in lake.read("verdicts")["window_start_ms"].to_pylist()
     }
-    assert hours == {*earlier, source.end_ms - BLOCK_MS}
+    assert hours - {source.end_ms} == {*earlier, source.end_ms - BLOCK_MS}
 
 
 @pytest.mark.usefixtures("_spark_session")
