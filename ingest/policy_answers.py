@@ -26,6 +26,8 @@ _NUMBER_SETTINGS = (
     "backlogQuotaCheckIntervalInSeconds", "managedLedgerMaxLedgerRolloverTimeMinutes", "defaultRetentionTimeInMinutes",
     "defaultRetentionSizeInMB",
 )  # fmt: skip
+#: What is read at once: a column of 32 bits.
+_COUNT_SETTINGS = ("dispatcherMaxReadBatchSize", "dispatcherMaxReadSizeBytes")
 _NUMBER = re.compile(r"-?[0-9]{1,18}(\.0*)?")
 
 
@@ -87,7 +89,12 @@ def _texts(answer: Any) -> str | None:
 
 
 def _rate(answer: Any) -> str | None:
-    return _object(answer) or _numbers(answer, [name for name in _RATES if name in answer])
+    if fault := _object(answer) or _numbers(answer, [name for name in _RATES if name in answer]):
+        return fault
+    # Seconds of 32 bits, as Pulsar has them.
+    return (
+        None if abs(answer.get("ratePeriodInSecond", 1)) < 2**31 else "ratePeriodInSecond is beyond 32 bits"
+    )
 
 
 def _numbers(answer: dict, names: Iterable[str]) -> str | None:
@@ -110,6 +117,9 @@ def _settings(answer: Any) -> str | None:
             isinstance(value, str | int) and _NUMBER.fullmatch(str(value)[:60])
         ):
             return f"{name} is no number"
+    for name in _COUNT_SETTINGS:
+        if name in answer and not (str(answer[name]).isdigit() and int(answer[name]) < 2**31):
+            return f"{name} is no number of entries or bytes"
     if not isinstance(answer.get("clusterName", ""), str):
         return f"clusterName: {_text(answer['clusterName'])}"
     return None

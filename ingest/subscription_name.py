@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from throttlescope.ingest.errors import InputError
 
 _NAME = re.compile(
-    r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-partition-(?P<partition>[0-9]{1,10}))?#(?P<subscription>.+)", re.DOTALL
+    r"(?P<topic>[a-z-]+://[^/]+/[^/]+/.+?)(?:-partition-(?P<partition>[0-9]{1,10}))?#(?P<subscription>.+)",
+    re.DOTALL,
 )
 
 

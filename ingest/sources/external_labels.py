@@ -42,7 +42,7 @@ def configured_external_labels(text: str) -> dict[str, str]:
                 waiting[-1] = value
             elif waiting:
                 waiting[-1] = None
-                if isinstance(event, yaml.ScalarEvent) and tuple(around[1:]) == _PLACE:
+                if key is not None and isinstance(event, yaml.ScalarEvent) and tuple(around[1:]) == _PLACE:
                     found[key] = value
     except (yaml.YAMLError, ValueError):
         return {}

@@ -75,6 +75,10 @@ FOUND: dict[str, tuple[str, Any]] = {
     "external labels that are a bomb of aliases: 400 million words": ("prometheus-json", _json("external", {"yaml": _BOMB})),
     "a configuration with a day that no month has": ("prometheus-json", _json("external", {"yaml": "a: 2001-13-45"})),
     # -- the admin API
+    "external labels that are a list: a label without a name": ("prometheus-json", _json("external", {"yaml": "global:\n  external_labels:\n  - c"})),
+    "a setting that is empty where a number is counted with": ("admin-json", _admin("/runtime", ANSWERS["/runtime"] | {"dispatcherMaxReadBatchSize": ""})),
+    "a setting of more than 32 bits": ("admin-json", _admin("/runtime", ANSWERS["/runtime"] | {"dispatcherMaxReadBatchSize": "2147483648"}) | {"who": "now"}),
+    "a rate whose period has more than 32 bits": ("admin-json", _admin("/dispatchRate", ANSWERS["/dispatchRate"] | {"ratePeriodInSecond": 2**31}) | {"who": "now"}),
     "a topic of a billion partitions: asked for ever": ("admin-json", _admin("/partitions", {"partitions": 10**9})),
     "brokers that are an object": ("admin-json", _admin("/brokers", {"a": 1})),
     "a broker that is a number": ("admin-json", _admin("/brokers", [5, "a"])),
