@@ -18,7 +18,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage faults check format docs accuracy conformance fuzz lab bench screenshots notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage faults check audit format docs accuracy conformance fuzz lab bench screenshots notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -67,6 +67,10 @@ test-backfill: setup parts ## backfills at length: killed while they read and co
 faults: setup parts ## break everything on purpose, with a seed, and print what came of it (FAULTS="STUDY ... --seed N --instants N")
 	@THROTTLESCOPE_REQUIRE=prometheus $(BIN)/python -m pytest -q -m study tests/faults $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.faults $(FAULTS)
+
+audit: setup ## look every locked package up among known vulnerabilities; fails where the advisories cannot be reached
+	@$(UV) tool run pip-audit==2.10.1 --strict --disable-pip --require-hashes --progress-spinner off -r requirements.lock
+	@$(UV) tool run pip-audit==2.10.1 --strict --disable-pip --require-hashes --progress-spinner off -r airflow_dags/requirements.lock
 
 format: setup ## bring all files into style
 	@$(BIN)/ruff check --fix --quiet .
