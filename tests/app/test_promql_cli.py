@@ -262,7 +262,8 @@ def test_a_torn_file(broken):
         file.write_bytes(file.read_bytes()[:64])
     outcome = promql(broken, "jobs_total")
     assert (outcome.code, outcome.out) == (1, "")
-    assert "The lake cannot be read" in outcome.line
+    assert "Files of table samples are damaged" in outcome.line
+    assert "throttlescope lake repair" in outcome.line
 
 
 @pytest.mark.parametrize(("table", "column"), [("samples", "values"), ("series", "labels")])

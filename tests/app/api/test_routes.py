@@ -197,7 +197,7 @@ def test_a_torn_file(broken):
     for _ in range(2):
         code, kind, words = failure(query_of(client, BACKLOG))
         assert (code, kind) == (500, "internal")
-        assert "cannot be read" in words
+        assert "Files of table samples are damaged" in words
         assert "\n" not in words
         assert lives_on(client)
 
@@ -244,7 +244,7 @@ def test_a_log_that_is_none(broken, caplog):
     assert (code, kind) == (500, "internal")
     assert "Traceback" not in words
     assert "Traceback" in caplog.text
-    assert client.get("/-/ready").get_data(as_text=True) == "Service Unavailable"
+    assert client.get("/-/ready").get_data(as_text=True) == "Service Unavailable: the API; the pages\n"
 
 
 def test_an_empty_folder_answers_nothing(tmp_path):
