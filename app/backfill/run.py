@@ -123,10 +123,11 @@ def run_chunks(
             found.take(result, time.monotonic() - one_s)
             after()
             progress.note(chunk_words(result, found.chunk_s, len(chunks) - number - 1))
-    if follows and found.clusters:
+    if follows and (found.clusters or before):
         with progress.step("Episodes and anomalies of the whole range"):
+            # Whoever did the chunks before may have been stopped before this: then it is owed for them too. What is there stays.
             whole = replace(
-                request, command="diagnose", clusters=found.clusters, start_ms=chunks[0].start_ms, end_ms=chunks[-1].end_ms,
+                request, command="diagnose", clusters=() if before else found.clusters,
                 since_watermark=False, reset_watermark=False, recordings=(),
             )  # fmt: skip
             found.warnings += run_pipeline(whole, quiet=True, session=session).warnings

@@ -63,9 +63,10 @@ def test_the_lines_of_a_backfill(tmp_path, monkeypatch, capsys):
     # Oldest first, and what looks at days once and last.
     assert [(one.command, one.start_ms, one.part_of_many) for one in calls] == [
         *(("backfill", chunk.start_ms, True) for chunk in chunks),
-        ("diagnose", hour(1), False),
+        ("diagnose", asked.start_ms, False),
     ]
-    assert (calls[-1].end_ms, calls[-1].clusters) == (hour(4), ("prod",))
+    # Those that did the chunk before may not have come to this.
+    assert (calls[-1].end_ms, calls[-1].clusters) == (asked.end_ms, ())
     assert (found.chunks, found.chunks_before, found.idle, found.warnings) == (3, 1, 1, 4)
     assert found.chunk_s == [20.0] * 3
     assert found.verdicts == {"caught_up": 120, "consumers_slow": 6}

@@ -155,6 +155,24 @@ def test_a_backfill_that_was_killed_and_overtaken_goes_on_and_gives_the_same_lak
     assert differences(lake.root, anew) == {}
 
 
+def test_a_backfill_that_was_killed_before_its_last_step_owes_it(spark, server, mended, tmp_path):
+    """All chunks are in the lake, and nobody has looked at days and weeks yet."""
+    _, anew, _ = mended
+    asked = request(tmp_path / "lake", server.url, 0, HOURS, command="backfill")
+    chunks = chunks_of(asked.start_ms, asked.end_ms, HOURS * BLOCK_MS)
+    lake = Lake(tmp_path / "lake")
+
+    def stop():
+        if not left_of(lake, asked, chunks):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_chunks(asked, chunks, quiet=True, session=spark, after=stop)
+    assert set(differences(lake.root, anew)) & {"episodes", "anomalies"}
+    run_chunks(asked, [], before=len(chunks), quiet=True, session=spark)
+    assert differences(lake.root, anew) == {}
+
+
 def overtaken_once(monkeypatch, *tables: str) -> list[str]:
     """Once per table another run seems to have written the rows that are about to be committed; those of which it did not happen yet."""
     commit, left = Lake.commit, list(tables)
