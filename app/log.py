@@ -74,6 +74,11 @@ def tell(text: str, *, event: str, level: int = logging.INFO, **facts: Any) -> N
         print(visible(text), file=sys.stderr, flush=True)
 
 
+def say(line: str) -> None:
+    """A note beside a command's answer, which is on stdout."""
+    tell(f"throttlescope: {line}", event="note")
+
+
 def record(event: str, text: str = "", *, level: int = logging.INFO, **facts: Any) -> None:
     """Say something that only a machine wants to read on stderr; for a person it is printed elsewhere."""
     if is_json():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -86,6 +86,12 @@ class Request:
     reset_watermark: bool = False
     part_of_many: bool = False
     debug: bool = False
+
+    def diagnosis(self, **changes: Any) -> Request:
+        """The same over what is in the lake: no source is read."""
+        return replace(
+            self, command="diagnose", recordings=(), since_watermark=False, reset_watermark=False, **changes
+        )
 
 
 @dataclass

@@ -113,7 +113,7 @@ def planned(lake: Lake, tables: Iterable[str] | None, *, recordings: bool, mend:
             moved.append(table)
     faults = check(lake, names)
     lost = {(loss.table, loss.path): loss for loss in pending(lake) if loss.table in names}
-    lost |= {(loss.table, loss.path): loss for loss in losses(lake, [f for f in faults if _is_file(f)])}
+    lost |= {(loss.table, loss.path): loss for loss in losses(lake, faults)}
     if mend:
         for table in moved:
             lost |= {(loss.table, loss.path): loss for loss in left_by_log(lake, table)}
@@ -121,12 +121,8 @@ def planned(lake: Lake, tables: Iterable[str] | None, *, recordings: bool, mend:
         {"read": plan.read, "computed": plan.computed, "nothing": plan.gone}[
             how(loss.table, recordings=recordings)
         ].append(loss)
-    plan.other = [fault for fault in faults if not _is_file(fault) and fault.table not in moved]
+    plan.other = [fault for fault in faults if not fault.is_of_data_file and fault.table not in moved]
     return plan
-
-
-def _is_file(fault: Fault) -> bool:
-    return fault.path is not None and fault.kind in ("missing", "damaged", "contradicts")
 
 
 def repair(
@@ -181,15 +177,7 @@ def repair(
     for start_ms, end_ms in _ranges(lake, plan.computed):
         if not clusters_with_samples(lake, start_ms, end_ms):
             continue
-        computed = replace(
-            request,
-            command="diagnose",
-            recordings=(),
-            start_ms=start_ms,
-            end_ms=end_ms,
-            again=True,
-            clusters=(),
-        )
+        computed = request.diagnosis(start_ms=start_ms, end_ms=end_ms, again=True, clusters=())
         with progress.step("Computing again") as step:
             step.note(run_pipeline(computed, quiet=quiet, session=session).status)
     with progress.step("Checking"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
@@ -110,10 +110,7 @@ def diagnose_missed(request: Request, *, quiet: bool) -> CaughtUp:
             found.hours_left += one.hours
             continue
         hours += one.hours
-        part = replace(
-            request, command="diagnose", clusters=one.clusters, start_ms=one.start_ms, end_ms=one.end_ms, recordings=(),
-            again=False, since_watermark=False, reset_watermark=False,
-        )  # fmt: skip
+        part = request.diagnosis(clusters=one.clusters, start_ms=one.start_ms, end_ms=one.end_ms, again=False)
         try:
             found.results.append(run_pipeline(part, quiet=quiet))
         except GateError as error:

@@ -126,10 +126,7 @@ def run_chunks(
     if follows and (found.clusters or before):
         with progress.step("Episodes and anomalies of the whole range"):
             # Whoever did the chunks before may have been stopped before this: then it is owed for them too. What is there stays.
-            whole = replace(
-                request, command="diagnose", clusters=() if before else found.clusters,
-                since_watermark=False, reset_watermark=False, recordings=(),
-            )  # fmt: skip
+            whole = request.diagnosis(clusters=() if before else found.clusters)
             found.warnings += run_pipeline(whole, quiet=True, session=session).warnings
     found.took_s = round(time.monotonic() - began_s, 2)
     return found

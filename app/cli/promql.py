@@ -17,6 +17,7 @@ from throttlescope.app.cli.options import (
     RowFormat,
     RowFormatOption,
 )
+from throttlescope.app.log import say
 
 
 class Place(StrEnum):
@@ -143,12 +144,12 @@ def promql(
             answer = evaluate(expr, *moments, options, engine.value)
     if not quiet and (end if start else at) is None:
         what = "The range ends" if start else "Evaluated"
-        _say(f"{what} at {format_time(newest_ms)}, the time of the lake's newest sample.")
+        say(f"{what} at {format_time(newest_ms)}, the time of the lake's newest sample.")
     if explain:
         print(text)
         return
     for note in (*answer.warnings, *answer.infos):
-        _say(note)
+        say(note)
     if format is RowFormat.json:
         print_json(answer)
     elif format is RowFormat.csv:
@@ -194,9 +195,3 @@ def _above_zero(duration_ms: int, name: str) -> int:
     if duration_ms <= 0:
         raise InputError(f"{name} is nothing", got=f"{duration_ms} ms", expected="more than 0")
     return duration_ms
-
-
-def _say(line: str) -> None:
-    from throttlescope.app.log import tell
-
-    tell(f"throttlescope: {line}", event="note")

@@ -18,6 +18,7 @@ from throttlescope.app.cli.options import (
     Quiet,
     Start,
 )
+from throttlescope.app.log import say
 
 if TYPE_CHECKING:
     from throttlescope.transforms.rules.run import RulesResult, RunProgress
@@ -78,7 +79,7 @@ def check(
         )
     for row in rows:
         if row["fault"] is not None:
-            _say(
+            say(
                 row["fault"].rstrip(".") + ("; Prometheus would load this" if row["promtool_accepts"] else "")
             )
     if any(row["fault"] is not None for row in rows):
@@ -341,9 +342,3 @@ def _print(result: RulesResult) -> None:
         title=f"{len(result.rules)} rules from {minute_text(result.start_ms)} to {minute_text(result.end_ms)} UTC",
         notes=[f"{rule.place} failed first at {rule.outcome.first_error}" for rule in failed],
     )
-
-
-def _say(line: str) -> None:
-    from throttlescope.app.log import tell
-
-    tell(f"throttlescope: {line}", event="note")

@@ -29,7 +29,15 @@ def answering(answer: Callable[[str, str, dict[str, str]], Answer]) -> Iterator[
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with listening(Handler) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def listening(handler: type[BaseHTTPRequestHandler], *, waits: bool = True) -> Iterator[str]:
+    """Let a handler answer on loopback; at the end answers that are under way are waited for, or not."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = not waits
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import requests
+
+from tests.app.http_server import listening
 
 
 @dataclass
@@ -102,14 +104,6 @@ def proxy(
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    seen = Proxy(f"http://127.0.0.1:{server.server_port}")
-    try:
+    seen = Proxy("")
+    with listening(Handler, waits=False) as seen.url:
         yield seen
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

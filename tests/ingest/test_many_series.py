@@ -6,11 +6,11 @@ import contextlib
 import json
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
+from tests.app.http_server import listening
 from tests.fuzz.targets.messages import chunked_message, frame
 from tests.naive.xor import encode_chunk
 
@@ -75,16 +75,8 @@ def endless(sent: list[int]) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Handler, waits=False) as url:
+        yield url
 
 
 def test_a_read_that_brings_ever_more_series_is_refused() -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from tests.app.http_server import answering, html, unauthorised
+from tests.app.http_server import answering, html, listening, unauthorised
 from tests.ingest.local_tasks import LocalTasks
 from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.lake import Lake
@@ -233,15 +232,8 @@ def redirecting(target: str):
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Handler) as url:
+        yield url
 
 
 @pytest.mark.parametrize(

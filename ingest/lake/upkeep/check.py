@@ -50,6 +50,11 @@ class Fault:
     what: str
     kind: str = "log"
 
+    @property
+    def is_of_data_file(self) -> bool:
+        """Whether it is one data file that is not as the log says, and not the log or the table."""
+        return self.path is not None and self.kind in ("missing", "damaged", "contradicts")
+
     def to_row(self) -> dict[str, Any]:
         return asdict(self)
 

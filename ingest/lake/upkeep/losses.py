@@ -74,7 +74,7 @@ def losses(lake: Lake, faults: Iterable[Fault]) -> list[Loss]:
     """The data files among the faults, with what the log knows of their rows."""
     by_table: dict[str, dict[str, str]] = {}
     for fault in faults:
-        if fault.path is not None and fault.kind in ("missing", "damaged", "contradicts"):
+        if fault.is_of_data_file:
             by_table.setdefault(fault.table, {})[fault.path.removeprefix(f"{fault.table}/")] = fault.what
     found = []
     for table, what in by_table.items():
