@@ -68,6 +68,9 @@ faults: setup parts ## break everything on purpose, with a seed, and print what 
 	@THROTTLESCOPE_REQUIRE=prometheus $(BIN)/python -m pytest -q -m study tests/faults $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.faults $(FAULTS)
 
+soak: setup parts ## an hour of a Prometheus that scrapes, a run every two minutes, ten people in the web app (SOAK="--minutes N")
+	@$(BIN)/python -m benchmarks.soak $(SOAK)
+
 audit: setup ## look every locked package up among known vulnerabilities; fails where the advisories cannot be reached
 	@$(UV) tool run pip-audit==2.10.1 --strict --disable-pip --require-hashes --progress-spinner off -r requirements.lock
 	@$(UV) tool run pip-audit==2.10.1 --strict --disable-pip --require-hashes --progress-spinner off -r airflow_dags/requirements.lock

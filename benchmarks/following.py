@@ -22,6 +22,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from benchmarks.fleet.live import START_MS, LiveFleet
 from throttlescope.app.following.follower import Follower
 from throttlescope.app.following.lines import rss_bytes
 from throttlescope.ingest.labels import LabelMapping
@@ -31,9 +32,7 @@ from throttlescope.ingest.selector import metric_selector
 from throttlescope.ingest.series import DecodedSeries, batch_of
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
-START_MS = 1_795_003_200_000 // BLOCK_MS * BLOCK_MS
 SCRAPE_MS = 15_000
-_BUSY_ONE_IN = 50
 
 
 class Made:
@@ -42,57 +41,23 @@ class Made:
     name, address, stale_is_inferred = "prometheus_remote_read", "http://made", False
 
     def __init__(self, subscriptions: int) -> None:
-        self.labels: dict[str, list[tuple]] = {name: [] for name in METRICS}
-        for number in range(subscriptions):
-            topic = number // 2
-            labels = {
-                "cluster": "fleet", "namespace": "bench/flow", "topic": f"persistent://bench/flow/topic-{topic}",
-                "subscription": f"sub-{number}", "instance": f"broker-{topic % 3}:8080", "job": "pulsar",
-            }  # fmt: skip
-            of_topic = {name: value for name, value in labels.items() if name != "subscription"}
-            for metric in METRICS.values():
-                if metric.level == "subscription" and not metric.name.endswith("_events"):
-                    self._add(metric.name, labels)
-                elif metric.level == "subscription":
-                    for reason in ("broker", "topic", "subscription"):
-                        self._add(metric.name, labels | {"reason": reason})
-                elif metric.level == "consumer":
-                    self._add(metric.name, labels | {"consumer_name": "c", "consumer_id": "0"})
-                elif metric.level == "topic" and number % 2 == 0:
-                    self._add(metric.name, of_topic)
-        for broker in range(3):
-            labels = {"cluster": "fleet", "instance": f"broker-{broker}:8080", "job": "pulsar"}
-            for metric in METRICS.values():
-                if metric.level in ("broker", "target"):
-                    self._add(metric.name, labels)
-
-    def _add(self, name: str, labels: dict[str, str]) -> None:
-        self.labels[name].append(tuple(sorted((labels | {"__name__": name}).items())))
+        self.fleet = LiveFleet(subscriptions)
+        self.labels = {
+            name: [tuple(sorted((labels | {"__name__": name}).items())) for labels in found]
+            for name, found in self.fleet.labels.items()
+        }
 
     def read(self, selector, start_ms, end_ms, meter):
         meter.requests += 1
         metric = METRICS[selector.metric_name]
         times = np.arange(start_ms + -start_ms % SCRAPE_MS, end_ms, SCRAPE_MS, dtype=np.int64)
-        s = (times - START_MS) / 1000 + 86_400
         none = np.empty(0, np.int64)
-        series = []
-        for number, labels in enumerate(self.labels[metric.name]):
-            busy = number % _BUSY_ONE_IN == 0
-            series.append(DecodedSeries(labels, times, self._values(metric, s, busy), none))
-        yield batch_of(series)
-
-    def _values(self, metric, s, busy):
-        if metric.name in ("pulsar_subscription_back_log", "pulsar_subscription_back_log_no_delayed"):
-            return 30.0 * s if busy else np.zeros(len(s))
-        if metric.name == "pulsar_out_messages_total":
-            return (70.0 if busy else 100.0) * s
-        if metric.kind == "counter" and metric.name.startswith("pulsar_in_"):
-            return 100.0 * s
-        if metric.name in ("pulsar_subscription_consumers_count", "up"):
-            return np.ones(len(s))
-        if metric.name == "pulsar_consumer_available_permits":
-            return np.zeros(len(s)) if busy else np.full(len(s), 900.0)
-        return np.zeros(len(s))
+        yield batch_of(
+            [
+                DecodedSeries(labels, times, self.fleet.values(metric, number, times), none)
+                for number, labels in enumerate(self.labels[metric.name])
+            ]
+        )
 
 
 def followed(subscriptions: int, cycles: int) -> dict:

@@ -26,13 +26,12 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from urllib.parse import quote_plus
 
 import requests
 
-from benchmarks.side_by_side.usage import cpu_s, descendants
+from benchmarks.side_by_side.usage import child_running, cpu_s, resident_mb
 from benchmarks.web_load.lake import lake_of, watched_names
-from benchmarks.web_load.session import CALLBACK, cold_overview, cold_subscription, href, session
+from benchmarks.web_load.session import CALLBACK, cold_overview, cold_subscription, encodings, href, session
 from tests.app.web.browser import running_chromium, running_server
 
 SUBSCRIPTIONS, WATCHED = 100_000, 1_000
@@ -66,7 +65,7 @@ def main() -> None:
         "lake": made,
     }
     with running_server(lake.root) as address:
-        server = _server()
+        server = child_running("throttlescope.app.web.server")
         found["start_s"] = _warm(address, names)
         found |= browse(address, names, given.runs)
         recorded = found.pop("recorded")
@@ -94,7 +93,7 @@ def browse(address: str, names: list[dict], runs: int) -> dict:
             recorded, seconds = session(browser, address, names[(7 + run) % len(names)])
             inside.append(seconds)
             callbacks += recorded.callbacks
-            recorded = {"steps": recorded.steps, "mine": _encodings(names[(7 + run) % len(names)])}
+            recorded = {"steps": recorded.steps, "mine": encodings(names[(7 + run) % len(names)])}
         print(f"browser: run {run + 1} of {runs}", file=sys.stderr, flush=True)
     return {
         "cold_overview": overview, "cold_subscription": subscription, "inside": inside, "callbacks": callbacks,
@@ -109,11 +108,11 @@ def load(address: str, server: int, recorded: dict, names: list[dict], users: in
 
     def look() -> None:
         while not over.is_set():
-            memory.append((time.monotonic(), _resident_mb(server)))
+            memory.append((time.monotonic(), resident_mb(server)))
             over.wait(_LOOK_S)
 
     work = recorded | {
-        "address": address, "users": users, "seconds": seconds, "others": [_encodings(name) for name in names],
+        "address": address, "users": users, "seconds": seconds, "others": [encodings(name) for name in names],
     }  # fmt: skip
     watcher, used_s = threading.Thread(target=look), cpu_s(server)
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
@@ -243,40 +242,6 @@ def _warm(address: str, names: list[dict]) -> float:
             }
             requests.post(address + CALLBACK, json=body, timeout=120)
     return round(time.monotonic() - began_s, 2)
-
-
-def _encodings(name: dict) -> list[str]:
-    """How a subscription stands in addresses, and in what is searched for."""
-    searched = f"{name['topic']} {name['subscription']}"
-    return [href(name).partition("?")[2], searched, quote_plus(searched)]
-
-
-def _server() -> int:
-    """The process that was started last with the app's server in it."""
-    for pid in reversed(descendants(os.getpid())):
-        if (
-            b"throttlescope.app.web.server" in Path(f"/proc/{pid}/cmdline").read_bytes()
-            and _parent(pid) == os.getpid()
-        ):
-            return pid
-    raise RuntimeError("the server is not among the processes below this one")
-
-
-def _parent(pid: int) -> int:
-    text = Path(f"/proc/{pid}/stat").read_text()
-    return int(text[text.rindex(")") + 2 :].split()[1])
-
-
-def _resident_mb(pid: int) -> float:
-    """Resident memory of a process and of all below it, pages that they share counted once."""
-    total = 0
-    for one in (pid, *descendants(pid)):
-        try:
-            text = Path(f"/proc/{one}/smaps_rollup").read_text()
-        except OSError:
-            continue
-        total += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
-    return round(total / 1024, 1)
 
 
 def _p95(values: list[float]) -> float:

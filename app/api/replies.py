@@ -13,6 +13,8 @@ from throttlescope.app.api.endpoints import Reply
 from throttlescope.app.api.errors import ApiError
 from throttlescope.ingest.regex import Pattern
 
+#: A route for all of them answers a wrong one itself.
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _CORS = {
     "Access-Control-Allow-Headers": "Accept, Authorization, Content-Type, Origin",
     "Access-Control-Allow-Methods": "GET, POST, OPTIONS",

@@ -16,7 +16,7 @@ from throttlescope.app.api.endpoints import Endpoints, QueryLimits, Reply
 from throttlescope.app.api.errors import BAD_DATA, INTERNAL, ApiError, api_error_of
 from throttlescope.app.api.lake_queries import LakeQueries
 from throttlescope.app.api.parameters import Parameters, parse_form
-from throttlescope.app.api.replies import compressed, failed, for_origin, plain, succeeded
+from throttlescope.app.api.replies import METHODS, compressed, failed, for_origin, plain, succeeded
 from throttlescope.app.api.turnstile import Turnstile
 from throttlescope.ingest.regex import compile_pattern
 
@@ -25,7 +25,6 @@ from throttlescope.ingest.regex import compile_pattern
 NO_ORIGIN = ""
 DEFAULT_LIMITS = QueryLimits()
 
-_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _READ, _READ_OR_FORM = ("GET",), ("GET", "POST")
 _MAX_BODY_BYTES = 10 * 2**20
 _LABEL_VALUES = re.compile(r"label/([^/]+)/values")
@@ -69,8 +68,8 @@ def api_blueprint(
             return _READ, lambda parameters: endpoints.label_values(parameters, _label_name(name))
         return table.get(path)
 
-    @blueprint.route("/api/v1", defaults={"path": ""}, methods=_METHODS, provide_automatic_options=False)
-    @blueprint.route("/api/<path:path>", methods=_METHODS, provide_automatic_options=False)
+    @blueprint.route("/api/v1", defaults={"path": ""}, methods=METHODS, provide_automatic_options=False)
+    @blueprint.route("/api/<path:path>", methods=METHODS, provide_automatic_options=False)
     def api(path: str) -> Response:
         version, _, path = _raw_path().removeprefix("/api/").partition("/")
         if request.method == "OPTIONS" and version == "v1":

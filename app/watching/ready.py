@@ -12,9 +12,8 @@ from collections.abc import Callable, Mapping
 
 from flask import Blueprint, Response, request
 
-from throttlescope.app.api.replies import plain
+from throttlescope.app.api.replies import METHODS, plain
 
-_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _READ = ("GET", "HEAD", "OPTIONS")
 _log = logging.getLogger(__name__)
 
@@ -30,7 +29,7 @@ def state_blueprint(checks: Mapping[str, Callable[[], object]]) -> Blueprint:
     blueprint = Blueprint("state", __name__)
     readiness = _Readiness(checks)
 
-    @blueprint.route("/-/<path:path>", methods=_METHODS, provide_automatic_options=False)
+    @blueprint.route("/-/<path:path>", methods=METHODS, provide_automatic_options=False)
     def state(path: str) -> Response:
         if path not in ("ready", "healthy"):
             return plain(404, "404 page not found\n")

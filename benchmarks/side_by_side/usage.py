@@ -24,10 +24,10 @@ def memory_mb(pid: int, *, peak: bool = True) -> dict[str, float]:
         The peak so far; otherwise what is resident now.
     """
     field = _PEAK if peak else _NOW
-    found = {"process": _resident_mb(pid, field)}
+    found = {"process": _field_mb(pid, field)}
     for one in descendants(pid):
         try:
-            name, mb = Path(f"/proc/{one}/comm").read_text().strip(), _resident_mb(one, field)
+            name, mb = Path(f"/proc/{one}/comm").read_text().strip(), _field_mb(one, field)
         except OSError:
             continue
         kind = "jvm" if name == "java" else "workers" if name.startswith("python") else None
@@ -38,7 +38,27 @@ def memory_mb(pid: int, *, peak: bool = True) -> dict[str, float]:
 
 def peak_mb(pid: int) -> float:
     """Peak of the resident memory of one process."""
-    return _resident_mb(pid, _PEAK)
+    return _field_mb(pid, _PEAK)
+
+
+def resident_mb(pid: int) -> float:
+    """Resident memory of a process and of all below it, pages that they share counted once."""
+    total = 0
+    for one in (pid, *descendants(pid)):
+        try:
+            text = Path(f"/proc/{one}/smaps_rollup").read_text()
+        except OSError:
+            continue
+        total += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
+    return round(total / 1024, 1)
+
+
+def child_running(module: str) -> int:
+    """The process that we started last with a module in its command."""
+    for pid in reversed(descendants(os.getpid())):
+        if module.encode() in Path(f"/proc/{pid}/cmdline").read_bytes() and _parent(pid) == os.getpid():
+            return pid
+    raise RuntimeError(f"no process below this one runs {module}")
 
 
 def descendants(pid: int) -> list[int]:
@@ -55,7 +75,12 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def _resident_mb(pid: int, field: str) -> float:
+def _parent(pid: int) -> int:
+    text = Path(f"/proc/{pid}/stat").read_text()
+    return int(text[text.rindex(")") + 2 :].split()[1])
+
+
+def _field_mb(pid: int, field: str) -> float:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(field):
             return round(int(line.split()[1]) / 1024, 1)

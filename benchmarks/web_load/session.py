@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from urllib.parse import quote_plus
 
 from playwright.sync_api import Browser, Page, Request
 
@@ -53,6 +54,12 @@ def href(subscription: dict) -> str:
     """The address of a subscription's page."""
     names = ("cluster", "topic", "partition", "subscription")
     return SubscriptionAddress(Subscription(**{name: subscription[name] for name in names})).href()
+
+
+def encodings(subscription: dict) -> list[str]:
+    """How a subscription stands in addresses, and in what is searched for."""
+    searched = f"{subscription['topic']} {subscription['subscription']}"
+    return [href(subscription).partition("?")[2], searched, quote_plus(searched)]
 
 
 def cold(browser: Browser, address: str, path: str, content: str, drawn: str | None = None) -> dict:

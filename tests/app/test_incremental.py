@@ -10,7 +10,7 @@ import pytest
 from tests.app import incremental as scene
 from tests.app.commands import throttlescope
 from tests.app.incremental import SCRAPES, differences, hour, put, request, run
-from tests.ingest.lake.full_disk import filled, small_disk
+from tests.ingest.lake.small_disk import filled, small_disk
 from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import running_prometheus
 from throttlescope.app.backfill import catching_up

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from tests.app.incremental import differences, hour, put, request, run
+from tests.faults import pipeline
 from tests.lab.prometheus import running_prometheus
 from throttlescope.app.cli import main
 from throttlescope.app.render_progress import Progress
@@ -85,6 +86,22 @@ def test_what_is_damaged_comes_back_and_what_cannot_be_had_is_named(server, spar
     assert (done.short, done.faults, done.left, done.is_whole) == ([], [], [], True)
     assert (pending(lake), check(lake)) == ([], [])
     assert planned(lake, None, recordings=False).is_empty
+
+
+@pytest.mark.parametrize("at", ["step 2", "commit 1 before", "commit 4 after", "commit 9 before"])
+def test_a_repair_that_is_killed_goes_on_where_it_was(server, spark, tmp_path, at):
+    whole, lake = tmp_path / "whole", Lake(tmp_path / "lake")
+    run(spark, lake.root, server.url, 0, 2)
+    shutil.copytree(lake.root, whole)
+    for table, which in (("samples", 0), ("samples", -1), ("series", 0), ("signals", 0), ("verdicts", -1)):
+        damaged(lake, table, which)
+    asked = ("lake", "repair", "--prometheus", server.url, "--master", "local[2]", "--yes")
+    code, said = pipeline.run(asked, lake.root, at)
+    assert code == -9, said
+    code, said = pipeline.run(asked, lake.root, "")
+    assert code == 0, said
+    assert differences(lake.root, whole) == {}
+    assert (pending(lake), check(lake)) == ([], [])
 
 
 def test_what_the_source_has_no_more_is_named_with_its_rows(server, spark, tmp_path):

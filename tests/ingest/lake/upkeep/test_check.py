@@ -10,6 +10,7 @@ from throttlescope.ingest.lake.damage import DamagedFilesError, DamagedLogError,
 from throttlescope.ingest.lake.files import write_data_file
 from throttlescope.ingest.lake.parquet import parquet_file, read_parquet
 from throttlescope.ingest.lake.upkeep.check import check
+from throttlescope.ingest.lake.upkeep.losses import losses
 from throttlescope.ingest.lake.upkeep.mend_log import ASIDE, mend_log
 from throttlescope.ingest.lake.upkeep.vacuum import clean_log, delete, unnamed
 
@@ -41,6 +42,21 @@ def a_file(lake):
     return f"verdicts/{min(file.relative_path for file in lake.files('verdicts'))}"
 
 
+def with_added(change):
+    """A commit in which what it says of the files that it adds is changed."""
+
+    def otherwise(content):
+        actions = [json.loads(line) for line in content.decode().splitlines()]
+        for action in actions:
+            if "add" in action:
+                action["add"]["stats"] = json.loads(action["add"]["stats"])
+                change(action["add"])
+                action["add"]["stats"] = json.dumps(action["add"]["stats"])
+        return "\n".join(map(json.dumps, actions)).encode()
+
+    return otherwise
+
+
 def commit(version):
     return f"verdicts/_delta_log/{version:020}.json"
 
@@ -63,19 +79,22 @@ def test_a_changed_bit_is_found_by_the_name(lake):
     ],
 )
 def test_what_the_log_says_of_a_file_is_held_against_the_file(lake, change, said):
-    def otherwise(content):
-        actions = [json.loads(line) for line in content.decode().splitlines()]
-        for action in actions:
-            if "add" in action:
-                action["add"]["stats"] = json.loads(action["add"]["stats"])
-                change(action["add"])
-                action["add"]["stats"] = json.dumps(action["add"]["stats"])
-        return "\n".join(map(json.dumps, actions)).encode()
-
-    damage(lake, commit(3), otherwise)
+    damage(lake, commit(3), with_added(change))
     ((kind, path, what),) = found_in(lake)
     assert (kind, path.split("/")[0]) == ("contradicts", "verdicts")
     assert said in what
+
+
+@pytest.mark.parametrize(("end", "rows"), [(b"", 1), (b"no more", 0)])
+def test_rows_of_a_damaged_file_are_counted_in_it_where_the_log_does_not_say(lake, end, rows):
+    damage(lake, commit(3), with_added(lambda add: add["stats"].pop("numRecords")))
+    (file,) = (file for file in lake.files("verdicts") if file.rows is None)
+    path = damage(
+        lake, f"verdicts/{file.relative_path}", lambda content: content[:40] + b"?" + content[41:] + end
+    )
+    faults = [fault for fault in check(lake, ["verdicts"]) if fault.path == path]
+    (loss,) = losses(lake, faults)
+    assert (loss.table, loss.path, loss.rows) == ("verdicts", file.relative_path, rows)
 
 
 def test_a_key_that_is_there_twice_is_found_in_two_files(lake):

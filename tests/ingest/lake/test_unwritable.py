@@ -9,7 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.app.commands import throttlescope
-from tests.ingest.lake.full_disk import filled, small_disk
+from tests.ingest.lake.small_disk import filled, small_disk
 from tests.ingest.lake.upkeep.made import add, rows_of, table_of, verdict
 from throttlescope.app.cli.faults import carried
 from throttlescope.ingest.errors import ReadOnlyError
