@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake.duck import from_files
-from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, format_time
 from throttlescope.models.forecast.apply import (

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.words import CAUSES
 from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.lake.lake import naming_missing
+from throttlescope.ingest.lake.rows import naming_missing
 from throttlescope.ingest.subscription_name import SubscriptionName
 from throttlescope.ingest.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.window import SubscriptionKey

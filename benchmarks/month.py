@@ -21,7 +21,7 @@ from benchmarks.side_by_side import workload as data
 from benchmarks.side_by_side.stores import FOLDER, stores_of
 from tests.lab.spark_cluster import running_spark_cluster
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, date_of
 
 DAYS = 30

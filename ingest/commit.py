@@ -13,8 +13,8 @@ import pyarrow.dataset as ds
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.labels import SHARDS
 from throttlescope.ingest.lake import ConflictError, DataFile, Lake, NewFile, write_data_file
-from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.lake.parquet import dataset
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.pull_item import block_key
 from throttlescope.ingest.staging import ItemNote, Staging
 from throttlescope.ingest.times import dates_of

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.quarantine.refused import Quarantine
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, PulsarAdmin, Topic
 from throttlescope.ingest.times import block_start, dates_of

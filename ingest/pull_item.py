@@ -20,7 +20,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.ingest.labels import LabelMapping, SeriesKey
 from throttlescope.ingest.lake import DataFile, write_data_file
-from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.plan import Item
 from throttlescope.ingest.series import Meter, SampleSource
 from throttlescope.ingest.sources.access import BrokenStreamError

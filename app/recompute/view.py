@@ -13,9 +13,9 @@ import pyarrow.dataset as ds
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake, read_files
-from throttlescope.ingest.lake.lake import naming_missing
 from throttlescope.ingest.lake.newest import newest_samples
 from throttlescope.ingest.lake.parquet import dataset, told_as_store
+from throttlescope.ingest.lake.rows import naming_missing
 from throttlescope.ingest.times import DAY_MS, block_start
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.minutes import BACKLOG, metrics_read

@@ -1,6 +1,7 @@
 """The lake: Delta tables that any process reads as whole versions and the driver alone commits."""
 
 from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
-from throttlescope.ingest.lake.lake import ConflictError, Lake, read_files
+from throttlescope.ingest.lake.lake import ConflictError, Lake
+from throttlescope.ingest.lake.rows import read_files
 
 __all__ = ["ConflictError", "DataFile", "Lake", "NewFile", "read_files", "write_data_file"]

@@ -8,7 +8,6 @@ removed nor added, and a commit that would change nothing is not made.
 from __future__ import annotations
 
 import contextlib
-import json
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,18 +19,25 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, Field, PostCommitHookProperties, Schema
+from deltalake import DeltaTable, PostCommitHookProperties
 from deltalake.exceptions import CommitFailedError, DeltaError
-from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+from deltalake.transaction import create_table_with_add_actions
 
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.errors import ThrottlescopeError
-from throttlescope.ingest.lake.damage import UNREADABLE, DamagedFilesError, damaged
+from throttlescope.ingest.lake.actions import (
+    add_action,
+    columns_since,
+    commit_properties,
+    delta_schema,
+    files_of,
+    remove_action,
+)
 from throttlescope.ingest.lake.delta import DeltaTables
 from throttlescope.ingest.lake.duck import from_table, reaches
-from throttlescope.ingest.lake.files import DataFile, NewFile, stats_columns, write_data_file
-from throttlescope.ingest.lake.formats import MissingFilesError, format_properties
-from throttlescope.ingest.lake.parquet import dataset, told_as_store
+from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
+from throttlescope.ingest.lake.formats import format_properties
+from throttlescope.ingest.lake.rows import naming_missing, read_files
 from throttlescope.ingest.lake.storage import Storage, storage_of
 from throttlescope.ingest.lake.unwritable import naming_unwritable
 from throttlescope.ingest.lake_address import LakeAddress
@@ -42,10 +48,6 @@ if TYPE_CHECKING:
 
 # A loser of a race opens the table again and tries once more; each try takes milliseconds.
 _TRIES = 20
-
-#: What readers raise on a file that is gone or holds no Parquet: DuckDB many things, some without a class of their own.
-_UNREADABLE = (*UNREADABLE, duckdb.Error)
-_NO_FILES = (duckdb.ProgrammingError, duckdb.InterruptException, duckdb.OutOfMemoryException)
 
 #: Commits that are looked at first where one of a moment is looked for.
 _LOOKED_AT = 32
@@ -129,7 +131,7 @@ class Lake:
         """Files of one snapshot, pruned by partition values and by column ranges (ends included)."""
         with self._delta.looking():
             delta = self._open(table, version)
-            return [] if delta is None else self._files(delta, table, partition, between)
+            return [] if delta is None else files_of(delta, table, partition, between, self.storage)
 
     def read(
         self,
@@ -258,7 +260,7 @@ class Lake:
                 if self._open(table) is None:
                     raise
                 return False, None
-        now_by_path = {file.relative_path: file for file in self._files(delta, table, None, None)}
+        now_by_path = {file.relative_path: file for file in files_of(delta, table, None, None, self.storage)}
         adds = [file for path, file in add_by_path.items() if path not in now_by_path]
         gone = remove_by_path.keys() - now_by_path.keys()
         if add_by_path and not adds and len(gone) == len(remove_by_path):
@@ -278,20 +280,20 @@ class Lake:
                 )
         if not adds and not remove_by_path:
             return True, delta.version()
-        if new_columns := _columns_since(delta, table):
+        if new_columns := columns_since(delta, table):
             # Delta's own readers go by the table's schema; files from before are NULL there.
-            delta.alter.add_columns(new_columns, commit_properties=_commit_properties(run_id))
+            delta.alter.add_columns(new_columns, commit_properties=commit_properties(run_id))
             return False, None
-        actions = [_add_action(file, moved_ms) for file in adds]
-        actions += [_remove_action(now_by_path[path], moved_ms) for path in remove_by_path]
+        actions = [add_action(file, moved_ms) for file in adds]
+        actions += [remove_action(now_by_path[path], moved_ms) for path in remove_by_path]
         begun_at = delta.version()
         try:
             delta.create_write_transaction(
                 actions,
                 "append",
-                _delta_schema(TABLES[table]),
+                delta_schema(TABLES[table]),
                 list(TABLES[table].partition_by) or None,
-                commit_properties=_commit_properties(run_id),
+                commit_properties=commit_properties(run_id),
                 # Old commits go now and then: looking for them costs as much as the commit where a log is long.
                 post_commithook_properties=PostCommitHookProperties(
                     cleanup_expired_logs=(begun_at + 1) % _CLEANED_EVERY == 0
@@ -402,7 +404,7 @@ class Lake:
             # Delta takes properties of ours only in a transaction without files: a table of no rows comes first.
             DeltaTable.create(
                 uri,
-                _delta_schema(contract),
+                delta_schema(contract),
                 mode="error",
                 partition_by=list(contract.partition_by),
                 name=table,
@@ -410,105 +412,21 @@ class Lake:
                 configuration=properties,
                 raise_if_key_not_exists=False,
                 storage_options=self.storage.delta_options(),
-                commit_properties=_commit_properties(run_id),
+                commit_properties=commit_properties(run_id),
             )
             return self.commit(table, add, run_id=run_id)
         create_table_with_add_actions(
             uri,
-            _delta_schema(contract),
-            [_add_action(file) for file in add],
+            delta_schema(contract),
+            [add_action(file) for file in add],
             mode="error",
             partition_by=list(contract.partition_by),
             name=table,
             description=contract.doc,
             storage_options=self.storage.delta_options(),
-            commit_properties=_commit_properties(run_id),
+            commit_properties=commit_properties(run_id),
         )
         return self.version(table)
-
-    def _files(self, delta: DeltaTable, table: str, partition, between) -> list[DataFile]:
-        contract = TABLES[table]
-        actions = pa.table(delta.get_add_actions(flatten=True))
-        wanted = {name: {str(value) for value in values} for name, values in (partition or {}).items()}
-        stats = stats_columns(contract)
-        parts = {name: actions[f"partition.{name}"].to_pylist() for name in contract.partition_by}
-        lows = {
-            name: actions[f"min.{name}"].to_pylist()
-            for name in stats
-            if f"min.{name}" in actions.column_names
-        }
-        highs = {name: actions[f"max.{name}"].to_pylist() for name in lows}
-        found = []
-        for i, (relative, rows, size, committed_ms) in enumerate(
-            zip(
-                *(
-                    actions[name].to_pylist()
-                    for name in ("path", "num_records", "size_bytes", "modification_time")
-                ),
-                strict=True,
-            )
-        ):
-            values = {name: str(column[i]) for name, column in parts.items()}
-            if any(values[name] not in allowed for name, allowed in wanted.items()):
-                continue
-            low = {name: column[i] for name, column in lows.items() if column[i] is not None}
-            high = {name: column[i] for name, column in highs.items() if column[i] is not None}
-            # Delta keeps no statistics of partition columns; the value is both bounds.
-            for name in contract.partition_by:
-                if name in stats:
-                    low[name] = high[name] = parts[name][i]
-            if any(
-                name in low and (low[name] > last or high[name] < first)
-                for name, (first, last) in (between or {}).items()
-            ):
-                continue
-            path = self.storage.address(f"{table}/{relative}")
-            found.append(DataFile(path, relative, values, rows, size, low, high, committed_ms))
-        return found
-
-
-def read_files(
-    table: str,
-    files: list[DataFile],
-    *,
-    columns: list[str] | None = None,
-    where: pc.Expression | None = None,
-) -> pa.Table:
-    """Rows of some files as Arrow; for tasks that were handed a list of files."""
-    schema = TABLES[table].schema
-    if not files:
-        empty = schema.empty_table()
-        return empty.select(columns) if columns else empty
-    with naming_missing(table, files), told_as_store(files[0].path):
-        found = dataset([file.path for file in files], schema=schema)
-        return found.to_table(columns=columns, filter=where)
-
-
-@contextlib.contextmanager
-def naming_missing(table: str, files: list[DataFile]) -> Iterator[None]:
-    """Where reading files of a table fails within it because some are not there, or are damaged, say which."""
-    try:
-        yield
-    except _UNREADABLE as error:
-        if isinstance(error, _NO_FILES) and not isinstance(error, duckdb.InvalidInputException):
-            raise
-        if gone := _missing(files):
-            raise MissingFilesError.of(table, gone) from error
-        # Most readers name the file that they stopped at: only that one is read again then.
-        told = [file for file in files if file.relative_path in str(error)]
-        if broken := damaged(told or files):
-            raise DamagedFilesError.of(table, broken) from error
-        raise
-
-
-def _missing(files: list[DataFile]) -> list[str]:
-    storages = {file.path.removesuffix(file.relative_path) for file in files}
-    there = {root: storage_of(root) for root in storages}
-    return [
-        file.relative_path
-        for file in files
-        if not there[file.path.removesuffix(file.relative_path)].exists(file.relative_path)
-    ]
 
 
 def _joinable_keys(rows: pa.Table, table: Table) -> pa.Table:
@@ -534,44 +452,3 @@ def _split(rows: pa.Table, partition_by: tuple[str, ...]) -> Iterable[pa.Table]:
             same = pc.equal(rows[name], pa.scalar(value, rows.schema.field(name).type))
             mask = same if mask is None else pc.and_(mask, same)
         yield rows.filter(mask)
-
-
-def _columns_since(delta: DeltaTable, table: str) -> list[Field]:
-    """Columns of the contract that the stored table, which an earlier version made, does not have yet."""
-    there = {field.name for field in delta.schema().fields}
-    return [field for field in _delta_schema(TABLES[table]).fields if field.name not in there]
-
-
-def _delta_schema(table: Table) -> Schema:
-    return Schema.from_arrow(table.schema)
-
-
-def _commit_properties(run_id: str) -> CommitProperties:
-    return CommitProperties(custom_metadata={"run_id": run_id}, max_commit_retries=0)
-
-
-def _add_action(file: NewFile, moved_ms: Mapping[str, int] | None = None) -> AddAction:
-    stats = {
-        "numRecords": file.rows,
-        "minValues": {k: v for k, v in file.minimum.items() if k not in file.partition},
-        "maxValues": {k: v for k, v in file.maximum.items() if k not in file.partition},
-        "nullCount": {},
-    }
-    return AddAction(
-        path=file.relative_path,
-        size=file.size_bytes,
-        partition_values=file.partition,
-        modification_time=(moved_ms or {}).get(file.relative_path, int(time.time() * 1000)),
-        data_change=moved_ms is None,
-        stats=json.dumps(stats),
-    )
-
-
-def _remove_action(file: DataFile, moved_ms: Mapping[str, int] | None = None) -> RemoveAction:
-    return RemoveAction(
-        path=file.relative_path,
-        deletion_timestamp=int(time.time() * 1000),
-        data_change=moved_ms is None,
-        partition_values=file.partition,
-        size=file.size_bytes,
-    )

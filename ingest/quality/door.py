@@ -24,8 +24,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.lake import DataFile, Lake
-from throttlescope.ingest.lake.lake import read_files
 from throttlescope.ingest.lake.newest import newest_samples
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.quality import hours_held, series_shape
 from throttlescope.ingest.quality.checks import Check
 from throttlescope.ingest.quality.findings import GateResult, judge

@@ -123,7 +123,7 @@ def rows_of(
         By table. Without a session everything is read here.
     """
     if session is None or sum(file.rows for some in files.values() for file in some) <= IN_PROCESS_ROWS:
-        from throttlescope.ingest.lake.lake import read_files
+        from throttlescope.ingest.lake.rows import read_files
 
         return {table: read_files(table, some, columns=columns[table]) for table, some in files.items()}
     return {table: lake.spark(session, table, some, columns=columns[table]) for table, some in files.items()}

@@ -21,7 +21,7 @@ from throttlescope.ingest.commit import commit_series
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import ConflictError, Lake, write_data_file
-from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.pull_item import series_rows
 from throttlescope.ingest.quarantine.doors import ROW_DOORS, StillRefusedError, blocks_of, fit_series
 from throttlescope.ingest.quarantine.kept import Kept

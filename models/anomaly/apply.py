@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
 from throttlescope.ingest.times import DAY_MS, dates_of
 from throttlescope.models.anomaly import minutes

@@ -17,7 +17,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake.hours import replace_hours
-from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range
 from throttlescope.models.diagnosis.window import by_subscription

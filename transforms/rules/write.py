@@ -22,7 +22,7 @@ from throttlescope.ingest.blocks import BlockBuffer, BlockKey, join_rows, sample
 from throttlescope.ingest.commit import commit_series
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake, NewFile, write_data_file
-from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.pull_item import block_key, series_rows
 from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.ingest.series import DecodedSeries, batch_of

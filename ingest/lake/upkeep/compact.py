@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
-from throttlescope.ingest.lake.lake import ConflictError, Lake, read_files
+from throttlescope.ingest.lake.lake import ConflictError, Lake
 from throttlescope.ingest.lake.parquet import parquet_file
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.lake.upkeep.ages import span_of
 from throttlescope.ingest.times import BLOCK_MS
 

@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake.files import DataFile
-from throttlescope.ingest.lake.lake import ConflictError, Lake, read_files
+from throttlescope.ingest.lake.lake import ConflictError, Lake
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.lake.upkeep.ages import is_dated, span_of, span_of_all
 from throttlescope.ingest.times import BLOCK_MS
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from throttlescope.ingest.errors import ThrottlescopeError
-from throttlescope.ingest.lake.lake import read_files
+from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.ingest.spark.tags import cancel_jobs, tag_jobs, untag_jobs
 from throttlescope.transforms.promql.budget import Budget

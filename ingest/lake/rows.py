@@ -1,0 +1,65 @@
+"""Rows of data files. In: files of a version. Out: Arrow; or which of them are not there, or damaged."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.lake.damage import UNREADABLE, DamagedFilesError, damaged
+from throttlescope.ingest.lake.files import DataFile
+from throttlescope.ingest.lake.formats import MissingFilesError
+from throttlescope.ingest.lake.parquet import dataset, told_as_store
+from throttlescope.ingest.lake.storage import storage_of
+
+#: What readers raise on a file that is gone or holds no Parquet: DuckDB many things, some without a class of their own.
+_UNREADABLE = (*UNREADABLE, duckdb.Error)
+_NO_FILES = (duckdb.ProgrammingError, duckdb.InterruptException, duckdb.OutOfMemoryException)
+
+
+def read_files(
+    table: str,
+    files: list[DataFile],
+    *,
+    columns: list[str] | None = None,
+    where: pc.Expression | None = None,
+) -> pa.Table:
+    """Rows of some files as Arrow; for tasks that were handed a list of files."""
+    schema = TABLES[table].schema
+    if not files:
+        empty = schema.empty_table()
+        return empty.select(columns) if columns else empty
+    with naming_missing(table, files), told_as_store(files[0].path):
+        found = dataset([file.path for file in files], schema=schema)
+        return found.to_table(columns=columns, filter=where)
+
+
+@contextlib.contextmanager
+def naming_missing(table: str, files: list[DataFile]) -> Iterator[None]:
+    """Where reading files of a table fails within it because some are not there, or are damaged, say which."""
+    try:
+        yield
+    except _UNREADABLE as error:
+        if isinstance(error, _NO_FILES) and not isinstance(error, duckdb.InvalidInputException):
+            raise
+        if gone := _missing(files):
+            raise MissingFilesError.of(table, gone) from error
+        # Most readers name the file that they stopped at: only that one is read again then.
+        told = [file for file in files if file.relative_path in str(error)]
+        if broken := damaged(told or files):
+            raise DamagedFilesError.of(table, broken) from error
+        raise
+
+
+def _missing(files: list[DataFile]) -> list[str]:
+    storages = {file.path.removesuffix(file.relative_path) for file in files}
+    there = {root: storage_of(root) for root in storages}
+    return [
+        file.relative_path
+        for file in files
+        if not there[file.path.removesuffix(file.relative_path)].exists(file.relative_path)
+    ]
