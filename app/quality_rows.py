@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from throttlescope.ingest.lake import Lake
 
 
-def read_findings(lake: Lake, *, run_id: str | None = None, failed: bool = False) -> list[dict[str, Any]]:
+def read_findings(
+    lake: Lake, *, run_id: str | None = None, failed: bool = False, dates: Iterable[str] | None = None
+) -> list[dict[str, Any]]:
     """Findings as they were made, the oldest first.
 
     Parameters
@@ -16,8 +19,10 @@ def read_findings(lake: Lake, *, run_id: str | None = None, failed: bool = False
         Only those of this run.
     failed : bool
         Only what did not hold.
+    dates : iterable of str, optional
+        Only those of these UTC dates; files of others are not read.
     """
-    rows = lake.read("quality").to_pylist()
+    rows = lake.read("quality", partition=None if dates is None else {"date": dates}).to_pylist()
     rows = [
         row for row in rows if (run_id is None or row["run_id"] == run_id) and not (failed and row["success"])
     ]

@@ -1,6 +1,6 @@
 """How whole the lake's data is, for a scrape. In: ``series``, ``watermarks``, ``gaps``, ``quarantine``, ``quality``. Out: gauges by cluster or gate.
 
-What does not change is not read again: each table is read once for each of its versions.
+What does not change is not read again: each table is read once for each of its versions, findings of the last seven days only.
 """
 
 from __future__ import annotations
@@ -8,13 +8,16 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from throttlescope.app.metrics.families import Family, Sample, label_text
+from throttlescope.app.metrics.runs import SEEN_MS
 from throttlescope.app.quality_rows import newest_findings, read_findings
 from throttlescope.ingest.gaps.book import open_gaps
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.newest import newest_samples
+from throttlescope.ingest.times import DAY_MS, dates_of
 
 
 class DataFamilies:
@@ -22,7 +25,7 @@ class DataFamilies:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._read: dict[str, tuple[int | None, Any]] = {}
+        self._read: dict[tuple[str, ...], tuple[list[int | None], Any]] = {}
 
     def __call__(self, lake: Lake, now_ms: int) -> Sequence[Family]:
         def seconds(found: dict[str, int]) -> list[Sample]:
@@ -32,36 +35,36 @@ class DataFamilies:
             Family(
                 "throttlescope_samples_newest_timestamp_seconds",
                 "Time of a cluster's newest sample in the lake",
-                seconds(self._of(lake, "series", newest_samples)),
+                seconds(self._of(lake, newest_samples, "series")),
             ),
             Family(
                 "throttlescope_watermark_timestamp_seconds",
                 "Up to here everything of a cluster was read (*: a source with several clusters)",
-                seconds(self._of(lake, "watermarks", _watermarks)),
+                seconds(self._of(lake, _watermarks, "watermarks")),
             ),
             Family(
                 "throttlescope_gaps_open",
                 "Times that the source had no samples of and that will be asked for again",
-                self._of(lake, "gaps", _gaps),
+                self._of(lake, _gaps, "gaps", "watermarks"),
             ),
             Family(
                 "throttlescope_quarantined_rows",
                 "Rows in quarantine: samples or rows that were refused and not taken back",
-                self._of(lake, "quarantine", _quarantined),
+                self._of(lake, _quarantined, "quarantine"),
             ),
             Family(
                 "throttlescope_quality_failed_checks",
-                "Checks that did not hold when their gate last judged",
-                self._of(lake, "quality", _failed_checks),
+                "Checks that did not hold when their gate last judged, within seven days",
+                self._of(lake, partial(_failed_checks, now_ms=now_ms), "quality"),
             ),
         )
 
-    def _of(self, lake: Lake, table: str, read: Callable[[Lake], Any]) -> Any:
-        version = lake.version(table)
+    def _of(self, lake: Lake, read: Callable[[Lake], Any], *tables: str) -> Any:
+        versions = [lake.version(table) for table in tables]
         with self._lock:
-            if table not in self._read or self._read[table][0] != version:
-                self._read[table] = (version, read(lake))
-            return self._read[table][1]
+            if tables not in self._read or self._read[tables][0] != versions:
+                self._read[tables] = (versions, read(lake))
+            return self._read[tables][1]
 
 
 def _watermarks(lake: Lake) -> dict[str, int]:
@@ -90,9 +93,11 @@ def _quarantined(lake: Lake) -> list[Sample]:
     ]
 
 
-def _failed_checks(lake: Lake) -> list[Sample]:
+def _failed_checks(lake: Lake, now_ms: int) -> list[Sample]:
     found: Counter[tuple[str, str]] = Counter()
-    for row in newest_findings(read_findings(lake)):
+    # Tomorrow's too: the clock of whoever checked may be ahead.
+    dates = dates_of(now_ms - SEEN_MS, now_ms + 2 * DAY_MS)
+    for row in newest_findings(read_findings(lake, dates=dates)):
         found[row["gate"], row["severity"]] += not row["success"]
     return [
         (label_text({"gate": gate, "severity": severity}), float(number))

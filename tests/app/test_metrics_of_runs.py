@@ -124,5 +124,27 @@ def test_a_table_is_read_again_only_when_it_changed(lake, monkeypatch):
     assert "quarantine" not in read
 
 
+def test_a_cluster_that_was_just_read_has_no_gap_and_old_findings_are_not_told(lake):
+    def told(source, now_ms, name):
+        return {family.name: dict(family.samples) for family in source(lake, now_ms)}[name]
+
+    source, failed = DataFamilies(), "throttlescope_quality_failed_checks"
+    assert told(source, NOW_MS, "throttlescope_gaps_open") == {}
+    mark = {
+        "source": KEY.source, "selectors": "", "cluster": "new", "metric_name": "a", "since_ms": 0,
+        "complete_until_ms": NOW_MS, "read_ms": NOW_MS, "run_id": "r",
+    }  # fmt: skip
+    lake.upsert("watermarks", _table("watermarks", [mark]), run_id="r")
+    assert list(told(source, NOW_MS, "throttlescope_gaps_open").values()) == [0]
+    finding = {
+        "run_id": "r", "cluster": "prod", "gate": "samples", "check": "a", "table": "samples", "severity": "error",
+        "success": False, "observed": None, "expected": None, "rows": 1, "example": None, "observed_ms": NOW_MS,
+        "date": date_of(NOW_MS),
+    }  # fmt: skip
+    lake.upsert("quality", _table("quality", [finding]), run_id="r")
+    assert list(told(source, NOW_MS, failed).values()) == [1]
+    assert told(DataFamilies(), NOW_MS + 9 * DAY_MS, failed) == {}
+
+
 def _table(name, rows):
     return TABLES[name].conform(pa.Table.from_pylist(rows, schema=TABLES[name].loose_schema))

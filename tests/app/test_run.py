@@ -244,30 +244,6 @@ def test_a_planted_duplicate_stops_the_run_at_its_gate(tmp_path):
     assert manifest["status"] == "gated"
 
 
-@pytest.mark.parametrize("step", ["Checking the samples", "Diagnosing"])
-def test_a_run_that_is_killed_and_repeated_gives_the_same_tables(recorded, tmp_path, step):
-    undisturbed, _ = recorded
-    lake = tmp_path / "lake"
-    code = (
-        "import os, signal, sys\n"
-        "from throttlescope.app import render_progress\n"
-        "entered = render_progress.Progress.step\n"
-        "def step(self, what):\n"
-        f"    if what.startswith({step!r}): os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return entered(self, what)\n"
-        "render_progress.Progress.step = step\n"
-        "from throttlescope.app.cli import main\n"
-        "main(sys.argv[1:])\n"
-    )
-    arguments = ["run", "--recording", THROTTLED, "--recording", SLOW, "--lake", str(lake)]
-    killed = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, timeout=500)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert Lake(lake).version("samples") is not None
-    assert Lake(lake).version("verdicts") is None
-    run(lake, "--recording", THROTTLED, "--recording", SLOW)
-    assert content(lake) == content(undisturbed)
-
-
 def test_ctrl_c_is_one_line_and_the_repeated_run_gives_the_same_tables(recorded, tmp_path):
     undisturbed, _ = recorded
     lake = tmp_path / "lake"

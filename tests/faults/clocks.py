@@ -50,15 +50,15 @@ def opened(seed: int, instants: int, scratch: Path) -> Iterator[Iterator[tuple[s
 
 
 def instants_of(
-    session: Any, url: str, seed: int, scratch: Path
+    session: Any, url: str, seed: int, scratch: Path, hours: int = HOURS
 ) -> Iterator[tuple[str, Callable[[], Found]]]:
-    put(url, 0, HOURS)
+    put(url, 0, hours)
     in_order = scratch / "in-order"
-    for number in range(HOURS):
+    for number in range(hours):
         run(session, in_order, url, number, number + 1)
     for number in itertools.count():
         draw = random.Random(f"{seed} {number}")  # noqa: S311
-        turns = [*range(HOURS), *draw.choices(range(HOURS), k=2)]
+        turns = [*range(hours), *draw.choices(range(hours), k=2)]
         draw.shuffle(turns)
         plan = [(turn, draw.choice(_OFF_S)) for turn in turns]
         name = f"lake {number}: " + ", ".join(f"hour {turn} at {off_s:+d} s" for turn, off_s in plan)
@@ -83,7 +83,7 @@ def _lake(
         found.wrong.append(f"{table}: {len(one)} rows, and {len(other)} in order")
     found.wrong += [f"lake check: {fault.path or fault.table}: {fault.what}" for fault in check(Lake(lake))]
     found.tally = {
-        "run twice": len(plan) - HOURS,
+        "run twice": len(plan) - len({turn for turn, _ in plan}),
         "out of order": sum(before > after for (before, _), (after, _) in itertools.pairwise(plan)),
         "clock went back": sum(before > after for (_, before), (_, after) in itertools.pairwise(plan)),
     }

@@ -74,7 +74,7 @@ def opened(seed: int, instants: int, scratch: Path) -> Iterator[Iterator[tuple[s
 def _instants(
     stack: contextlib.ExitStack, seed: int, scratch: Path
 ) -> Iterator[tuple[str, Callable[[], Found]]]:
-    recording = _undisturbed("run of a recording", ("run", "--recording", RECORDING), scratch)
+    recording = undisturbed("run of a recording", ("run", "--recording", RECORDING), scratch)
     # Every boundary of the first command comes before anything is drawn.
     boundaries = iter([f"step {i}" for i in range(1, recording.steps + 1)])
     scenes, waiting = [recording], _of_prometheus(stack, scratch)
@@ -89,15 +89,15 @@ def _instants(
             boundary = next(boundaries, None) if scene is recording else None
             kills.append(boundary or _drawn(scene, draw))
         name = f"lake {number}, {scene.name}: {', then '.join(kills)}"
-        yield name, lambda name=name, scene=scene, kills=kills: _lake(name, scene, kills, scratch / "killed")
+        yield name, lambda name=name, scene=scene, kills=kills: killed(name, scene, kills, scratch / "killed")
 
 
 def _of_prometheus(stack: contextlib.ExitStack, scratch: Path) -> Iterator[Scene]:
     server = stack.enter_context(running_prometheus())
     put(server.url, 0, HOURS)
     over = ("--prometheus", server.url, "--start", str(hour(0) // 1000), "--end", str(hour(HOURS) // 1000))
-    yield _undisturbed("run of a Prometheus", ("run", *over), scratch)
-    yield _undisturbed("backfill", ("backfill", *over, "--chunk", "1h"), scratch)
+    yield undisturbed("run of a Prometheus", ("run", *over), scratch)
+    yield undisturbed("backfill", ("backfill", *over, "--chunk", "1h"), scratch)
 
 
 def _drawn(scene: Scene, draw: random.Random) -> str:
@@ -109,7 +109,8 @@ def _drawn(scene: Scene, draw: random.Random) -> str:
     return f"after {draw.uniform(0, scene.seconds):.2f} s"
 
 
-def _undisturbed(name: str, arguments: tuple[str, ...], scratch: Path) -> Scene:
+def undisturbed(name: str, arguments: tuple[str, ...], scratch: Path) -> Scene:
+    """Run a command to its end, and count its steps and commits."""
     whole, counts = scratch / f"whole-{name.replace(' ', '-')}", scratch / "counts.json"
     started_s = time.monotonic()
     code, said = run(arguments, whole, f"count {counts}")
@@ -119,9 +120,10 @@ def _undisturbed(name: str, arguments: tuple[str, ...], scratch: Path) -> Scene:
     return Scene(name, arguments, whole, counted["steps"], counted["commits"], time.monotonic() - started_s)
 
 
-def _lake(name: str, scene: Scene, kills: list[str], lake: Path) -> Found:
+def killed(name: str, scene: Scene, kills: list[str], lake: Path) -> Found:
+    """Kill a command at one instant after the other, then let it end, and hold the lake against the undisturbed one."""
     shutil.rmtree(lake, ignore_errors=True)
-    found, killed = Found(name), 0
+    found, ended = Found(name), 0
     for at in kills:
         after_s = float(at.split()[1]) if at.startswith("after ") else None
         code, said = run(scene.arguments, lake, at, after_s)
@@ -133,7 +135,7 @@ def _lake(name: str, scene: Scene, kills: list[str], lake: Path) -> Found:
             else "around a commit"
         )
         if code == -9:
-            killed += 1
+            ended += 1
             found.tally[f"{scene.name}, {kind}"] = found.tally.get(f"{scene.name}, {kind}", 0) + 1
         elif code:
             found.wrong.append(f"{at}: it failed by itself: {said.strip().splitlines()[-1]}")
@@ -149,7 +151,7 @@ def _lake(name: str, scene: Scene, kills: list[str], lake: Path) -> Found:
             found.wrong.append(f"{table}: {len(one)} rows, and {len(other)} undisturbed")
     found.wrong += [f"repeated: {fault}" for fault in _faults(lake)]
     # A run that was ready before its instant came is no kill.
-    found.counts = killed
+    found.counts = ended
     return found
 
 

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from tests.faults import changes, commit_protocol, damage, page, readers, study
+from tests.faults import changes, clocks, commit_protocol, damage, page, pipeline, readers, study
 from tests.faults.__main__ import table
 from tests.faults.studies import STUDIES
+from tests.lab.prometheus import running_prometheus
 from throttlescope.ingest.lake.lake import Lake
 
 
@@ -61,6 +62,28 @@ def test_damage_is_named_and_mended_or_named_as_gone(tmp_path):
     line = short(damage.STUDY, tmp_path, 12)
     assert (line.lost, line.doubled, line.torn, line.wrong) == (0, 0, 0, [])
     assert {name.split(":")[0] for name in line.tally} >= {"data file", "commit", "checkpoint", "repair"}
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_a_run_that_is_killed_and_repeated_leaves_what_an_undisturbed_one_leaves(tmp_path):
+    scene = pipeline.undisturbed("run of a recording", ("run", "--recording", pipeline.RECORDING), tmp_path)
+    assert scene.steps > 8
+    kills = ["commit 3 after", f"step {scene.steps - 4}"]
+    found = pipeline.killed("one lake", scene, kills, tmp_path / "killed")
+    assert (found.counts, found.lost, found.doubled, found.wrong) == (len(kills), 0, 0, [])
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.prometheus
+def test_intervals_out_of_order_with_a_clock_that_jumps_leave_the_same_lake(spark, tmp_path):
+    with running_prometheus() as server:
+        todo = clocks.instants_of(spark, server.url, 1, tmp_path, hours=2)
+        found = next(todo)[1]()
+    assert (found.lost, found.doubled, found.wrong) == (0, 0, [])
+    assert found.tally["run twice"] == 2
+    assert found.tally["clock went back"] > 0
 
 
 def test_a_study_that_was_stopped_goes_on_where_it_was(tmp_path):
