@@ -90,7 +90,7 @@ def test_a_followed_lake_is_fresh_feeds_the_metrics_and_is_whole_at_the_end(tmp_
         scraping = Scraping(server.url)
         scraping.start()
         try:
-            process, events = followed(server.url, lake.root, 4, "--follow", "10s", "--start", "-20m")
+            process, events = followed(server.url, lake.root, 3, "--follow", "10s", "--start", "-20m")
             try:
                 cycles = [event for event in events if event["event"] == "cycle" and not event["behind"]]
                 ends_ms = [cycle["newest_verdict_ms"] for cycle in cycles]
