@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -41,6 +42,9 @@ FILE_NAME = "throttlescope.toml"
 # Fills the cluster of series that carry none, where nobody gave a name.
 UNNAMED = "pulsar"
 ENVIRONMENT_VARIABLE = "THROTTLESCOPE_CONFIG"
+_ZONE_NAME = re.compile(r"[\w+-]{1,32}(/[\w+-]{1,32}){0,3}", re.ASCII)
+#: In one line of the file: more are no key of ours, and no address.
+_MOST_DOTS = 500
 
 
 def _url(text: str) -> str:
@@ -84,6 +88,9 @@ def _spark_names(values: object) -> object:
 
 def _zone(name: str) -> str:
     try:
+        # Python imports what stands before each slash: a name of a thousand of them is no name.
+        if not _ZONE_NAME.fullmatch(name):
+            raise KeyError(name)
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise ValueError("expected the IANA name of a time zone, such as Europe/Berlin or UTC") from None
@@ -363,7 +370,7 @@ def load_settings(path: Path | None, flags: Mapping[str, Any] | None = None) -> 
     """
     where = str(path) if path else "flags"
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8")) if path else {}
+        values = _read_toml(path) if path else {}
         anchored = _anchored(values, path.absolute().parent) if path else {}
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{where} cannot be read", got=str(error)) from None
@@ -380,6 +387,14 @@ def load_settings(path: Path | None, flags: Mapping[str, Any] | None = None) -> 
         return FromFile(**_without_none(flags or {}))
     except ValidationError as error:
         raise _explained(error, where) from None
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    text = path.read_text(encoding="utf-8")
+    # A key of n parts takes memory as n x n: ten thousand characters would be 100 MB.
+    if any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
+        raise RecursionError
+    return tomllib.loads(text)
 
 
 def describe() -> list[tuple[str, str, str, str]]:

@@ -222,7 +222,8 @@ def _watched_until(lake: Lake) -> dict[str, int]:
 def _newest_at_source(questions: PrometheusQuestions, selectors: Sequence[str], at_ms: int) -> int | None:
     """Time of the newest sample that any of the selectors names.
 
-    Prometheus looks five minutes back by itself: it is asked for now, then as of the moment, and only then over a day.
+    Prometheus looks five minutes back by itself: it is asked for now, then as of the moment, and only then over the last day, and the
+    day behind the moment: an hour of last week may lie before samples that are old themselves.
     """
     now_ms = round(questions.now_s() * SECOND_MS)
     for moment_ms in (now_ms, min(at_ms, now_ms)):
@@ -230,9 +231,14 @@ def _newest_at_source(questions: PrometheusQuestions, selectors: Sequence[str], 
         if any(found):
             return _latest(found)
     day = f"{DAY_MS // MINUTE_MS}m:5m"
-    return _latest(
-        questions.query(f"max(max_over_time(timestamp({selector})[{day}]))", now_ms) for selector in selectors
-    )
+    for moment_ms in dict.fromkeys((now_ms, min(at_ms + DAY_MS, now_ms))):
+        newest_ms = _latest(
+            questions.query(f"max(max_over_time(timestamp({selector})[{day}]))", moment_ms)
+            for selector in selectors
+        )
+        if newest_ms is not None:
+            return newest_ms
+    return None
 
 
 def _latest(answers: Iterable[list[dict[str, Any]]]) -> int | None:

@@ -14,6 +14,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.times import MINUTE_MS, format_time
 
 BACKLOG = "pulsar_subscription_back_log"
+WEEK_MIN = 7 * 24 * 60
 
 
 def with_series(lake, **last_ms):
@@ -148,6 +149,7 @@ def test_a_real_prometheus(tmp_path):
                 backlog("idle", (300, 299)),
                 backlog("idle", (3, 2, 1), "pulsar_version_info"),
                 backlog("gap", (200, 199, 2, 1)),
+                backlog("past", (WEEK_MIN + 1, WEEK_MIN)),
             ],
         )
 
@@ -174,6 +176,11 @@ def test_a_real_prometheus(tmp_path):
         assert "idle" in json.loads(idle.out)[0]["note"]
         # An hour in a hole: what comes later shows that the source is there, so that hour can be read.
         assert source("gap", "--at", format_time(now_ms - 100 * MINUTE_MS)).code == 0
+        # So it does where what comes later is days old itself; a day before all of it is none of that.
+        for hours, code in ((4, 0), (30, 3), (-1, 3)):
+            at_ms = now_ms - (WEEK_MIN + hours * 60) * MINUTE_MS
+            assert source("past", "--at", format_time(at_ms)).code == code, hours
+        assert source("past").code == 3
         assert source("never").code == 3
         assert asked("--prometheus", server.url, "--max-age", "10m").code == 0
 

@@ -41,6 +41,10 @@ def _matrix(**changes: object) -> dict:
     return {"resultType": "matrix", "result": [{"metric": _UP, "values": [[1_760_000_400, "1"]]} | changes]}
 
 
+def _changed(content: bytes, at: int, byte: int) -> bytes:
+    return content[:at] + bytes([byte]) + content[at + 1 :]
+
+
 _BOMB = "global:\n  a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"  {name}: &{name} [{','.join([f'*{before}'] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 ) + "  external_labels: {cluster: *i}\n"  # fmt: skip
@@ -106,12 +110,16 @@ FOUND: dict[str, tuple[str, Any]] = {
         "recordings",
         with_sums(RECORDING | {"truth.json": b"true"}),
     ),
+    # Byte 729 stands in the footer, where it says which levels of a column were counted.
+    "a recording whose footer has a changed byte: the process ended": ("recordings", with_sums(RECORDING | {"samples.parquet": _changed(RECORDING["samples.parquet"], 729, 2)})),
     "a limit of five thousand digits": ("rules", "groups:\n- name: a\n  limit: " + "9" * 5_000),
     "a template with a number of five thousand digits": ("rules", "groups:\n- name: a\n  rules:\n  - alert: b\n    expr: up\n    annotations: {c: '{{ " + "9" * 5_000 + " }}'}"),
     "a scenario that is a bomb of merges: never read": ("scenarios", _MERGES),
     "a scenario with a day that no month has": ("scenarios", "a: 2001-13-45"),
     "a configuration of lists in lists": ("config", "a = " + "[" * 5_000),
     "a configuration with a number of five thousand digits": ("config", "a = " + "9" * 5_000),
+    "a configuration with a key of five thousand parts: 100 MB": ("config", ".".join("a" * 5_000) + " = 1"),
+    "a configuration with a time zone of many slashes: looked for in as many packages": ("config", '[clusters.a]\ntime_zone = "' + "a/" * 2_000 + 'a"'),
     "a configuration in a home that nobody has": ("config", 'lake = "~nobody-has-this-name/x"'),
     "a server in half a bracket": ("places", {"kind": "server", "text": "http://["}),
     "a lake in half a bracket": ("places", {"kind": "lake", "text": "s3://["}),

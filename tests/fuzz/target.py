@@ -171,4 +171,4 @@ def _place(error: BaseException) -> str:
         frame for frame in frames if ".venv" not in frame.filename and "/lib/python" not in frame.filename
     ]
     last = (ours or frames)[-1]
-    return f"at {last.filename.rsplit('/', 3)[-2]}/{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
+    return f"at {'/'.join(last.filename.split('/')[-2:])}:{last.lineno}"
