@@ -67,6 +67,14 @@ def test_a_planted_duplicate_key_gap_and_negative_backlog_are_caught(tmp_path, g
     assert "block_key_unique in cluster c" in str(error)
 
 
+def test_a_block_that_is_there_twice_in_files_that_are_judged_apart_is_named(tmp_path, good_blocks):
+    elsewhere = block("b", metric=OUT, values=[7.0] * 240) | {"shard": 9}
+    result = check(lake_of(tmp_path, [*good_blocks, elsewhere]))
+    key = failures(result)["block_key_unique"]
+    assert (key["severity"], key["cluster"], key["observed"]) == ("error", "c", "1 repeated blocks in 1 blocks")
+    assert json.loads(key["example"])["labels"] == {"subscription": "sub-b"}
+
+
 def test_warnings_alone_do_not_stop(tmp_path, good_blocks):
     result = check(lake_of(tmp_path, [*good_blocks, block("e", values=[-1.0] * 240)]))
     assert set(failures(result)) == {"backlog_not_negative"}
