@@ -19,7 +19,7 @@ TABLES = ("series", "samples", "limits", "signals", "verdicts", "verdict_latest"
 def rows(lake):
     found = {table: rows_of(lake, table) for table in TABLES}
     # Computed again by whole minutes, and not up to the recording's last millisecond.
-    episodes = lake.read("episodes").drop_columns(["run_id", "judged_until_ms"])
+    episodes = lake.read("episodes").drop_columns(["judged_until_ms"])
     return found | {"episodes": sorted(map(repr, episodes.to_pylist()))}
 
 

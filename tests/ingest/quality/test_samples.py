@@ -71,7 +71,11 @@ def test_a_block_that_is_there_twice_in_files_that_are_judged_apart_is_named(tmp
     elsewhere = block("b", metric=OUT, values=[7.0] * 240) | {"shard": 9}
     result = check(lake_of(tmp_path, [*good_blocks, elsewhere]))
     key = failures(result)["block_key_unique"]
-    assert (key["severity"], key["cluster"], key["observed"]) == ("error", "c", "1 repeated blocks in 1 blocks")
+    assert (key["severity"], key["cluster"], key["observed"]) == (
+        "error",
+        "c",
+        "1 repeated blocks in 1 blocks",
+    )
     assert json.loads(key["example"])["labels"] == {"subscription": "sub-b"}
 
 
