@@ -80,6 +80,16 @@ def read_parquet(
         return file.read(columns, use_threads=use_threads)
 
 
+def row_groups(path: str, where: pc.Expression) -> list[int]:
+    """Row groups of one file that may hold such rows, by their statistics.
+
+    Arrow looks for itself: a damaged description of a column that is asked for in Python (``metadata.row_group(i).column(j)``) ends the process.
+    """
+    with told_as_store(path), telling(path):
+        (fragment,) = dataset([path]).get_fragments()
+        return [group.id for group in fragment.subset(where).row_groups]
+
+
 def dataset(
     paths: Sequence[str], schema: pa.Schema | None = None, *, kind: Literal["parquet", "arrow"] = "parquet"
 ) -> ds.Dataset:

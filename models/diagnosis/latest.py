@@ -7,15 +7,16 @@ later run may have changed. Topics are taken some at a time, so that memory does
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.lake.parquet import parquet_file, read_parquet
+from throttlescope.ingest.lake.parquet import parquet_file, read_parquet, row_groups
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 from throttlescope.models.diagnosis.standing import COLUMNS, TEXTS, standing
 
@@ -88,8 +89,11 @@ def _read(files: Sequence[DataFile], since_ms: int, first: str | None, after: st
     for file in files:
         if _lies_outside(file.minimum["topic"], file.maximum["topic"], first, after):
             continue
+        where = _topic_within(first, after)
+        groups = None if where is None else row_groups(file.path, where)
         with parquet_file(file.path, read_dictionary=list(TEXTS)) as parquet:
-            rows = parquet.read_row_groups(_groups(parquet, first, after), columns=list(COLUMNS))
+            groups = range(parquet.num_row_groups) if groups is None else groups
+            rows = parquet.read_row_groups(groups, columns=list(COLUMNS))
         if file.minimum["window_end_ms"] <= since_ms:
             rows = rows.filter(pc.greater(rows.column("window_end_ms"), since_ms))
         if first is not None or after is not None:
@@ -101,16 +105,11 @@ def _read(files: Sequence[DataFile], since_ms: int, first: str | None, after: st
     return pa.concat_tables(parts, promote_options="default") if parts else _SCHEMA.empty_table()
 
 
-def _groups(parquet: pq.ParquetFile, first: str | None, after: str | None) -> list[int]:
-    """Row groups that may hold some of the topics."""
-    groups = [parquet.metadata.row_group(i) for i in range(parquet.num_row_groups)]
-    at = next(i for i in range(groups[0].num_columns) if groups[0].column(i).path_in_schema == "topic")
-    found = []
-    for i, group in enumerate(groups):
-        known = group.column(at).statistics
-        if known is None or not known.has_min_max or not _lies_outside(known.min, known.max, first, after):
-            found.append(i)
-    return found
+def _topic_within(first: str | None, after: str | None) -> pc.Expression | None:
+    """Whether a row's topic is in [first, after)."""
+    parts = [] if first is None else [pc.field("topic") >= first]
+    parts += [] if after is None else [pc.field("topic") < after]
+    return functools.reduce(operator.and_, parts) if parts else None
 
 
 def _lies_outside(least: str, greatest: str, first: str | None, after: str | None) -> bool:

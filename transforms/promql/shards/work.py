@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow.compute as pc
 
 from throttlescope.ingest.lake import DataFile, Lake
-from throttlescope.ingest.lake.parquet import parquet_file
+from throttlescope.ingest.lake.parquet import read_parquet
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC, STEP_MS, LimitSeries
@@ -104,15 +105,8 @@ def versions(lake: Lake) -> tuple[int | None, int | None, int | None]:
 
 
 def _samples_of(path: str) -> int:
-    with parquet_file(path) as file:
-        metadata = file.metadata
-    total = 0
-    for group in range(metadata.num_row_groups):
-        columns = metadata.row_group(group)
-        for column in range(columns.num_columns):
-            if columns.column(column).path_in_schema.startswith("timestamps_ms"):
-                total += columns.column(column).num_values
-    return total
+    times = read_parquet(path, ["timestamps_ms"]).column("timestamps_ms")
+    return pc.sum(pc.list_value_length(times)).as_py() or 0
 
 
 @dataclass(frozen=True)
