@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import web
 from benchmarks.web_load import lake as web_lake
-from benchmarks.web_load import load
+from benchmarks.web_load import load, session
 from benchmarks.web_load.rows import DAYS, END_MS, WINDOW_MS, Subscriptions, hours_of_verdicts
 from tests.naive import latest as naive
 from throttlescope.ingest.contracts import TABLES
@@ -101,10 +101,10 @@ def test_a_request_is_made_again_for_another_subscription(monkeypatch):
         ),
     )
     connection = SimpleNamespace(request=lambda *given, **more: asked.append((given, more)) or next(answers))
-    work = {"mine": web._encodings(mine), "address": "http://here"}
+    work = {"mine": session.encodings(mine), "address": "http://here"}
     body = json.dumps({"search": "?" + web.href(mine).partition("?")[2], "q": "persistent://a/b/t-1 s"})
     request = {"method": "POST", "path": "/x?q=persistent%3A%2F%2Fa%2Fb%2Ft-1+s", "body": body}
-    found = [load._ask(connection, work, request, web._encodings(other)) for _ in range(3)]
+    found = [load._ask(connection, work, request, session.encodings(other)) for _ in range(3)]
     assert found == [None, "status 500", "a page could not be built"]
     (method, url), more = asked[0]
     assert (method, url) == ("POST", "http://here/x?q=persistent%3A%2F%2Fa%2Fb%2Ft-2+s")

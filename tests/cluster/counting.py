@@ -30,7 +30,8 @@ DUCKDB = (
 )  # fmt: skip
 #: Modules that read for others: whoever calls them asks.
 READERS = (
-    "throttlescope.ingest.lake.lake", "throttlescope.ingest.lake.parquet", "throttlescope.ingest.lake.duck",
+    "throttlescope.ingest.lake.lake", "throttlescope.ingest.lake.rows", "throttlescope.ingest.lake.parquet",
+    "throttlescope.ingest.lake.duck",
     "throttlescope.ingest.quality.frames",
 )  # fmt: skip
 
