@@ -1,4 +1,4 @@
-"""``docs/accuracy/reliability.md`` from figures. In: files of JSON beside the suite. Out: the page with tables in its marked places."""
+"""``docs/accuracy/reliability.md`` from figures. In: files of JSON beside the suite, and those of the fuzzing. Out: the page with tables in its marked places."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 FIGURES = Path(__file__).parent / "figures"
+FUZZED = Path(__file__).parents[1] / "fuzz" / "figures.json"
+#: What an input may come to that it must not.
+_TROUBLE = ("crash", "slow", "memory", "unlike_the_twin", "no_clear_line", "died", "hang")
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy" / "reliability.md"
 
 
@@ -28,6 +31,14 @@ def filled(text: str, known: dict[str, dict[str, Any]]) -> str:
             f"{len(one['wrong']):,}", one["asserted"],
         )
         for name, one in known.items()
+    )))  # fmt: skip
+    fuzzed = json.loads(FUZZED.read_text())["targets"]
+    text = _placed(text, "fuzz", _table(("what was read", "executions", "guided besides", "accepted", "refused", "in trouble", "slowest"), (
+        (
+            one["what"], f"{one['executions']:,}", f"{one['guided_executions']:,}", f"{one['accepted']:,}", f"{one['refused']:,}",
+            sum(one[kind] for kind in _TROUBLE), f"{one['slowest_s']:.3f} s",
+        )
+        for one in fuzzed
     )))  # fmt: skip
     for name, one in known.items():
         rows = ((what, f"{count:,}") for what, count in sorted(one["tally"].items()))
