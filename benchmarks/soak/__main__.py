@@ -43,6 +43,8 @@ SCRAPE_S, LOOK_S = 15, 10.0
 _FLAT = 1.1
 #: A scrape that began before is stored by then.
 _SCRAPED_S = 5
+#: Runs, a minute apart, in which there has to be a verdict.
+_TRIES = 12
 
 
 def main() -> int:
@@ -79,12 +81,14 @@ def soak(folder: Path, seconds: float, subscriptions: int, every_s: float, users
             )
         )  # fmt: skip
         time.sleep(3 * SCRAPE_S)
-        # Pages need a lake with verdicts.
-        first = run(server.url, lake.root, "--start", "-1h", log=log)
-        if first["code"] != 0:
-            raise RuntimeError(f"the first run failed: {first['said']}")
+        # Pages need a lake with verdicts, and these a window of five minutes.
+        first = [run(server.url, lake.root, "--start", "-1h", log=log)]
+        while not (names := _names(lake)):
+            if first[-1]["code"] != 0 or len(first) == _TRIES:
+                raise RuntimeError(f"no verdict after {len(first)} runs: {first[-1]['said']}")
+            time.sleep(60)
+            first.append(run(server.url, lake.root, log=log))
         address = stack.enter_context(running_server(lake.root))
-        names = _names(lake)
         with running_chromium() as browser:
             recorded, _ = session(browser, address, names[0])
         work = {
@@ -110,7 +114,7 @@ def soak(folder: Path, seconds: float, subscriptions: int, every_s: float, users
     )  # fmt: skip
     return {
         "subscriptions": subscriptions, "seconds": seconds, "every_s": every_s, "users": users, "cores": os.cpu_count(),
-        "runs": [first, *runs.done, last], "answers": _summed(answers), "memory_mb": memory, "accounts": accounts, "ready": ready,
+        "runs": [*first, *runs.done, last], "answers": _summed(answers), "memory_mb": memory, "accounts": accounts, "ready": ready,
         "check": {"code": check.returncode, "said": (check.stdout + check.stderr).strip()[-500:]},
         "quarantined": lake.read("quarantine").num_rows,
         "lake": {table: len(lake.files(table)) for table in ("samples", "signals", "verdicts", "quality")},
