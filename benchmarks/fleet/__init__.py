@@ -1,1 +1,1 @@
-"""What :mod:`benchmarks.diagnosis` judges: a made fleet."""
+"""Made fleets of any size: their samples, scrapes, signals and verdicts, and one that is being scraped (``live``)."""

@@ -31,7 +31,7 @@ import requests
 from benchmarks.fleet.live import CLUSTER, LiveFleet
 from benchmarks.side_by_side.usage import child_running, resident_mb
 from benchmarks.soak.accounts import account
-from benchmarks.soak.runs import EveryTwoMinutes, run
+from benchmarks.soak.runs import Runs, run
 from benchmarks.web_load.session import encodings, session
 from tests.app.http_server import answering
 from tests.app.web.browser import running_chromium, running_server
@@ -98,7 +98,7 @@ def soak(folder: Path, seconds: float, subscriptions: int, every_s: float, users
         memory = stack.enter_context(
             _watched({"web server": child_running("throttlescope.app.web.server"), "Prometheus": server.pid})
         )
-        runs = EveryTwoMinutes(lambda: run(server.url, lake.root, log=log), every_s)
+        runs = Runs(lambda: run(server.url, lake.root, log=log), every_s)
         runs.start()
         answers = _load(folder, work)
         runs.over.set()

@@ -16,7 +16,6 @@ from throttlescope.ingest.metrics import METRICS
 
 #: What tells series of the made fleet apart; the lake has more labels than the server where it normalises topics.
 _NAMES = ("cluster", "instance", "topic", "subscription", "reason", "consumer_name")
-Sample = tuple[int, float]
 
 
 def account(url: str, lake: Lake, since_ms: int, until_ms: int) -> dict[str, Any]:
@@ -63,7 +62,7 @@ def _of_server(url: str, metric: str, since_ms: int, until_ms: int) -> dict[tupl
 def _of_lake(
     lake: Lake, metric: str, names: dict[str, tuple], since_ms: int, until_ms: int
 ) -> tuple[dict[tuple, dict[int, float]], int, int]:
-    rows = lake.read("samples", where={"metric_name": [metric]}).to_pylist()
+    rows = lake.read("samples", partition={"metric_name": [metric]}).to_pylist()
     found: dict[tuple, dict[int, float]] = {}
     doubled = stale = 0
     for row in rows:

@@ -22,7 +22,7 @@ def run(url: str, lake: Path, *options: str, log: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``at_s`` when it began, ``s`` how long it took, its exit ``code``, ``samples`` read and ``hours`` computed, what it ``said`` where
+        ``at_s`` when it began, ``s`` how long it took, its exit ``code``, what it ``said`` where
         it failed, and ``peak_mb`` by kind of process: resident at once, of all processes of that kind together.
     """
     command = [
@@ -53,17 +53,13 @@ def run(url: str, lake: Path, *options: str, log: Path) -> dict[str, Any]:
         watcher.join()
     with log.open("a") as file:
         file.write(json.dumps({"at_s": began_s, "code": process.returncode, "out": out, "err": err}) + "\n")
-    found = {
+    return {
         "at_s": round(began_s, 1), "s": round(time.time() - began_s, 1), "code": process.returncode, "peak_mb": peak_mb,
         "said": err.strip()[-500:],
     }  # fmt: skip
-    if process.returncode == 0:
-        made = json.loads(out)
-        found["samples"] = sum(one.get("samples", 0) for one in made.get("sources", []))
-    return found
 
 
-class EveryTwoMinutes(threading.Thread):
+class Runs(threading.Thread):
     """Starts a run every so often, or at once where the one before took longer, until it is told to end."""
 
     def __init__(self, act: Callable[[], dict[str, Any]], every_s: float) -> None:

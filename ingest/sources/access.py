@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import base64
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -21,6 +23,8 @@ from throttlescope.ingest.sources.bounded import BoundedAdapter, public_url
 CONNECT_TIMEOUT_S = 10.0
 #: Series of one read: each takes about a kilobyte until its samples are written.
 MAX_SERIES = 1_000_000
+#: Questions in a row that a host of many questions may leave unanswered.
+_PATIENCE = 3
 
 #: What a request or the reading of its answer can end with.
 TRANSPORT_ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
@@ -28,6 +32,10 @@ TRANSPORT_ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, OSE
 
 class BrokenStreamError(SourceError):
     """An answer broke off or came damaged: another try may bring it whole."""
+
+
+class SilentHostError(requests.ConnectionError):
+    """A host that left several questions in a row unanswered is not asked any more."""
 
 
 class TooManySeriesError(SourceError):
@@ -117,7 +125,8 @@ class Access:
         ----------
         redirects_inside : bool
             Redirects lead to servers of the same system, which want the same credentials: a broker sends questions
-            about a topic on to the topic's owner.
+            about a topic on to the topic's owner. A host that answers none of three questions in a row is not asked any more:
+            there are thousands of them, and each would wait for its whole time.
         """
         session = _InsideSession() if redirects_inside else requests.Session()
         # Without this, requests reads ~/.netrc and proxies of the environment; proxies stay wanted.
@@ -164,7 +173,26 @@ def _without(secrets: list[str], text: object) -> str | None:
 
 
 class _InsideSession(requests.Session):
-    """Keeps credentials when it is sent on, but not from TLS to plain text."""
+    """Keeps credentials when it is sent on, but not from TLS to plain text; leaves hosts that are silent alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._unanswered: Counter[str] = Counter()
+
+    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
+        # Each redirect comes through here, too.
+        host = urlsplit(request.url or "").netloc
+        if self._unanswered[host] >= _PATIENCE:
+            raise SilentHostError(request=request)
+        try:
+            answer = super().send(request, **options)
+        except requests.RequestException as error:
+            if error.request is request and not isinstance(error, SilentHostError):
+                self._unanswered[host] += 1
+            raise
+        if not answer.history:
+            self._unanswered[host] = 0
+        return answer
 
     def should_strip_auth(self, old_url: str, new_url: str) -> bool:
         return urlsplit(old_url).scheme == "https" and urlsplit(new_url).scheme != "https"
@@ -220,6 +248,13 @@ def too_many_series(where: str, most: int) -> TooManySeriesError:
 def explain(error: Exception, what: str, url: str, access: Access) -> SourceError:
     """Turn a failure of the transport into one line with its fix."""
     url = public_url(url)
+    if isinstance(error, SilentHostError):
+        host = public_url(error.request.url).removesuffix(urlsplit(error.request.url).path)
+        return SourceError(
+            f"{what} at {host} is not asked any more",
+            got=f"no answer of {host} to {_PATIENCE} questions in a row",
+            fix="look at that server's load, or raise timeout",
+        )
     if isinstance(error, requests.exceptions.SSLError):
         return SourceError(
             f"{what} at {url}: TLS failed",

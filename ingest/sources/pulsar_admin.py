@@ -38,6 +38,8 @@ _NO_SECRET = re.compile(r"(Path|File|Name|Claim|Audience)$")
 _HIDDEN = "(hidden)"
 _BROKER = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 _MOST_BROKERS = 10_000
+#: How long answers may be waited for in all: so long, and so much for each question.
+_WAIT_S, _WAIT_PER_QUESTION_S = 600.0, 0.1
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ class PulsarAdmin:
         if not self.urls:
             raise InputError("The admin API has no address", fix="give --pulsar-admin URL")
         self.requests = self.bytes = 0
+        self.waited_s = 0.0
         self._session = self.access.session(retries=1, redirects_inside=True)
         self._not_before_s = 0.0
 
@@ -186,11 +189,14 @@ class PulsarAdmin:
             time.sleep(self._not_before_s - now_s)
         self._not_before_s = max(now_s, self._not_before_s) + 1 / self.calls_per_s
         self.requests += 1
+        asked_s = time.monotonic()
         try:
             answer = self._session.get(base + path, params=params, timeout=self.access.timeout)
         except TRANSPORT_ERRORS as error:
             told = explain(error, _WHAT, base, self.access)
             raise _UnreachableError(told.what, got=told.got, expected=told.expected, fix=told.fix) from error
+        finally:
+            self.waited_s += time.monotonic() - asked_s
         self.bytes += len(answer.content)
         check_answer(answer, _WHAT)
         refuse_html(answer, _WHAT)
@@ -238,6 +244,9 @@ class _Collection:
             path = "/".join(quote(part, safe="") for part in namespace.split("/"))
             self._ask("namespace", namespace, f"/admin/v2/namespaces/{path}")
         for i, topic in enumerate(self.topics):
+            if self.admin.waited_s > _WAIT_S + _WAIT_PER_QUESTION_S * self.admin.requests:
+                self._too_slow(self.topics[i:])
+                break
             if self.progress:
                 self.progress(
                     f"{i} of {len(self.topics)} topics, {self.admin.requests - requests} admin calls"
@@ -291,6 +300,10 @@ class _Collection:
             got=f"{first.scope}: {first.reason}",
             fix="give the address of a broker's web service (port 8080) and credentials that may read it",
         )
+
+    def _too_slow(self, left: list[Topic]) -> None:
+        reason = f"waited {self.admin.waited_s:.0f} s for {self.admin.requests} answers: too slow to ask on"
+        self.failures += [Failure("topic", topic.name, reason) for topic in left]
 
     # -- topics ----------------------------------------------------------------------------
 

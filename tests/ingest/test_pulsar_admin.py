@@ -18,6 +18,7 @@ from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull_admin import pull_admin, topics_with_backlog
 from throttlescope.ingest.pull_recordings import ingest_recordings
+from throttlescope.ingest.sources import pulsar_admin
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
 from throttlescope.ingest.sources.recording import list_shipped
@@ -177,6 +178,63 @@ def test_a_second_address_is_taken_where_the_first_is_silent(answers) -> None:
         assert admin.collect("prod", [Topic(TOPIC, (0,))]).topic_stats.num_rows == 1
 
 
+def test_a_broker_that_is_silent_holds_nobody_up(answers) -> None:
+    """Half an hour of topics, each question of which would wait for its whole time."""
+    topics, seen = [Topic(f"persistent://lab/silent/t{i}", (0,)) for i in range(50)], []
+
+    def answer(method: str, path: str, headers: dict[str, str]):
+        seen.append(path)
+        if "lab/silent" in path:
+            time.sleep(1)
+        return (
+            (200, "application/json", answers[path].encode()) if path in answers else (404, "text/plain", b"")
+        )
+
+    begun_s = time.monotonic()
+    with answering(answer) as url:
+        snapshot = collected(url, [Topic(TOPIC, (0,)), *topics], access=Access(timeout_s=0.2))
+    assert time.monotonic() - begun_s < 10
+    # The namespace, before the topic that is answered, and three in a row.
+    assert sum("lab/silent" in path for path in seen) == 4
+    assert snapshot.topic_stats.num_rows == 1
+    reasons = Counter(failure.reason.partition(" of ")[0] for failure in snapshot.failures)
+    assert reasons["nothing for 0.2 s"] == 4
+    assert reasons["no answer"] == len(snapshot.failures) - 4 - sum(
+        failure.key == TOPIC for failure in snapshot.failures
+    )
+
+
+def test_an_owner_that_is_silent_silences_no_other(answers) -> None:
+    """Questions that are sent on to a dead broker are given up, and those of the others come."""
+    gone = Topic("persistent://lab/gone/t", (0,))
+    with serve(answers) as healthy, redirecting("http://127.0.0.1:1", healthy, "lab/gone") as url:
+        begun_s = time.monotonic()
+        snapshot = collected(url, [gone, Topic(TOPIC, (0, 1))])
+    assert snapshot.topic_stats.num_rows == 2
+    assert {failure.key.partition("-")[0] for failure in snapshot.failures} == {"lab/gone", gone.name}
+    assert sum("no answer of http://127.0.0.1:1 " in failure.reason for failure in snapshot.failures) > 8
+    assert time.monotonic() - begun_s < 15
+
+
+def test_a_slow_api_is_not_asked_for_ever(answers, monkeypatch) -> None:
+    def answer(method: str, path: str, headers: dict[str, str]):
+        time.sleep(0.05)
+        return (
+            (200, "application/json", answers[path].encode()) if path in answers else (404, "text/plain", b"")
+        )
+
+    monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
+    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
+    others = [Topic(f"persistent://lab/sub-msg-large/t{i}", (0,)) for i in range(20)]
+    with answering(answer) as url:
+        snapshot = collected(url, [Topic(TOPIC, (0,)), *others])
+    assert snapshot.topic_stats.num_rows == 1
+    left = [failure for failure in snapshot.failures if failure.scope == "topic"]
+    assert [failure.key for failure in left] == [topic.name for topic in others[-len(left) :]]
+    assert len(left) > 10
+    assert all("too slow to ask on" in failure.reason for failure in left)
+
+
 def test_secrets_of_a_brokers_configuration_stay_there(answers) -> None:
     path = "/admin/v2/brokers/configuration/runtime"
     runtime = json.loads(answers[path]) | {
@@ -212,20 +270,20 @@ def test_no_more_calls_than_allowed(answers) -> None:
 def test_the_owner_of_a_topic_gets_the_same_credentials(answers) -> None:
     """A broker sends topic questions on to the owner, whose address is another one."""
     seen: list = []
-    with serve(answers, seen=seen) as owner, redirecting(owner) as url:
+    with serve(answers, seen=seen) as owner, redirecting(owner, owner) as url:
         snapshot = collected(url, access=Access(token="s3cret"))  # noqa: S106
     assert snapshot.failures == []
     assert {headers.get("Authorization") for _, _, headers in seen} == {"Bearer s3cret"}
 
 
 @contextlib.contextmanager
-def redirecting(target: str):
-    """A server that sends every question on."""
+def redirecting(target: str, other: str, of: str = ""):
+    """A server that sends every question on: those with a part in their path to one server, all else to another."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(307)
-            self.send_header("Location", target + self.path)
+            self.send_header("Location", (target if of in self.path else other) + self.path)
             self.send_header("Content-Length", "0")
             self.end_headers()
 
