@@ -65,7 +65,6 @@ test-backfill: setup parts ## backfills at length: killed while they read and co
 	@THROTTLESCOPE_REQUIRE=prometheus $(BIN)/python -m pytest -q --durations=12 tests/app/test_backfill_processes.py $(PYTEST_ARGS)
 
 faults: setup parts ## break everything on purpose, with a seed, and print what came of it (FAULTS="STUDY ... --seed N --instants N")
-	@THROTTLESCOPE_REQUIRE=prometheus $(BIN)/python -m pytest -q -m study tests/faults $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.faults $(FAULTS)
 
 soak: setup parts ## an hour of a Prometheus that scrapes, a run every two minutes, ten people in the web app (SOAK="--minutes N")

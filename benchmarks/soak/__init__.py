@@ -1,1 +1,1 @@
-"""An hour as it is lived (``python -m benchmarks.soak``): ``__main__`` runs it, ``accounts`` counts its samples, ``runs`` are the runs beside."""
+"""An hour as it is lived (``python -m benchmarks.soak``): ``__main__`` runs it, ``runs`` are the runs beside, ``accounts`` counts its samples, ``table`` says what came of it."""

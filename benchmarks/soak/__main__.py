@@ -17,7 +17,6 @@ import argparse
 import contextlib
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,6 +31,7 @@ from benchmarks.fleet.live import CLUSTER, LiveFleet
 from benchmarks.side_by_side.usage import child_running, resident_mb
 from benchmarks.soak.accounts import account
 from benchmarks.soak.runs import Runs, run
+from benchmarks.soak.table import table
 from benchmarks.web_load.session import encodings, session
 from tests.app.http_server import answering
 from tests.app.web.browser import running_chromium, running_server
@@ -39,8 +39,6 @@ from tests.lab.prometheus import running_prometheus
 from throttlescope.ingest.lake import Lake
 
 SCRAPE_S, LOOK_S = 15, 10.0
-#: How much the middle of a process' memory may grow from the second third to the last one.
-_FLAT = 1.1
 #: A scrape that began before is stored by then.
 _SCRAPED_S = 5
 #: Runs, a minute apart, in which there has to be a verdict.
@@ -119,44 +117,6 @@ def soak(folder: Path, seconds: float, subscriptions: int, every_s: float, users
         "quarantined": lake.read("quarantine").num_rows,
         "lake": {table: len(lake.files(table)) for table in ("samples", "signals", "verdicts", "quality")},
     }  # fmt: skip
-
-
-def table(found: dict[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Rows of what, seen, target, and ``missed`` where it was."""
-    rows: list[tuple[str, str, str, str]] = []
-
-    def add(what: str, seen: str, target: str, held: bool) -> None:
-        rows.append((what, seen, target, "" if held else "missed"))
-
-    runs, answers, accounts = found["runs"], found["answers"], found["accounts"]
-    failed = [one for one in runs if one["code"] != 0]
-    took = sorted(one["s"] for one in runs)
-    add(
-        "runs",
-        f"{len(runs)}, {len(failed)} failed; {statistics.median(took):.0f} s each, {took[-1]:.0f} s at most",
-        "none failed",
-        not failed,
-    )
-    add("answers of the web app", f"{answers['count']:,}, {sum(answers['wrong'].values())} errors; p95 {answers['p95_ms']:.0f} ms",
-        "no error", not answers["wrong"])  # fmt: skip
-    held = not any(accounts[name] for name in ("missing", "surplus", "differing", "doubled"))
-    add("samples of the server", f"{accounts['samples']:,} of {accounts['series']:,} series; missing {accounts['missing']}, surplus "
-        f"{accounts['surplus']}, other value {accounts['differing']}, twice {accounts['doubled']}", "every one, once", held and accounts["samples"] > 0)  # fmt: skip
-    for name, looks in found["memory_mb"].items():
-        _add_memory(add, name, [mb for _, mb in looks])
-    for kind in ("process", "jvm", "workers"):
-        _add_memory(add, f"a run's {kind}, peak", [one["peak_mb"].get(kind, 0.0) for one in runs])
-    add("lake check", f"exit code {found['check']['code']}", "0", found["check"]["code"] == 0)
-    add("rows refused", str(found["quarantined"]), "0", found["quarantined"] == 0)
-    add("/-/ready", str(found["ready"]), "200", found["ready"] == 200)
-    return rows
-
-
-def _add_memory(add: Any, name: str, looks: list[float]) -> None:
-    third = max(1, len(looks) // 3)
-    before, after = statistics.median(looks[-2 * third : -third] or looks), statistics.median(looks[-third:])
-    add(f"memory: {name}", f"{statistics.median(looks[:third]):.0f}, {before:.0f}, {after:.0f} MB by thirds; {max(looks):.0f} at most",
-        "flat", after <= _FLAT * before)  # fmt: skip
 
 
 def _page(fleet: LiveFleet, path: str) -> bytes:

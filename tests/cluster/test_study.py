@@ -1,4 +1,4 @@
-"""``make test-cluster``: a run that loses a worker, executors that have nothing but the archive, spark-submit, Spark Connect.
+"""``make test-cluster``: a run that loses a worker or an executor, executors that have nothing but the archive, spark-submit, Spark Connect.
 
 All of them leave the bytes of a run in this process.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from benchmarks.side_by_side.usage import descendants
 from tests.app.commands import throttlescope
 from tests.app.web.sampled_lake import write_sampled_lake
 from tests.cluster.notebook_session import asked
@@ -77,7 +79,17 @@ def test_every_step_on_two_workers_leaves_the_bytes_of_steps_in_one_process(tmp_
     assert told[0] == told[1] != []
 
 
-def test_a_run_that_loses_a_worker_finishes(tmp_path, here):
+def executors(worker: subprocess.Popen) -> list[int]:
+    """The JVMs that a worker has started for applications."""
+    return [
+        pid
+        for pid in descendants(worker.pid)
+        if b"CoarseGrainedExecutorBackend" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    ]
+
+
+@pytest.mark.parametrize(("lost", "alive"), [("worker", 1), ("executor", 2)])
+def test_a_run_that_loses_half_of_its_cluster_finishes(tmp_path, here, lost, alive):
     lake = tmp_path / "lake"
     with running_spark_cluster(workers=2, max_lifetime_s=1500) as cluster:
         command = [*CLI, *RUN, "--lake", str(lake), "--master", cluster.url]
@@ -89,12 +101,14 @@ def test_a_run_that_loses_a_worker_finishes(tmp_path, here):
                 assert process.poll() is None, process.stderr.read()[-2000:]
                 assert time.monotonic() < end_s
                 time.sleep(0.02)
-            cluster.workers[0].kill()
+            (executor,) = executors(cluster.workers[0])
+            os.kill(cluster.workers[0].pid if lost == "worker" else executor, signal.SIGKILL)
             _, said = process.communicate(timeout=900)
         finally:
             process.kill()
         assert process.returncode == 0, said[-2000:]
-        assert cluster.facts()["aliveworkers"] == 1
+        assert not Path(f"/proc/{executor}").exists()
+        assert cluster.facts()["aliveworkers"] == alive
     assert files_of(lake) == here
 
 

@@ -1,4 +1,4 @@
-"""``docs/accuracy/reliability.md`` from figures. In: files of JSON beside the suite, and those of the fuzzing. Out: the page with tables in its marked places."""
+"""``docs/accuracy/reliability.md`` from figures. In: those of the suite, the fuzzing and the soak. Out: the page with tables in its marked places."""
 
 from __future__ import annotations
 
@@ -8,23 +8,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-FIGURES = Path(__file__).parent / "figures"
-FUZZED = Path(__file__).parents[1] / "fuzz" / "figures.json"
+from benchmarks.soak.table import table
+
+ROOT = Path(__file__).parents[2]
+FIGURES = Path(__file__).parent / "figures.json"
+FUZZED = ROOT / "tests" / "fuzz" / "figures.json"
+SOAKED = ROOT / "benchmarks" / "soak" / "figures.json"
 #: What an input may come to that it must not.
 _TROUBLE = ("crash", "slow", "memory", "unlike_the_twin", "no_clear_line", "died", "hang")
-PAGE = Path(__file__).parents[2] / "docs" / "accuracy" / "reliability.md"
+PAGE = ROOT / "docs" / "accuracy" / "reliability.md"
 
 
-def figures(folder: Path = FIGURES) -> dict[str, dict[str, Any]]:
-    """Sums of the studies, by name."""
-    found: dict[str, dict[str, Any]] = {}
-    for path in sorted(folder.glob("*.json")):
-        found |= json.loads(path.read_text())
-    return found
-
-
-def filled(text: str, known: dict[str, dict[str, Any]]) -> str:
+def filled(text: str) -> str:
     """The page with its tables; a study without figures is left out."""
+    known: dict[str, dict[str, Any]] = json.loads(FIGURES.read_text())
     text = _placed(text, "summary", _table(("study", "seed", "instants", "lost", "doubled", "torn", "otherwise wrong", "asserted"), (
         (
             name, one["seed"], f"{one['instants']:,}", f"{one['lost']:,}", f"{one['doubled']:,}", f"{one['torn']:,}",
@@ -40,6 +37,9 @@ def filled(text: str, known: dict[str, dict[str, Any]]) -> str:
         )
         for one in fuzzed
     )))  # fmt: skip
+    text = _placed(
+        text, "soak", _table(("what", "seen", "target", ""), table(json.loads(SOAKED.read_text())))
+    )
     for name, one in known.items():
         rows = ((what, f"{count:,}") for what, count in sorted(one["tally"].items()))
         text = _placed(text, name, _table(("what", "count"), rows))
@@ -60,4 +60,4 @@ def _placed(text: str, name: str, table: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(), figures()))
+    PAGE.write_text(filled(PAGE.read_text()))

@@ -1,6 +1,6 @@
 """All studies, by the name that the command line takes."""
 
-from tests.faults import clocks, commit_protocol, damage, pipeline, readers, sources
+from tests.faults import clocks, commit_protocol, damage, pipeline, readers, sources, surroundings
 from tests.faults.study import Study
 
 STUDIES: dict[str, Study] = {
@@ -10,4 +10,5 @@ STUDIES: dict[str, Study] = {
     "pipeline": pipeline.STUDY,
     "clocks": clocks.STUDY,
     "sources": sources.STUDY,
+    "surroundings": surroundings.STUDY,
 }

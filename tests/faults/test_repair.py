@@ -28,6 +28,22 @@ def server():
         yield found
 
 
+@pytest.fixture
+def whole(server, spark, tmp_path):
+    """A lake of two hours, whole."""
+    run(spark, tmp_path / "whole", server.url, 0, 2)
+    return tmp_path / "whole"
+
+
+@pytest.fixture
+def lake(whole, tmp_path):
+    """Its copy, with damage that a source can mend."""
+    found = Lake(shutil.copytree(whole, tmp_path / "lake"))
+    for table, which in (("samples", 0), ("samples", -1), ("series", 0), ("signals", 0), ("verdicts", -1)):
+        damaged(found, table, which)
+    return found
+
+
 def damaged(lake: Lake, table: str, which: int) -> str:
     """One file of a table gets a changed byte."""
     path = f"{table}/{sorted(file.relative_path for file in lake.files(table))[which]}"
@@ -45,12 +61,7 @@ def mended(lake, url, spark, *, forget=False):
     return repair(asked, None, Progress(4, quiet=True), forget=forget, quiet=True, session=spark)
 
 
-def test_what_is_damaged_comes_back_and_what_cannot_be_had_is_named(server, spark, tmp_path, capsys):
-    whole, lake = tmp_path / "whole", Lake(tmp_path / "lake")
-    run(spark, lake.root, server.url, 0, 2)
-    shutil.copytree(lake.root, whole)
-    for table, which in (("samples", 0), ("samples", -1), ("series", 0), ("signals", 0), ("verdicts", -1)):
-        damaged(lake, table, which)
+def test_what_is_damaged_comes_back_and_what_cannot_be_had_is_named(server, spark, whole, lake, capsys):
     for table in ("verdict_latest", "episodes", "forecasts", "computed"):
         lake.storage.delete([damaged(lake, table, 0)])
     clean_log(lake, "signals")
@@ -89,12 +100,7 @@ def test_what_is_damaged_comes_back_and_what_cannot_be_had_is_named(server, spar
 
 
 @pytest.mark.parametrize("at", ["step 2", "commit 1 before", "commit 4 after", "commit 9 before"])
-def test_a_repair_that_is_killed_goes_on_where_it_was(server, spark, tmp_path, at):
-    whole, lake = tmp_path / "whole", Lake(tmp_path / "lake")
-    run(spark, lake.root, server.url, 0, 2)
-    shutil.copytree(lake.root, whole)
-    for table, which in (("samples", 0), ("samples", -1), ("series", 0), ("signals", 0), ("verdicts", -1)):
-        damaged(lake, table, which)
+def test_a_repair_that_is_killed_goes_on_where_it_was(server, whole, lake, at):
     asked = ("lake", "repair", "--prometheus", server.url, "--master", "local[2]", "--yes")
     code, said = pipeline.run(asked, lake.root, at)
     assert code == -9, said

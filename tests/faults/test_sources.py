@@ -3,7 +3,6 @@
 import pytest
 
 from tests.faults.sources import STUDY
-from tests.faults.study import run
 
 pytestmark = pytest.mark.prometheus
 
@@ -29,12 +28,3 @@ def test_a_source_that_fails_ends_a_pull_as_it_should(tmp_path):
                 assert (found.wrong, found.lost, found.doubled) == ([], 0, 0), name
                 done.add(name)
     assert done == SHORT
-
-
-@pytest.mark.study
-def test_every_fault_of_the_source_ends_as_it_should(tmp_path):
-    line = run(STUDY, 1, STUDY.default, tmp_path)
-    assert line.wrong == []
-    assert (line.lost, line.doubled, line.torn) == (0, 0, 0)
-    assert line.instants == STUDY.default
-    assert line.tally["parts gone on from"] > 0
