@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,9 +34,15 @@ from throttlescope.ingest.topic_stats import stats_rows, stats_table
 FORMAT = 1
 #: No folder, nothing hidden, nothing that a file system would refuse.
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._ -]{0,200}")
-#: Values of one column and group of ``samples.parquet`` that are believed: a hundred times what an hour of a large broker has.
+#: Values of one column of ``samples.parquet`` that are believed: a hundred times what an hour of a large broker has.
 MOST_VALUES = 50_000_000
 _MOST_GROUPS = 100
+_COUNTS = """SELECT coalesce(max(groups), 0), coalesce(max(count), 0)
+    FROM (SELECT max(row_group_id) + 1 AS groups, sum(num_values) AS count FROM parquet_metadata(?) GROUP BY column_id)"""
+#: A million series with a kilobyte of labels each.
+MOST_LABEL_BYTES = 1 << 30
+_LABEL_BYTES = """SELECT coalesce(sum(list_sum(list_transform(map_entries(labels), lambda one: strlen(one.key) + strlen(one.value)))), 0)
+    FROM read_parquet(?)"""
 
 _SAMPLES = {
     "labels": pa.map_(pa.string(), pa.string()),
@@ -241,10 +248,10 @@ def _loaded(folder: str, checksum: str) -> tuple[pa.Table, dict[str, list[int]]]
     """All series, and the rows of each metric; kept by checksum, because a task reads metric by metric."""
     path = Path(folder) / "samples.parquet"
     file = pq.ParquetFile(path)
+    if set(file.schema_arrow.names) != _SAMPLES.keys():
+        raise ValueError(f"samples.parquet has columns {file.schema_arrow.names}")
     _refuse_bomb(path, file.metadata.num_rows)
     table = file.read()
-    if dict(zip(table.schema.names, table.schema.types, strict=True)).keys() != _SAMPLES.keys():
-        raise ValueError(f"samples.parquet has columns {table.schema.names}")
     table = table.select(list(_SAMPLES)).cast(pa.schema(list(_SAMPLES.items()))).combine_chunks()
     for name in ("timestamps_ms", "values"):
         if table[name].null_count or pc.list_flatten(table[name]).null_count:
@@ -259,22 +266,25 @@ def _loaded(folder: str, checksum: str) -> tuple[pa.Table, dict[str, list[int]]]
 
 
 def _refuse_bomb(path: Path, rows: int) -> None:
-    """A few bytes of Parquet may stand for billions of equal values: they are counted before they are read.
+    """A few bytes of Parquet may stand for billions of equal values, or for long texts again and again: they are counted before they are read.
 
     DuckDB reads the footer: asked for a column whose description is damaged, Arrow ends the process (``metadata.row_group(i).column(j)``).
     """
     try:
-        with duckdb.connect() as connection:
-            groups, values = connection.execute(
-                "SELECT coalesce(max(row_group_id) + 1, 0), coalesce(max(num_values), 0) FROM parquet_metadata(?)",
-                [str(path)],
-            ).fetchone()
+        with duckdb.connect(config={"memory_limit": f"{MOST_LABEL_BYTES}B", "threads": 1}) as connection:
+            groups, values = connection.execute(_COUNTS, [str(path)]).fetchone()
+            if max(rows, values) <= MOST_VALUES and groups <= _MOST_GROUPS:
+                (label_bytes,) = connection.execute(_LABEL_BYTES, [str(path)]).fetchone()
+    except duckdb.OutOfMemoryException:
+        label_bytes = math.inf
     except duckdb.Error as error:
         raise ValueError(f"samples.parquet: {str(error).splitlines()[0]}") from None
     if values > MOST_VALUES:
         raise ValueError(f"samples.parquet has more than {MOST_VALUES:,} values in a column")
     if rows > MOST_VALUES or groups > _MOST_GROUPS:
         raise ValueError(f"samples.parquet has {rows:,} series in {groups:,} groups")
+    if label_bytes > MOST_LABEL_BYTES:
+        raise ValueError(f"samples.parquet has labels of more than {MOST_LABEL_BYTES:,} bytes")
 
 
 def _range_of(table: pa.Table) -> tuple[int, int]:

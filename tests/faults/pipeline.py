@@ -22,6 +22,7 @@ from pathlib import Path
 from tests.app.incremental import DATA, hour, put, rows_of
 from tests.faults.killed_command import kill_session
 from tests.faults.study import Found, Study
+from tests.lab.processes import end_with_parent
 from tests.lab.prometheus import running_prometheus
 from throttlescope.ingest.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
@@ -54,6 +55,7 @@ def run(
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.faults.killed_command", *arguments, "--lake", str(lake)],
         env={**os.environ, "FAULT_AT": at}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=end_with_parent,
     )  # fmt: skip
     try:
         _, said = process.communicate(timeout=killed_after_s or _AT_MOST_S)

@@ -20,6 +20,7 @@ from deltalake import DeltaTable, QueryBuilder
 
 from tests.faults.study import Found, Study
 from tests.faults.writing import COLUMNS, begin, is_whole
+from tests.lab.processes import end_with_parent
 from throttlescope.ingest.lake import Lake
 
 #: Reads of one instant: what is kept when the study is stopped.
@@ -92,6 +93,7 @@ def two_writers(root: str, seed: int) -> Iterator[list[subprocess.Popen]]:
             [sys.executable, "-m", "tests.faults.writing", root, name, str(seed), str(ended)],
             stdout=subprocess.PIPE,
             text=True,
+            preexec_fn=end_with_parent,
         )
         for name in ("one", "two")
     ]

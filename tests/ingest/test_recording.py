@@ -165,6 +165,36 @@ def test_samples_that_are_none(copy: Path) -> None:
             read_recording(copy)
 
 
+@pytest.mark.parametrize(
+    ("labels", "times", "words"),
+    [
+        # 1.2 GB in a file of some kilobytes: each group keeps its text once.
+        (
+            [[("__name__", "up"), ("long", "x" * 100_000_000)]] * 2,
+            [0],
+            "labels of more than 1,073,741,824 bytes",
+        ),
+        ([[("__name__", "up")]], [0] * 9_000_000, "more than 50,000,000 values in a column"),
+    ],
+)
+def test_a_few_bytes_that_stand_for_gigabytes(copy: Path, labels: list, times: list, words: str) -> None:
+    fields = {"timestamps_ms": pa.int64(), "values": pa.float64(), "stale_ms": pa.int64()}
+    group = pa.table(
+        {
+            "labels": pa.array(labels, pa.map_(pa.string(), pa.string())),
+            **{name: pa.array([times] * len(labels), pa.list_(kind)) for name, kind in fields.items()},
+        }
+    )
+    with pq.ParquetWriter(copy / "samples.parquet", group.schema, compression="zstd") as file:
+        for _ in range(6):
+            file.write_table(group)
+    content = (copy / "samples.parquet").read_bytes()
+    assert len(content) < 200_000
+    rewritten(copy, "samples.parquet", content)
+    with pytest.raises(InputError, match=words):
+        read_recording(copy)
+
+
 def test_folders_that_are_no_recording(copy: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         read_recording(tmp_path / "nope")

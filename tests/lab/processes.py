@@ -30,6 +30,11 @@ def free_port() -> int:
     raise RuntimeError(f"no free port from {_PORTS.start} to {_PORTS.stop}")
 
 
+def end_with_parent() -> None:
+    """For ``preexec_fn``: a test that is killed must not leave what it started behind."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 @contextlib.contextmanager
 def running_process(
     command: list[str],
@@ -59,8 +64,7 @@ def running_process(
     """
 
     def in_child() -> None:
-        # A test that is killed must not leave a server behind.
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with_parent()
         if priority:
             with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, 0, priority)
