@@ -134,7 +134,8 @@ class Access(_Section):
     max_answer_bytes: int = Field(
         1 << 28,
         gt=0,
-        description="most bytes of an answer that is held as a whole; one that is read as it comes may have sixteen times as many",
+        description="most bytes of an answer that is held as a whole (JSON takes ten times its size in memory while it is read); "
+        "one that is read as it comes may have sixteen times as many",
     )
 
     @model_validator(mode="after")
