@@ -11,16 +11,12 @@ from pathlib import Path
 from typing import Any
 
 
-@dataclass
-class Found:
-    """What one instant showed.
+@dataclass(kw_only=True)
+class Sums:
+    """What was seen.
 
     Attributes
     ----------
-    instant : str
-        What was broken and when; with the seed it says how to repeat it.
-    counts : int
-        Instants that it stands for.
     lost, doubled : int
         Rows.
     torn : int
@@ -31,14 +27,32 @@ class Found:
         Counts by kind, for the page.
     """
 
-    instant: str
-    counts: int = 1
     lost: int = 0
     doubled: int = 0
     torn: int = 0
     wrong: list[str] = field(default_factory=list)
     tally: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+
+    @property
+    def is_clean(self) -> bool:
+        return not (self.lost or self.doubled or self.torn or self.wrong)
+
+
+@dataclass
+class Found(Sums):
+    """What one instant showed.
+
+    Attributes
+    ----------
+    instant : str
+        What was broken and when; with the seed it says how to repeat it.
+    counts : int
+        Instants that it stands for.
+    """
+
+    instant: str
+    counts: int = 1
 
 
 @dataclass(frozen=True)
@@ -62,23 +76,17 @@ class Study:
 
 
 @dataclass
-class Line:
+class Line(Sums):
     """The sum of a study."""
 
     study: str
     seed: int
     asserted: str
     instants: int = 0
-    lost: int = 0
-    doubled: int = 0
-    torn: int = 0
-    wrong: list[str] = field(default_factory=list)
-    tally: dict[str, int] = field(default_factory=dict)
-    seconds: float = 0.0
 
     @property
     def holds(self) -> bool:
-        return not (self.lost or self.doubled or self.torn or self.wrong) and self.instants > 0
+        return self.is_clean and self.instants > 0
 
     def add(self, found: Found) -> None:
         self.instants += found.counts
@@ -138,8 +146,7 @@ def run(
                 cut = kept.exists() and not kept.read_bytes().endswith(b"\n")
                 with kept.open("a") as file:
                     file.write("\n" * cut + json.dumps(asdict(found)) + "\n")
-            bad = found.lost or found.doubled or found.torn or found.wrong
             said(
-                f"{study.name} {line.instants}/{instants} {found.instant}{': NOT AS ASSERTED' if bad else ''}"
+                f"{study.name} {line.instants}/{instants} {found.instant}{'' if found.is_clean else ': NOT AS ASSERTED'}"
             )
     return line
