@@ -14,6 +14,9 @@ from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.lake.files import DataFile, NewFile, stats_columns
 from throttlescope.ingest.lake.storage import Storage
 
+#: Keys of a commit's information.
+FILES_ADDED, FILES_REMOVED = "files_added", "files_removed"
+
 
 def files_of(
     delta: DeltaTable,
@@ -71,8 +74,10 @@ def delta_schema(table: Table) -> Schema:
     return Schema.from_arrow(table.schema)
 
 
-def commit_properties(run_id: str) -> CommitProperties:
-    return CommitProperties(custom_metadata={"run_id": run_id}, max_commit_retries=0)
+def commit_properties(run_id: str, added: int = 0, removed: int = 0) -> CommitProperties:
+    """What a commit says of itself in its first line: how many files follow, so that one which lost its end can be told."""
+    said = {"run_id": run_id, FILES_ADDED: str(added), FILES_REMOVED: str(removed)}
+    return CommitProperties(custom_metadata=said, max_commit_retries=0)
 
 
 def add_action(file: NewFile, moved_ms: Mapping[str, int] | None = None) -> AddAction:

@@ -284,16 +284,16 @@ class Lake:
             # Delta's own readers go by the table's schema; files from before are NULL there.
             delta.alter.add_columns(new_columns, commit_properties=commit_properties(run_id))
             return False, None
-        actions = [add_action(file, moved_ms) for file in adds]
-        actions += [remove_action(now_by_path[path], moved_ms) for path in remove_by_path]
+        added = [add_action(file, moved_ms) for file in adds]
+        removed = [remove_action(now_by_path[path], moved_ms) for path in remove_by_path]
         begun_at = delta.version()
         try:
             delta.create_write_transaction(
-                actions,
+                [*added, *removed],
                 "append",
                 delta_schema(TABLES[table]),
                 list(TABLES[table].partition_by) or None,
-                commit_properties=commit_properties(run_id),
+                commit_properties=commit_properties(run_id, len(added), len(removed)),
                 # Old commits go now and then: looking for them costs as much as the commit where a log is long.
                 post_commithook_properties=PostCommitHookProperties(
                     cleanup_expired_logs=(begun_at + 1) % _CLEANED_EVERY == 0
@@ -415,16 +415,17 @@ class Lake:
                 commit_properties=commit_properties(run_id),
             )
             return self.commit(table, add, run_id=run_id)
+        actions = [add_action(file) for file in add]
         create_table_with_add_actions(
             uri,
             delta_schema(contract),
-            [add_action(file) for file in add],
+            actions,
             mode="error",
             partition_by=list(contract.partition_by),
             name=table,
             description=contract.doc,
             storage_options=self.storage.delta_options(),
-            commit_properties=commit_properties(run_id),
+            commit_properties=commit_properties(run_id, len(actions)),
         )
         return self.version(table)
 

@@ -38,6 +38,12 @@ def _cut(content: bytes, draw: random.Random) -> bytes:
     return content[: draw.randrange(len(content))]
 
 
+def _cut_at_a_line(content: bytes, draw: random.Random) -> bytes:
+    # What is left of a commit is a commit, too.
+    ends = [i + 1 for i, byte in enumerate(content[:-1]) if byte == 0x0A]
+    return content[: draw.choice(ends)] if ends else _cut(content, draw)
+
+
 def _zeros(content: bytes, draw: random.Random) -> bytes:
     # As a block that was never written; where it is zeros already, more of it is.
     at, size = draw.randrange(len(content)), 64
@@ -53,7 +59,14 @@ def _gone(content: bytes, draw: random.Random) -> None:
     return None
 
 
-DAMAGES = {"a bit": _byte, "cut short": _cut, "zeros": _zeros, "longer": _longer, "gone": _gone}
+DAMAGES = {
+    "a bit": _byte,
+    "cut short": _cut,
+    "cut at a line": _cut_at_a_line,
+    "zeros": _zeros,
+    "longer": _longer,
+    "gone": _gone,
+}
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """Whether a table's log is whole. In: a lake, a table, its files. Out: files of the log that cannot be read or do not fit together.
 
-Delta's log has no checksums. What can be held together is: every commit is JSON and none is left out between the oldest and the
-newest; every checkpoint is Parquet; and what the commits that are there have added and not removed is what the newest version names.
+Delta's log has no checksums. What can be held together is: every commit is JSON, has as many files as it says, and none is left out between
+the oldest and the newest; every checkpoint is Parquet; and what the commits that are there have added and not removed is what the newest version names.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.lake.actions import FILES_ADDED, FILES_REMOVED
 from throttlescope.ingest.lake.lake import Lake
 from throttlescope.ingest.lake.storage import StoredFile
 from throttlescope.ingest.lake.upkeep.log import log_folder
@@ -22,6 +23,8 @@ from throttlescope.ingest.lake.upkeep.log import log_folder
 _COMMIT = re.compile(r"/(\d{20})\.json$")
 CHECKPOINT = re.compile(r"/(\d{20})\.checkpoint[^/]*\.parquet$")
 LAST_CHECKPOINT = "_last_checkpoint"
+#: Operations whose commits carry the table's columns.
+_OF_METADATA = ("CREATE TABLE", "ADD COLUMN")
 
 
 def log_faults(lake: Lake, table: str, stored: Mapping[str, StoredFile]) -> list[tuple[str, str]]:
@@ -55,7 +58,7 @@ def read_actions(content: bytes) -> list[dict[str, Any]]:
     Raises
     ------
     ValueError
-        It is not JSON, one object a line, or says nothing.
+        It is not JSON, one object a line, says nothing, or has lost its end.
     """
     actions = [json.loads(line) for line in content.decode().splitlines() if line.strip()]
     if not actions:
@@ -66,7 +69,22 @@ def read_actions(content: bytes) -> list[dict[str, Any]]:
                 raise ValueError("an action is no object")
             if name in action and not isinstance(action[name].get("path"), str):
                 raise ValueError(f"{name} without a path")
+    _refuse_cut(actions)
     return actions
+
+
+def _refuse_cut(actions: list[dict[str, Any]]) -> None:
+    """Cut at the end of a line, a commit is JSON still. Delta writes its information first, and ours says how much follows."""
+    info = next((action["commitInfo"] for action in actions if "commitInfo" in action), None)
+    if not isinstance(info, dict):
+        return
+    for key, name in ((FILES_ADDED, "add"), (FILES_REMOVED, "remove")):
+        # Commits of an earlier release do not say.
+        said, found = info.get(key), sum(name in action for action in actions)
+        if said is not None and str(said) != str(found):
+            raise ValueError(f"it has {found} of {said} files to {name}")
+    if info.get("operation") in _OF_METADATA and not any("metaData" in action for action in actions):
+        raise ValueError("it has lost the columns")
 
 
 def checkpoint_fault(lake: Lake, path: str, checkpoints: Mapping[int, str]) -> str | None:

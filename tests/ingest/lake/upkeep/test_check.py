@@ -3,9 +3,12 @@
 import json
 
 import pytest
+from deltalake import Field
+from deltalake.schema import PrimitiveType
 
-from tests.ingest.lake.upkeep.made import BLOCK_MS, HOUR, add, rows_of, verdict
+from tests.ingest.lake.upkeep.made import BLOCK_MS, HOUR, add, rows_of, table_of, verdict
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.actions import commit_properties
 from throttlescope.ingest.lake.damage import DamagedFilesError, DamagedLogError, told
 from throttlescope.ingest.lake.files import write_data_file
 from throttlescope.ingest.lake.parquet import parquet_file, read_parquet
@@ -117,6 +120,42 @@ def test_a_commit_that_cannot_be_read_is_named_and_the_table_goes_back_before_it
     assert check(lake) == []
     assert lake.storage.exists(path + ASIDE)
     assert mend_log(lake, "verdicts") == []
+
+
+def test_a_commit_that_is_cut_at_the_end_of_a_line_is_named(tmp_path):
+    """It is whole JSON, and readers see fewer rows."""
+    lake = Lake(tmp_path)
+    add(lake, "verdicts", [verdict(0)])
+    old = lake.files("verdicts")
+    new = [
+        write_data_file(
+            lake.root, "verdicts", table_of("verdicts", [verdict(0, start_ms=HOUR + i * BLOCK_MS)])
+        )
+        for i in (1, 2)
+    ]
+    lake.commit("verdicts", new, old, run_id="r")
+    lake._delta.open("verdicts", None).alter.add_columns(
+        [Field("later", PrimitiveType("long"))], commit_properties=commit_properties("r")
+    )
+    versions = range(Lake(tmp_path).version("verdicts") + 1)
+    whole = {version: lake.storage.read(commit(version)) for version in versions}
+    cuts = 0
+    for version, content in whole.items():
+        lines = content.splitlines(keepends=True)
+        for kept in range(len(lines)):
+            lake.storage.write(commit(version), b"".join(lines[:kept]))
+            assert ("log", commit(version)) in [
+                (fault.kind, fault.path) for fault in check(Lake(tmp_path), ["verdicts"])
+            ], (version, kept)
+            cuts += 1
+        lake.storage.write(commit(version), content)
+    assert cuts >= 10
+    assert check(Lake(tmp_path), ["verdicts"]) == []
+    # A repair goes back before it, and says so.
+    lake.storage.write(commit(versions[-2]), b"".join(whole[versions[-2]].splitlines(keepends=True)[:2]))
+    (said,) = mend_log(Lake(tmp_path), "verdicts")
+    assert "cannot be read; back to version" in said
+    assert len(rows_of(Lake(tmp_path), "verdicts")) == 1
 
 
 def test_a_commit_that_is_missing_is_named(lake):
