@@ -229,7 +229,9 @@ class _Collection:
     def run(self) -> AdminSnapshot:
         requests, size = self.admin.requests, self.admin.bytes
         brokers = self._brokers()
-        for broker, base in brokers:
+        for i, (broker, base) in enumerate(brokers):
+            if self._is_too_slow("broker", [name for name, _ in brokers[i:]]):
+                break
             self._broker(broker, base)
         # One broker speaks for all: overrides are kept in the cluster's metadata.
         self._ask(
@@ -244,8 +246,7 @@ class _Collection:
             path = "/".join(quote(part, safe="") for part in namespace.split("/"))
             self._ask("namespace", namespace, f"/admin/v2/namespaces/{path}")
         for i, topic in enumerate(self.topics):
-            if self.admin.waited_s > _WAIT_S + _WAIT_PER_QUESTION_S * self.admin.requests:
-                self._too_slow(self.topics[i:])
+            if self._is_too_slow("topic", [topic.name for topic in self.topics[i:]]):
                 break
             if self.progress:
                 self.progress(
@@ -301,9 +302,14 @@ class _Collection:
             fix="give the address of a broker's web service (port 8080) and credentials that may read it",
         )
 
-    def _too_slow(self, left: list[Topic]) -> None:
-        reason = f"waited {self.admin.waited_s:.0f} s for {self.admin.requests} answers: too slow to ask on"
-        self.failures += [Failure("topic", topic.name, reason) for topic in left]
+    def _is_too_slow(self, scope: str, left: list[str]) -> bool:
+        """Whether answers were waited for too long already; then what is left is noted."""
+        waited_s, asked = self.admin.waited_s, self.admin.requests
+        if waited_s <= _WAIT_S + _WAIT_PER_QUESTION_S * asked:
+            return False
+        reason = f"waited {waited_s:.0f} s for {asked} answers: too slow to ask on"
+        self.failures += [Failure(scope, key, reason) for key in left]
+        return True
 
     # -- topics ----------------------------------------------------------------------------
 

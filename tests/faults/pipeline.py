@@ -108,7 +108,8 @@ def _drawn(scene: Scene, draw: random.Random) -> str:
         return f"step {draw.randint(1, scene.steps)}"
     if kind == "commit":
         return f"commit {draw.randint(1, scene.commits)} {draw.choice(('before', 'after'))}"
-    return f"after {draw.uniform(0, scene.seconds):.2f} s"
+    # A share and not seconds: how long it takes is measured, and the same seed has to give the same instants.
+    return f"after {draw.random():.3f} of its time"
 
 
 def undisturbed(name: str, arguments: tuple[str, ...], scratch: Path) -> Scene:
@@ -127,7 +128,7 @@ def killed(name: str, scene: Scene, kills: list[str], lake: Path) -> Found:
     shutil.rmtree(lake, ignore_errors=True)
     found, ended = Found(name), 0
     for at in kills:
-        after_s = float(at.split()[1]) if at.startswith("after ") else None
+        after_s = float(at.split()[1]) * scene.seconds if at.startswith("after ") else None
         code, said = run(scene.arguments, lake, at, after_s)
         kind = (
             "after a drawn time"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler
@@ -233,6 +234,22 @@ def test_a_slow_api_is_not_asked_for_ever(answers, monkeypatch) -> None:
     assert [failure.key for failure in left] == [topic.name for topic in others[-len(left) :]]
     assert len(left) > 10
     assert all("too slow to ask on" in failure.reason for failure in left)
+
+
+def test_brokers_that_are_all_silent_are_not_waited_for_one_by_one(answers, monkeypatch) -> None:
+    monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
+    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
+    with contextlib.ExitStack() as stack:
+        # Connections are taken, and nobody answers.
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(40)]
+        names = [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
+        with serve(answers | {"/admin/v2/brokers": json.dumps(names)}) as entry:
+            snapshot = collected(entry, [Topic(TOPIC, (0,))], access=Access(timeout_s=0.2))
+    left = [failure for failure in snapshot.failures if failure.scope == "broker"]
+    assert len(left) > 20
+    assert all("too slow to ask on" in failure.reason for failure in left)
+    # What was asked for all the same, by the address that answers.
+    assert "broker_dynamic_configuration" in {row["scope"] for row in snapshot.policies.to_pylist()}
 
 
 def test_secrets_of_a_brokers_configuration_stay_there(answers) -> None:
