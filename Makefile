@@ -18,7 +18,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage faults check audit format docs accuracy conformance fuzz lab bench screenshots notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage faults soak check audit format docs accuracy conformance fuzz lab bench screenshots notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile

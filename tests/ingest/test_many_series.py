@@ -15,8 +15,8 @@ from tests.fuzz.targets.messages import chunked_message, frame
 from tests.naive.xor import encode_chunk
 
 MOST, PER_FRAME = 20_000, 500
-#: Far above what so many series take, far below what a server that never ends would fill.
-MOST_GROWTH_KB = 250_000
+#: Three times what so many series take; a server that never ends would fill any.
+MOST_GROWTH_KB = 5 * MOST
 START_MS = 1_760_000_400_000
 
 # A process of its own: what was used before would hide what is used now.
