@@ -157,7 +157,8 @@ def serve(
     if users is not None:
         read_users(users)
     check_address(host, allow_remote=allow_remote, has_login=doors.has_login)
-    if not _holds_something(settings.lake):
+    tables = _tables_there(settings.lake)
+    if not tables:
         raise InputError(
             "There are no verdicts and no samples in this lake",
             got=str(settings.lake),
@@ -191,27 +192,29 @@ def serve(
         cors_origin=cors_origin,
         doors=doors,
         live=Live.of(settings),
+        tables=tables,
     )
 
 
-def _holds_something(lake: LakeAddress) -> bool:
-    """Whether a lake has what is served; looked at and not opened."""
+def _tables_there(lake: LakeAddress) -> tuple[str, ...]:
+    """Which of the tables that are served a lake has; looked at and not opened."""
     import multiprocessing
 
     if not lake.is_remote:
-        return any(Path(lake, table, "_delta_log").is_dir() for table in _SERVED)
+        return tuple(table for table in _SERVED if Path(lake, table, "_delta_log").is_dir())
     # Threads of the libraries that reach a store do not survive the fork that makes the workers: another process looks.
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_is_in_store, (str(lake),))
+        return pool.apply(_tables_in_store, (str(lake),))
 
 
-def _is_in_store(lake: str) -> bool:
+def _tables_in_store(lake: str) -> tuple[str, ...]:
     from throttlescope.ingest.lake.storage import storage_of
 
     storage = storage_of(lake)
-    return any(
-        storage.exists(f"{table}/_delta_log/{0:020d}.json") or storage.list(f"{table}/_delta_log")
+    return tuple(
+        table
         for table in _SERVED
+        if storage.exists(f"{table}/_delta_log/{0:020d}.json") or storage.list(f"{table}/_delta_log")
     )
 
 

@@ -95,7 +95,7 @@ class Exposition:
                 missing = sum(max(0, len(family.samples) - self._max_series) for family in found)
                 yield from found
             left_out.append((label_text({"source": name}), float(missing)))
-        yield Family("throttlescope_metrics_source_up", "1: the source's table could be read", up)
+        yield Family("throttlescope_metrics_source_up", "1: the source's tables could be read", up)
         yield Family(
             "throttlescope_metrics_left_out_series", "Series that were too many for one scrape", left_out
         )

@@ -105,6 +105,9 @@ def count_requests(server: Flask) -> None:
 
     root = logging.getLogger()
     if not any(isinstance(handler, _Counting) for handler in root.handlers):
+        # Python writes warnings to stderr by itself only as long as nobody listens: who counts them would silence them.
+        if not root.handlers and logging.lastResort is not None:
+            root.addHandler(logging.lastResort)
         root.addHandler(_Counting(logging.WARNING))
 
 

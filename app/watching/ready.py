@@ -1,6 +1,7 @@
 """``/-/healthy`` and ``/-/ready``. In: what has to work before a question can be answered. Out: a Flask blueprint; 200, or 503 and what does not.
 
-Healthy says that this process answers. Ready says that whoever asks now gets an answer out of the lake, from the pages and from the API.
+Healthy says that this process answers. Ready says that whoever asks now gets an answer out of the lake, from the pages and from the API;
+not that what the lake holds is new.
 Both say nothing else about the lake: what is wrong stands in the log.
 """
 

@@ -7,6 +7,7 @@ with its own reader; any of them can answer any request.
 from __future__ import annotations
 
 import socket
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
@@ -19,11 +20,13 @@ from throttlescope.app.api.routes import DEFAULT_LIMITS, NO_ORIGIN, api_blueprin
 from throttlescope.app.api.turnstile import Turnstile
 from throttlescope.app.metrics.routes import metrics_blueprint
 from throttlescope.app.watching.counters import count_requests, looked
+from throttlescope.app.watching.data_files import DataFiles
 from throttlescope.app.watching.ready import state_blueprint
 from throttlescope.app.web import warm_pages
 from throttlescope.app.web.address.paths import OVERVIEW_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.web.data.asking import ASKING, Asking
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.doors.bodies import bound_bodies
 from throttlescope.app.web.doors.headers import protect
 from throttlescope.app.web.doors.login import OPEN_DOORS, Doors, guard
 from throttlescope.app.web.exports.routes import export_blueprint
@@ -34,6 +37,7 @@ from throttlescope.app.web.pages.subscription.now import LIVE
 from throttlescope.app.web.shell import explained, not_found, shell
 from throttlescope.app.whatif import warm
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.lake.remembering import RememberingLake
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = (LOOPBACK, "localhost", "[::1]", "::1")
@@ -61,6 +65,7 @@ def create_app(
     cors_origin: str = NO_ORIGIN,
     doors: Doors = OPEN_DOORS,
     live: Live | None = None,
+    tables: Collection[str] = (),
 ) -> Dash:
     """The Dash application on one lake; ``.server`` is its WSGI callable.
 
@@ -79,6 +84,9 @@ def create_app(
         Who is let in.
     live : Live, optional
         The sources that *diagnose now* asks.
+    tables : collection of str, optional
+        Tables that were there before. One of them that is not there now, or later, is a fault and not an empty table; so is
+        every other one, once it was read.
     """
     here = Path(__file__).parent
     in_header = [(page.TITLE, page.PATH) for page in IN_HEADER]
@@ -97,23 +105,31 @@ def create_app(
     )
     if host in LOOPBACK_NAMES:
         app.server.config["TRUSTED_HOSTS"] = [*LOOPBACK_NAMES, *doors.external_hosts]
+    bound_bodies(app.server)
     count_requests(app.server)
     guard(app.server, doors)
-    queries = LakeQueries(lake_path, cache_bytes=_CACHE_BYTES, on_look=partial(looked, "samples"))
+    # One each: who looks into a slow store for pages holds up no query.
+    lake, lake_of_pages = RememberingLake(lake_path, tables), RememberingLake(lake_path, tables)
+    queries = LakeQueries(lake, cache_bytes=_CACHE_BYTES, on_look=partial(looked, "samples"))
     turnstile = Turnstile(limits.running, limits.waiting)
     app.server.register_blueprint(
         api_blueprint(queries, limits, turnstile=turnstile, cors_origin=cors_origin)
     )
     # What pages ask in PromQL goes the API's way: the same limits, and the same places.
     app.server.extensions[ASKING] = Asking(queries, limits, turnstile)
-    app.server.register_blueprint(metrics_blueprint(queries.lake))
-    reader = LakeReader(lake_path)
-    app.server.register_blueprint(state_blueprint({"the API": queries.catalogue, "the pages": reader.check}))
+    reader = LakeReader(lake_of_pages)
+    files = DataFiles(lake, reader.newest_files)
+    app.server.register_blueprint(metrics_blueprint(lake, checks=(reader.check, files.check)))
+    app.server.register_blueprint(
+        state_blueprint(
+            {"the API": queries.catalogue, "the pages": reader.check, "the lake's files": files.check}
+        )
+    )
     app.server.extensions[LIVE] = live
     # The first request finds a snapshot, or one that is being made.
     reader.watch()
     app.server.extensions[READER] = reader
-    app.server.register_blueprint(export_blueprint(queries.lake, reader))
+    app.server.register_blueprint(export_blueprint(lake, reader))
     # For each request anew: it names the time zone that its cookie chose.
     app.layout = lambda: shell(in_header)
 
@@ -157,8 +173,9 @@ def serve(
     cors_origin: str = NO_ORIGIN,
     doors: Doors = OPEN_DOORS,
     live: Live | None = None,
+    tables: Collection[str] = (),
 ) -> None:
-    """Serve until interrupted.
+    """Serve until interrupted. Parameters as of :func:`create_app`.
 
     Raises
     ------
@@ -169,17 +186,20 @@ def serve(
     # Imported late: only a server needs it, and it does not exist on Windows.
     from gunicorn.app.base import BaseApplication
 
+    from throttlescope.app.web.doors.slow_clients import Worker
+
     class Server(BaseApplication):
         def load_config(self):
             for name, value in (
                 ("bind", f"[{host}]:{port}" if ":" in host else f"{host}:{port}"),
                 ("workers", workers),
                 ("threads", limits.running + limits.waiting + _THREADS_OF_PAGES),
-                ("worker_class", "gthread"),
+                ("worker_class", Worker),
                 ("accesslog", None),
                 ("loglevel", "warning"),
                 ("proc_name", "throttlescope"),
-                # Of a worker that gives no sign of life. Its main thread does, however long the others are at work.
+                # Of a worker that gives no sign of life. Its main thread does, however long the others are at work;
+                # how long a client may hold those is the worker's own affair.
                 ("timeout", 60),
                 # Clients keep connections for the next query, and meet a closed one if the server gives up first.
                 ("keepalive", 100),
@@ -194,7 +214,14 @@ def serve(
             # In each worker, after the fork: DuckDB and Delta have threads that do not survive one.
             warm.begin()
             app = create_app(
-                lake_path, host=host, limits=limits, cors_origin=cors_origin, doors=doors, live=live
+                lake_path,
+                host=host,
+                limits=limits,
+                cors_origin=cors_origin,
+                doors=doors,
+                live=live,
+                # A worker that takes the place of a dead one has not seen what was there.
+                tables=tables,
             )
             warm_pages.begin(app.server.extensions[READER])
             return app.server

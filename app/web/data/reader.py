@@ -26,6 +26,7 @@ from flask import g, has_request_context
 from throttlescope.app.watching.counters import snapshot_made
 from throttlescope.app.web.data.snapshot import READ_TABLES, Snapshot
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.storage import StoredFile
 
 T = TypeVar("T")
 
@@ -64,13 +65,13 @@ class LakeReader:
 
     Parameters
     ----------
-    lake_path : str or Path
-        The lake's folder or URI; it may be empty or not exist yet.
+    lake : str, Path or Lake
+        The lake, or its folder or URI; it may be empty or not exist yet.
     """
 
-    def __init__(self, lake_path: str | Path) -> None:
-        self.lake_path = str(lake_path)
-        self._lake = Lake(lake_path)
+    def __init__(self, lake: str | Path | Lake) -> None:
+        self._lake = lake if isinstance(lake, Lake) else Lake(lake)
+        self.lake_path = self._lake.root
         self._lock = threading.Lock()
         self._starting = threading.Lock()
         self._watching = False
@@ -111,6 +112,11 @@ class LakeReader:
         if self._fault is not None:
             raise self._fault
         self._known()
+
+    def newest_files(self) -> dict[str, StoredFile]:
+        """By table the data file that came last, of the snapshot that is there. That none can be made, :meth:`check` says."""
+        snapshot = self._snapshot
+        return {} if snapshot is None else snapshot.newest_files
 
     def _of_request(self, *, anew: bool = False) -> Snapshot:
         """The snapshot that a web request began with."""

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import duckdb
@@ -20,6 +21,7 @@ from throttlescope.app.web.data.latest import make_day_before, make_latest
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.duck import from_files, is_widened, make_empty, reaches, with_all_columns
+from throttlescope.ingest.lake.storage import StoredFile
 
 #: What pages read.
 READ_TABLES = (
@@ -83,6 +85,19 @@ class Snapshot:
             make_empty(self.connection, f"empty_{table}", TABLES[table].loose_schema)
         make_latest(self)
         make_day_before(self)
+
+    @cached_property
+    def newest_files(self) -> dict[str, StoredFile]:
+        """Of each table that has files, the one that came last, with its path below the lake."""
+        last = {
+            table: max(files, key=lambda file: (file.committed_ms, file.relative_path))
+            for table, files in self.files.items()
+            if files
+        }
+        return {
+            table: StoredFile(f"{table}/{file.relative_path}", file.size_bytes, file.committed_ms)
+            for table, file in last.items()
+        }
 
     def source(self, table: str, files: Sequence[DataFile]) -> str:
         """What stands behind FROM to read some files of a table, with all columns of its contract."""

@@ -22,6 +22,20 @@ def rules() -> str:
     return text
 
 
+def test_messages_that_the_runbook_quotes_are_those_of_the_code():
+    table = PAGE.read_text(encoding="utf-8").partition("## What can break")[2].partition("\n## ")[0]
+    quoted = {
+        text
+        for text in re.findall(r"`([^`]+)`", table)
+        if re.fullmatch(r"[A-Z]?[a-zA-Z]+( [a-zA-Z]+)+", text)
+    }
+    quoted = {text for text in quoted if not text.startswith(("lake ", "throttlescope "))}
+    assert len(quoted) > 8
+    root = PAGE.parents[2]
+    code = "".join(path.read_text() for room in ("ingest", "app") for path in (root / room).rglob("*.py"))
+    assert {text for text in quoted if text not in code} == set()
+
+
 def fires(folder: Path, alert: str, series: dict[str, float], *, at: str = "1h") -> bool:
     """Whether an alert fires of series that have stayed as they are."""
     (folder / "rules.yml").write_text(rules())
@@ -68,7 +82,13 @@ def test_ingest_that_is_behind_alerts(tmp_path):
     assert not fires(tmp_path, "ThrottlescopeIngestBehind", {mark: 0}, at="30m")
 
 
+def test_ingest_that_nobody_knows_of_alerts(tmp_path):
+    """A lake that is gone has no watermark, and a comparison with nothing is nothing."""
+    assert fires(tmp_path, "ThrottlescopeIngestBehind", {"up": 1}, at="30m")
+
+
 def test_a_table_that_cannot_be_read_alerts(tmp_path):
     up = 'throttlescope_metrics_source_up{source="runs"}'
     assert fires(tmp_path, "ThrottlescopeLakeUnreadable", {up: 0})
     assert not fires(tmp_path, "ThrottlescopeLakeUnreadable", {up: 1})
+    assert fires(tmp_path, "ThrottlescopeLakeUnreadable", {"up": 0})
