@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.ingest.selector import parse_selector
 from throttlescope.ingest.sources.access import clean_url
+from throttlescope.ingest.sources.json_shapes import STRANGE_JSON
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin
 from throttlescope.ingest.sources.remote_read import RemoteRead, RemoteReadMissing
@@ -29,7 +30,11 @@ class PrometheusQuestions(PrometheusApi):
 
     def now_s(self) -> float:
         """The server's clock."""
-        return float(self.ask("time()")[1])
+        found = self.ask("time()")
+        try:
+            return float(found[1])
+        except STRANGE_JSON as error:
+            raise self._strange(error) from error
 
     def version(self) -> str | None:
         """Version of the server; None where it answers queries and does not tell.

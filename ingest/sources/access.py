@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import base64
 import contextlib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -19,12 +17,20 @@ from urllib3.util.retry import Retry
 
 from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.sources.bounded import BoundedAdapter, public_url
+from throttlescope.ingest.sources.sessions import (
+    PATIENCE,
+    CarefulSession,
+    InsideSession,
+    SilentHostError,
+    left_behind,
+)
 
 CONNECT_TIMEOUT_S = 10.0
 #: Series of one read: each takes about a kilobyte until its samples are written.
 MAX_SERIES = 1_000_000
-#: Questions in a row that a host of many questions may leave unanswered.
-_PATIENCE = 3
+
+#: What stands in a message in place of a secret. Shorter ones would take parts of words away.
+_HIDDEN, _SHORTEST_SECRET = "(hidden)", 4
 
 #: What a request or the reading of its answer can end with.
 TRANSPORT_ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, OSError)
@@ -32,10 +38,6 @@ TRANSPORT_ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, OSE
 
 class BrokenStreamError(SourceError):
     """An answer broke off or came damaged: another try may bring it whole."""
-
-
-class SilentHostError(requests.ConnectionError):
-    """A host that left several questions in a row unanswered is not asked any more."""
 
 
 class TooManySeriesError(SourceError):
@@ -102,10 +104,20 @@ class Access:
             yield
         except SourceError as error:
             secrets = self._secrets()
-            if not any(secret in str(error) for secret in secrets):
+            parts = [
+                None if part is None else str(part)
+                for part in (error.what, error.got, error.expected, error.fix)
+            ]
+            what, got, expected, fix = (part and _without(secrets, part) for part in parts)
+            # Answers are quoted there, up to some length, which may end inside a secret: tokens are long.
+            got = got and _without_a_beginning(secrets, got)
+            if [what, got, expected, fix] == parts:
                 raise
-            said = [_without(secrets, getattr(error, name)) for name in ("what", "got", "expected", "fix")]
-            raise type(error)(said[0], got=said[1], expected=said[2], fix=said[3]) from None
+            raise type(error)(what, got=got, expected=expected, fix=fix) from None
+
+    def without_secrets(self, text: str) -> str:
+        """A text of a server with our secrets hidden: it is kept and shown."""
+        return _without(self._secrets(), text)
 
     def _secrets(self) -> list[str]:
         """What must not be shown, the longest first."""
@@ -113,7 +125,7 @@ class Access:
         if self.username:
             basic = f"{self.username}:{self.password or ''}".encode()
             found.append(base64.b64encode(basic).decode())
-        return sorted({one for one in found if one and len(one) > 3}, key=len, reverse=True)
+        return sorted({one for one in found if one and len(one) >= _SHORTEST_SECRET}, key=len, reverse=True)
 
     def session(self, *, retries: int = 2, redirects_inside: bool = False) -> requests.Session:
         """A session that carries all of this.
@@ -126,9 +138,10 @@ class Access:
         redirects_inside : bool
             Redirects lead to servers of the same system, which want the same credentials: a broker sends questions
             about a topic on to the topic's owner. A host that answers none of three questions in a row is not asked any more:
-            there are thousands of them, and each would wait for its whole time.
+            there are thousands of them, and each would wait for its whole time. Without this, credentials and
+            the user's own headers stay with the server that they were given for.
         """
-        session = _InsideSession() if redirects_inside else requests.Session()
+        session = (InsideSession if redirects_inside else CarefulSession)(self.headers)
         # Without this, requests reads ~/.netrc and proxies of the environment; proxies stay wanted.
         session.auth = (self.username, self.password or "") if self.username else _NoNetrc()
         # Unpacking costs more than a local network; a header of the user's own may ask for gzip across a slow one.
@@ -164,38 +177,20 @@ class Access:
             )
 
 
-def _without(secrets: list[str], text: object) -> str | None:
-    if text is None:
-        return None
+def _without(secrets: list[str], text: str) -> str:
     for secret in secrets:
-        text = str(text).replace(secret, "(hidden)")
+        text = text.replace(secret, _HIDDEN)
     return text
 
 
-class _InsideSession(requests.Session):
-    """Keeps credentials when it is sent on, but not from TLS to plain text; leaves hosts that are silent alone."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._unanswered: Counter[str] = Counter()
-
-    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
-        # Each redirect comes through here, too.
-        host = urlsplit(request.url or "").netloc
-        if self._unanswered[host] >= _PATIENCE:
-            raise SilentHostError(request=request)
-        try:
-            answer = super().send(request, **options)
-        except requests.RequestException as error:
-            if error.request is request and not isinstance(error, SilentHostError):
-                self._unanswered[host] += 1
-            raise
-        if not answer.history:
-            self._unanswered[host] = 0
-        return answer
-
-    def should_strip_auth(self, old_url: str, new_url: str) -> bool:
-        return urlsplit(old_url).scheme == "https" and urlsplit(new_url).scheme != "https"
+def _without_a_beginning(secrets: list[str], text: str) -> str:
+    """The text without the beginning of a secret at its end, or before the bracket that ends it."""
+    end = text.rstrip(")")
+    for secret in secrets:
+        for size in range(min(len(secret), len(end)), _SHORTEST_SECRET - 1, -1):
+            if end.endswith(secret[:size]):
+                return end[:-size] + _HIDDEN + text[len(end) :]
+    return text
 
 
 class _NoNetrc(requests.auth.AuthBase):
@@ -252,7 +247,7 @@ def explain(error: Exception, what: str, url: str, access: Access) -> SourceErro
         host = public_url(error.request.url).removesuffix(urlsplit(error.request.url).path)
         return SourceError(
             f"{what} at {host} is not asked any more",
-            got=f"no answer of {host} to {_PATIENCE} questions in a row",
+            got=f"no answer of {host} to {PATIENCE} questions in a row",
             fix="look at that server's load, or raise timeout",
         )
     if isinstance(error, requests.exceptions.SSLError):
@@ -299,6 +294,12 @@ def check_answer(answer: requests.Response, what: str) -> None:
     url = public_url(answer.url)
     if answer.status_code == 429:
         raise overloaded(answer, what)
+    if answer.status_code in (401, 403) and left_behind(answer):
+        raise SourceError(
+            f"{what} at {url} refuses us",
+            got=f"{answer.status_code} {answer.reason}; a redirect led there, and credentials and headers are not sent on",
+            fix="if that server may have them, give its own address",
+        )
     if answer.status_code == 401:
         raise SourceError(
             f"{what} at {url} wants authentication",

@@ -201,7 +201,7 @@ class PulsarAdmin:
         check_answer(answer, _WHAT)
         refuse_html(answer, _WHAT)
         if answer.status_code in (200, 204):
-            return answer.text.strip()
+            return self.access.without_secrets(answer.text.strip())
         raise SourceError(
             f"{_WHAT} has no answer to {path}",
             got=f"{answer.status_code} {_reason(answer.text) or answer.reason}",

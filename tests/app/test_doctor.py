@@ -182,6 +182,14 @@ def test_a_cluster_near_its_specification_is_told(prometheus):
         (lambda *_: (403, "text/plain", b"no"), "refuses us"),
         (lambda *_: (200, "application/json", b'{"hello": 1}'), "something else"),
         (lambda *_: (200, "application/json", b"{"), "something else"),
+        (
+            lambda *_: (
+                200,
+                "application/json",
+                b'{"status": "success", "data": {"resultType": "vector", "result": []}}',
+            ),
+            "something else",
+        ),
         (lambda *_: (404, "text/plain", b"not found"), "is not at"),
     ],
 )

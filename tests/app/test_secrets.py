@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
+import shutil
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import requests
@@ -17,9 +20,20 @@ from tests.app.now.recorded import Recorded
 from tests.app.now.recorded_admin import RecordedAdmin
 from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import running_prometheus, write_recording
+from throttlescope.app.config import load_settings
+from throttlescope.app.web import live as live_module
+from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.web.live import Live
+from throttlescope.app.web.pages.subscription import now
 from throttlescope.app.web.server import create_app
+from throttlescope.app.web.shell import explained
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import SourceError
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.sources.access import Access
+from throttlescope.ingest.sources.prometheus_api import PrometheusApi
+from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
+from throttlescope.ingest.sources.remote_read import RemoteRead
 from throttlescope.ingest.times import format_time
 
 pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.usefixtures("spark")]
@@ -36,6 +50,11 @@ FORMS = [
     for secret in (*SECRETS.values(), f"reader:{SECRETS['password']}")
     for form in (secret.encode(), base64.b64encode(secret.encode()).rstrip(b"="))
 ]
+#: Of ``serve``: what pages, scrapers and other clients of a Prometheus ask for.
+PATHS = (
+    "/", "/metrics", "/-/ready", "/-/healthy", "/healthz", "/_dash-layout", "/_dash-dependencies",
+    "/export/table/ingest_runs.csv", "/api/v1/labels", "/api/v1/status/buildinfo",
+)  # fmt: skip
 RECORDED = Recorded("subscription-msg-limit-1-1")
 
 
@@ -105,12 +124,19 @@ token_file = "{outside}/token"
             assert say("run", "run", "--config", config, *span, "--debug", log="json").code == 0, texts["run"]
             say("doctor", "doctor", "--config", config, "--debug")
             say("freshness", "freshness", "--source", "--config", config, "--max-age", "1h")
-            subscription = f"persistent://lab/{RECORDED.name}/orders#billing"
-            say("now", "now", subscription, "--config", config, "--format", "json", "--debug")
-            say("incident", "incident", "--lake", lake, "--subscription", subscription, "--no-picture",
+            topic, name = f"persistent://lab/{RECORDED.name}/orders", "billing"
+            asked_now = say(
+                "now", "now", "--subscription", f"{topic}#{name}", "--config", config,
+                "--end", format_time(recording.end_ms), "--deadline", "5m", "--format", "json", "--debug",
+            )  # fmt: skip
+            assert asked_now.code == 0, asked_now.err
+            say("incident", "incident", "--lake", lake, "--subscription", f"{topic}#{name}", "--no-picture",
                 "--advice-within", "0s", "--out", folder / "incident.zip")  # fmt: skip
+            say("backfill plan", "backfill", "--config", config, *span, "--dry-run", "--debug")
+            texts["serve, now"] = asked_by_the_page(config, topic, name)
             say("quality", "quality", "page", "--lake", lake, "--out", folder / "gates.html")
             broken.append(True)
+            texts["serve, now refused"] = asked_by_the_page(config, topic, name)
             for log in ("text", "json"):
                 refused = say(f"refused {log}", "ingest", "--config", config, *span, "--debug", log=log)
                 assert refused.code == 4
@@ -118,10 +144,34 @@ token_file = "{outside}/token"
         for log in ("text", "json"):
             gone = say(f"gone {log}", "run", "--config", config, *span, "--debug", log=log)
             assert gone.code == 4
-    client = create_app(lake).server.test_client()
-    for path in ("/", "/metrics", "/-/ready", "/export/table/ingest_runs.csv", "/api/v1/labels"):
+        assert say("backfill gone", "backfill", "--config", config, *span, "--debug").code == 4
+        spare = damaged(lake, folder / "damaged")
+        for log in ("text", "json"):
+            plan = say(f"repair plan {log}", "lake", "repair", "--lake", spare, "--config", config, log=log)
+            assert plan.code == 1
+        repair = say("repair gone", "lake", "repair", "--lake", spare, "--config", config, "--yes", "--debug")
+        assert repair.code in (1, 4)
+    client = create_app(lake, live=Live.of(load_settings(config))).server.test_client()
+    for path in PATHS:
         texts[path] = client.get(path).get_data(as_text=True)
     return folder, texts, seen
+
+
+def asked_by_the_page(config: Path, topic: str, name: str) -> str:
+    """What the button "Diagnose now" shows, or the fault that takes its place."""
+    live = Live.of(load_settings(config))
+    key = Subscription(RECORDED.name, topic, -1, name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live_module, "time", SimpleNamespace(time=lambda: RECORDED.recording.end_ms / 1000))
+        patch.setattr(live_module, "DEADLINE_S", 600.0)
+        return str(explained(lambda: now.card(live.diagnose(key, cancelled=lambda: False)))())
+
+
+def damaged(lake: Path, copy: Path) -> Path:
+    """A copy of the lake that has lost a file of samples."""
+    shutil.copytree(lake, copy)
+    Path(Lake(copy).files("samples")[0].path).unlink()
+    return copy
 
 
 def test_they_reached_the_servers_that_they_are_for(left):
@@ -147,6 +197,10 @@ def test_no_output_and_no_file_holds_one(left):
     assert found_in("x", f"Authorization: Bearer {SECRETS['token']}".encode())
     assert len(texts["run"]) > 1000
     assert "Traceback" in texts["gone text"]
+    # They got as far as they should.
+    assert "Nothing was stored." in texts["serve, now"]
+    assert "Nothing was stored." not in texts["serve, now refused"]
+    assert "read again from the source" in texts["repair plan text"]
 
 
 def test_no_row_of_the_lake_holds_one(left):
@@ -169,12 +223,12 @@ def test_the_manifest_names_the_places_of_secrets_and_not_them(left):
     assert any("error" in json.loads(row["details"]) for row in rows)
 
 
-def test_a_server_that_repeats_a_secret_in_its_answer_is_not_quoted(tmp_path):
-    """Proxies echo headers in their pages of errors."""
+def echo(method, path, headers):
+    """Proxies repeat headers in their pages of errors."""
+    return 400, "text/plain", f"bad header: {headers.get('Authorization')}".encode()
 
-    def echo(method, path, headers):
-        return 400, "text/plain", f"bad header: {headers.get('Authorization')}".encode()
 
+def test_a_prometheus_that_repeats_a_secret_in_its_answer_is_not_quoted(tmp_path):
     token = tmp_path / "token"
     token.write_text(SECRETS["token"])
     with answering(echo) as url:
@@ -185,3 +239,64 @@ def test_a_server_that_repeats_a_secret_in_its_answer_is_not_quoted(tmp_path):
         assert requests.get(url, timeout=10).status_code == 400
     assert outcome.code == 4
     assert found_in("echo", (outcome.out + outcome.err).encode()) == []
+
+
+def echo_as_a_broker(method, path, headers):
+    return 500, "application/json", json.dumps({"reason": f"bad header: {headers['Authorization']}"}).encode()
+
+
+@pytest.mark.parametrize("repeats", [echo, echo_as_a_broker])
+def test_an_admin_api_that_repeats_a_secret_in_its_answer_is_not_quoted(tmp_path, repeats):
+    token, config = tmp_path / "token", tmp_path / "throttlescope.toml"
+    token.write_text(SECRETS["token"])
+    with answering(repeats) as url:
+        config.write_text(f"""
+[clusters.lab.prometheus]
+url = "http://127.0.0.1:1"
+[clusters.lab.pulsar_admin]
+urls = ["{url}"]
+token_file = "{token}"
+""")
+        said = [
+            throttlescope("--log-format", log, "doctor", "--config", config, "--debug")
+            for log in ("text", "json")
+        ]
+        for outcome in said:
+            assert "bad header: Bearer (hidden)" in " ".join(outcome.out.split())
+            assert found_in("doctor", (outcome.out + outcome.err).encode()) == []
+        with pytest.raises(SourceError, match=re.escape("bad header: Bearer (hidden)")) as caught:
+            PulsarAdmin([url], Access(token=SECRETS["token"])).collect("lab", [])
+    assert found_in("collect", str(caught.value).encode()) == []
+
+
+def test_a_broker_that_repeats_a_secret_to_some_questions_leaves_none_in_the_rows():
+    admin = RecordedAdmin(RECORDED, RECORDED.recording.end_ms)
+
+    def at_times(method, path, headers):
+        return (echo_as_a_broker if "dispatchRate" in path else admin)(method, path, headers)
+
+    with answering(at_times) as url:
+        source = PulsarAdmin([url], Access(token=SECRETS["token"]), calls_per_s=1000)
+        snapshot = source.collect("lab", [Topic(RECORDED.topic)])
+    reasons = [one.reason for one in snapshot.failures]
+    assert any("bad header: Bearer (hidden)" in reason for reason in reasons)
+    assert snapshot.policies.num_rows
+    rows = [*reasons, repr(snapshot.policies.to_pylist()), repr(snapshot.topic_stats.to_pylist())]
+    assert found_in("rows", repr(rows).encode()) == []
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda url, access: PulsarAdmin([url], access).get("/admin/v2/clusters"),
+        lambda url, access: PrometheusApi(url, access).query("vector(1)", 0),
+        lambda url, access: RemoteRead(url, access).probe(),
+    ],
+    ids=["admin API", "API", "remote read"],
+)
+def test_a_token_that_is_longer_than_what_is_quoted_is_not_quoted_in_part(ask):
+    token = "eyJhbGciOiJSUzI1NiJ9." + "s3cret" * 500
+    with answering(echo) as url, pytest.raises(SourceError) as caught:
+        ask(url, Access(token=token))
+    assert "bad header: Bearer (hidden)" in str(caught.value)
+    assert "s3cret" not in str(caught.value)

@@ -272,6 +272,14 @@ def test_secrets_of_a_brokers_configuration_stay_there(answers) -> None:
     assert body["dispatchThrottlingRateInMsg"] == "7"
 
 
+def test_what_a_broker_repeats_of_our_secrets_is_not_kept(answers) -> None:
+    told = answers | {"/admin/v2/brokers/version": "4.0.0 for Bearer s3cret-token"}
+    with serve(told) as url:
+        snapshot = collected(url, access=Access(token="s3cret-token"))  # noqa: S106
+    (version,) = (row["body"] for row in snapshot.policies.to_pylist() if row["scope"] == "broker_version")
+    assert version == '"4.0.0 for Bearer (hidden)"'
+
+
 def test_no_more_calls_than_allowed(answers) -> None:
     seen: list = []
     with serve(answers, seen=seen) as url:
