@@ -218,7 +218,10 @@ def _repaired(root: Path, truth: Rows, found: Found) -> None:
             return
         found.wrong.append(f"the repair failed: {error}")
         return
-    if any(fault.path and fault.path.endswith(f"{0:020}.json") for fault in faults):
+    if any(
+        (fault.path or "").endswith(f"{0:020}.json") or "no log that names them" in fault.what
+        for fault in faults
+    ):
         # Nothing is before it to go back to, and the check goes on naming it.
         found.tally["repair: the first version is damaged, only a copy helps"] = 1
         return
@@ -244,6 +247,6 @@ STUDY = Study(
     "damage",
     "lake check names every damaged data file and whatever of a log changes an answer; readers answer as written or name it in a line; "
     "a repair leaves a whole lake and names what is missing",
-    1_000,
+    300,
     opened,
 )

@@ -49,7 +49,7 @@ def log_faults(lake: Lake, table: str, stored: Mapping[str, StoredFile]) -> list
         except ValueError as error:
             found.append((path, f"the commit of version {version} cannot be read: {error}"))
     found += _holes(folder, commits, checkpoints)
-    return found or list(_unlike(lake, table, folder, actions))
+    return found or [(f"{table}/{path}", what) for _, path, what in contradictions(lake, table, actions)]
 
 
 def read_actions(content: bytes) -> list[dict[str, Any]]:
@@ -118,9 +118,10 @@ def _holes(
             yield f"{folder}{version:020}.json", f"the commit of version {version} is missing"
 
 
-def _unlike(
-    lake: Lake, table: str, folder: str, actions: Mapping[int, list[dict[str, Any]]]
-) -> Iterator[tuple[str, str]]:
+def contradictions(
+    lake: Lake, table: str, actions: Mapping[int, list[dict[str, Any]]]
+) -> Iterator[tuple[int, str, str]]:
+    """Data files of which the commits say otherwise than the newest version: the commit that spoke of it last, its path, and what is wrong."""
     if not actions:
         return
     newest = max(actions)
@@ -133,20 +134,18 @@ def _unlike(
     named = {file.relative_path for file in files}
     # Behind a commit that is not there nothing follows: old ones may have been cleaned up.
     first = next(v for v in range(newest, -2, -1) if v - 1 not in actions)
-    actions = {version: some for version, some in actions.items() if version >= first}
-    state: dict[str, bool] = {}
-    for _, some in sorted(actions.items()):
-        for action in some:
-            # Removed and added again in one commit is there.
-            if "remove" in action:
-                state[action["remove"]["path"]] = False
-        for action in some:
-            if "add" in action:
-                state[action["add"]["path"]] = True
-    for path, is_there in sorted(state.items()):
+    state: dict[str, tuple[int, bool]] = {}
+    for version, some in sorted(actions.items()):
+        if version < first:
+            continue
+        # Removed and added again in one commit is there.
+        for name, is_there in (("remove", False), ("add", True)):
+            state |= {action[name]["path"]: (version, is_there) for action in some if name in action}
+    for path, (version, is_there) in sorted(state.items()):
         if is_there != (path in named):
             what = "names it no more" if is_there else "still names it"
             yield (
-                f"{table}/{path}",
+                version,
+                path,
                 f"by the commits it was {'added' if is_there else 'removed'}, and version {newest} {what}",
             )

@@ -6,12 +6,16 @@ are all there. A commit that cannot be read takes those behind it along: the tab
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from throttlescope.ingest.lake.damage import ASIDE
 from throttlescope.ingest.lake.lake import Lake
 from throttlescope.ingest.lake.upkeep.check_log import (
     CHECKPOINT,
     LAST_CHECKPOINT,
     checkpoint_fault,
+    contradictions,
     read_actions,
 )
 from throttlescope.ingest.lake.upkeep.log import commit_files, log_folder
@@ -45,7 +49,7 @@ def mend_log(lake: Lake, table: str, *, dry_run: bool = False) -> list[str]:
     commits = {version: file.relative_path for version, file in commit_files(lake, table)}
     newest = max(commits, default=good)
     broken = next(
-        (v for v in range(good + 1, newest + 1) if v not in commits or not _is_readable(lake, commits[v])),
+        (v for v in range(good + 1, newest + 1) if v not in commits or _actions(lake, commits[v]) is None),
         None,
     )
     if broken is not None:
@@ -57,7 +61,7 @@ def mend_log(lake: Lake, table: str, *, dry_run: bool = False) -> list[str]:
         done.append(
             f"{table}: version {broken} cannot be read; back to version {broken - 1}, {newest - broken + 1} versions set aside"
         )
-    old = [path for version, path in commits.items() if version <= good and not _is_readable(lake, path)]
+    old = sorted(_wrong_before(lake, table, commits, good))
     if old:
         aside += old
         done.append(f"{table}: {len(old)} old commits set aside; only the history knew them")
@@ -75,9 +79,20 @@ def set_aside(lake: Lake, path: str) -> None:
         lake.storage.delete([path])
 
 
-def _is_readable(lake: Lake, path: str) -> bool:
+def _wrong_before(lake: Lake, table: str, commits: Mapping[int, str], good: int) -> set[str]:
+    """Commits that a good checkpoint stands for, and that cannot be read or say otherwise than it does."""
+    actions = {version: _actions(lake, path) for version, path in commits.items()}
+    found = {commits[version] for version, some in actions.items() if not some and version <= good}
+    readable = {version: some for version, some in actions.items() if some}
+    return found | {
+        commits[version] for version, _, _ in contradictions(lake, table, readable) if version <= good
+    }
+
+
+def _actions(lake: Lake, path: str) -> list[dict[str, Any]] | None:
+    """What a commit says; None of one that cannot be read."""
     content = lake.storage.read(path)
     try:
-        return content is not None and bool(read_actions(content))
+        return None if content is None else read_actions(content)
     except ValueError:
-        return False
+        return None

@@ -175,6 +175,20 @@ def test_a_checkpoint_that_is_damaged_is_done_without(lake):
     assert set(rows) < set(rows_of(lake, "verdicts"))
 
 
+def test_an_old_commit_that_speaks_of_another_file_is_set_aside(lake):
+    """A checkpoint stands for it, so that readers lose nothing, and only an older version would."""
+    clean_log(lake, "verdicts")
+    rows = rows_of(lake, "verdicts")
+    path = damage(
+        lake, commit(1), with_added(lambda add: add.update(path=add["path"].replace("data/", "dato/")))
+    )
+    ((kind, where, _),) = found_in(lake)
+    assert (kind, where.split("/")[1]) == ("log", "dato")
+    assert mend_log(lake, "verdicts", dry_run=True) == mend_log(lake, "verdicts")
+    assert lake.storage.exists(path + ASIDE)
+    assert (check(lake), rows_of(lake, "verdicts")) == ([], rows)
+
+
 def test_a_log_that_is_damaged_from_its_first_commit_on_is_left_alone(lake):
     damage(lake, commit(0), lambda content: b"{")
     assert mend_log(lake, "verdicts") == []
