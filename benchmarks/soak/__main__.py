@@ -113,7 +113,7 @@ def soak(folder: Path, seconds: float, subscriptions: int, every_s: float, users
     return {
         "subscriptions": subscriptions, "seconds": seconds, "every_s": every_s, "users": users, "cores": os.cpu_count(),
         "runs": [*first, *runs.done, last], "answers": _summed(answers), "memory_mb": memory, "accounts": accounts, "ready": ready,
-        "check": {"code": check.returncode, "said": (check.stdout + check.stderr).strip()[-500:]},
+        "check": {"code": check.returncode} | ({"said": check.stdout.strip()[-500:]} if check.returncode else {}),
         "quarantined": lake.read("quarantine").num_rows,
         "lake": {table: len(lake.files(table)) for table in ("samples", "signals", "verdicts", "quality")},
     }  # fmt: skip
