@@ -36,14 +36,16 @@ check: setup ## the loop while writing: style and the tests that start no server
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
-# Three files at a time, since many wait for a server; what takes most of a core by itself (a browser, Airflow, a cluster) only two at a
-# time, beside its like; a broker alone: it is timed against a clock of its own. The simulator is compiled once, before two would do it side by side. Exit code 5 says that none of the tests asked for is of this part.
+# Three files at a time, since many wait for a server, in the order of their folders: by default files of few tests, which are the long ones,
+# would come last. What takes most of a core by itself (a browser, Airflow, a cluster) only two at a time, beside its like; a broker
+# alone: it is timed against a clock of its own. The simulator is compiled once, before two would do it side by side. Exit code 5 says that
+# none of the tests asked for is of this part.
 test: setup parts airflow-env ## every test, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
 	@export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"; failed=0; \
 		part() { $(BIN)/python -m pytest -q --durations=12 "$$@" $(PYTEST_ARGS); code=$$?; \
 			test $$code -eq 0 -o $$code -eq 5 || failed=1; }; \
 		$(BIN)/python -m throttlescope.app.whatif.warm; \
-		part -n 3 --dist loadfile -m "not (broker or $(HEAVY)) and not study"; \
+		part -n 3 --dist loadfile --no-loadscope-reorder -m "not (broker or $(HEAVY)) and not study"; \
 		part -n 2 --dist loadfile -m "($(HEAVY)) and not broker and not study"; \
 		part -m "broker and not study"; \
 		echo "Left out, each with a target of its own: tests/airflow/test_long.py (make test-airflow), tests/cluster/test_study.py (make" \

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.faults import changes, clocks, commit_protocol, damage, page, pipeline, readers, study
+from tests.faults import changes, clocks, commit_protocol, damage, page, readers, study
 from tests.faults.__main__ import table
 from tests.faults.studies import STUDIES
 from tests.lab.prometheus import running_prometheus
@@ -62,16 +62,6 @@ def test_damage_is_named_and_mended_or_named_as_gone(tmp_path):
     line = short(damage.STUDY, tmp_path, 12)
     assert (line.lost, line.doubled, line.torn, line.wrong) == (0, 0, 0, [])
     assert {name.split(":")[0] for name in line.tally} >= {"data file", "commit", "checkpoint", "repair"}
-
-
-@pytest.mark.long
-@pytest.mark.spark
-def test_a_run_that_is_killed_and_repeated_leaves_what_an_undisturbed_one_leaves(tmp_path):
-    scene = pipeline.undisturbed("run of a recording", ("run", "--recording", pipeline.RECORDING), tmp_path)
-    assert scene.steps > 8
-    kills = ["commit 3 after", f"step {scene.steps - 4}"]
-    found = pipeline.killed("one lake", scene, kills, tmp_path / "killed")
-    assert (found.counts, found.lost, found.doubled, found.wrong) == (len(kills), 0, 0, [])
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ TOPIC = "persistent://t/n/x"
 class _Admin:
     """Answers every question with nothing, but for some."""
 
-    urls, address, requests, bytes = ["http://b:8080"], "http://b:8080", 0, 0
+    urls, address, requests, bytes, waited_s = ["http://b:8080"], "http://b:8080", 0, 0, 0.0
 
     def __init__(self, **answers):
         self.answers = answers
