@@ -7,13 +7,12 @@ import json
 import socket
 import time
 from collections import Counter
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from tests.app.http_server import answering, html, listening, unauthorised
+from tests.app.http_server import answering, html, unauthorised
 from tests.ingest.local_tasks import LocalTasks
 from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.lake import Lake
@@ -80,11 +79,17 @@ def answers() -> dict[str, str]:
     return found
 
 
-def serve(answers: dict[str, str], refuse: dict[str, int] | None = None, seen: list | None = None):
+def serve(
+    answers: dict[str, str],
+    refuse: dict[str, int] | None = None,
+    seen: list | None = None,
+    slow_s: dict[str, float] | None = None,
+):
     def answer(method: str, path: str, headers: dict[str, str]):
         assert method == "GET"
         if seen is not None:
             seen.append((time.monotonic(), path, headers))
+        time.sleep(sum(seconds for part, seconds in (slow_s or {}).items() if part in path))
         for part, status in (refuse or {}).items():
             if part in path:
                 return status, "application/json", json.dumps({"reason": f"no {part}"}).encode()
@@ -182,21 +187,12 @@ def test_a_second_address_is_taken_where_the_first_is_silent(answers) -> None:
 def test_a_broker_that_is_silent_holds_nobody_up(answers) -> None:
     """Half an hour of topics, each question of which would wait for its whole time."""
     topics, seen = [Topic(f"persistent://lab/silent/t{i}", (0,)) for i in range(50)], []
-
-    def answer(method: str, path: str, headers: dict[str, str]):
-        seen.append(path)
-        if "lab/silent" in path:
-            time.sleep(1)
-        return (
-            (200, "application/json", answers[path].encode()) if path in answers else (404, "text/plain", b"")
-        )
-
     begun_s = time.monotonic()
-    with answering(answer) as url:
+    with serve(answers, seen=seen, slow_s={"lab/silent": 1}) as url:
         snapshot = collected(url, [Topic(TOPIC, (0,)), *topics], access=Access(timeout_s=0.2))
     assert time.monotonic() - begun_s < 10
     # The namespace, before the topic that is answered, and three in a row.
-    assert sum("lab/silent" in path for path in seen) == 4
+    assert sum("lab/silent" in path for _, path, _ in seen) == 4
     assert snapshot.topic_stats.num_rows == 1
     reasons = Counter(failure.reason.partition(" of ")[0] for failure in snapshot.failures)
     assert reasons["nothing for 0.2 s"] == 4
@@ -218,16 +214,10 @@ def test_an_owner_that_is_silent_silences_no_other(answers) -> None:
 
 
 def test_a_slow_api_is_not_asked_for_ever(answers, monkeypatch) -> None:
-    def answer(method: str, path: str, headers: dict[str, str]):
-        time.sleep(0.05)
-        return (
-            (200, "application/json", answers[path].encode()) if path in answers else (404, "text/plain", b"")
-        )
-
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
     monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
     others = [Topic(f"persistent://lab/sub-msg-large/t{i}", (0,)) for i in range(20)]
-    with answering(answer) as url:
+    with serve(answers, slow_s={"": 0.05}) as url:
         snapshot = collected(url, [Topic(TOPIC, (0,)), *others])
     assert snapshot.topic_stats.num_rows == 1
     left = [failure for failure in snapshot.failures if failure.scope == "topic"]
@@ -301,22 +291,11 @@ def test_the_owner_of_a_topic_gets_the_same_credentials(answers) -> None:
     assert {headers.get("Authorization") for _, _, headers in seen} == {"Bearer s3cret"}
 
 
-@contextlib.contextmanager
 def redirecting(target: str, other: str, of: str = ""):
     """A server that sends every question on: those with a part in their path to one server, all else to another."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(307)
-            self.send_header("Location", (target if of in self.path else other) + self.path)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with listening(Handler) as url:
-        yield url
+    return answering(
+        lambda method, path, headers: (307, "text/plain", f"{target if of in path else other}{path}".encode())
+    )
 
 
 @pytest.mark.parametrize(

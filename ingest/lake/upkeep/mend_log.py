@@ -47,11 +47,9 @@ def mend_log(lake: Lake, table: str, *, dry_run: bool = False) -> list[str]:
                 f"{table}: the file that names the last checkpoint set aside; readers look for it themselves"
             )
     commits = {version: file.relative_path for version, file in commit_files(lake, table)}
+    said = {version: _actions(lake, path) for version, path in commits.items()}
     newest = max(commits, default=good)
-    broken = next(
-        (v for v in range(good + 1, newest + 1) if v not in commits or _actions(lake, commits[v]) is None),
-        None,
-    )
+    broken = next((v for v in range(good + 1, newest + 1) if said.get(v) is None), None)
     if broken is not None:
         if broken == 0:
             # There is no version before it.
@@ -61,9 +59,9 @@ def mend_log(lake: Lake, table: str, *, dry_run: bool = False) -> list[str]:
         done.append(
             f"{table}: version {broken} cannot be read; back to version {broken - 1}, {newest - broken + 1} versions set aside"
         )
-    old = sorted(_wrong_before(lake, table, commits, good))
+    old = sorted(_wrong_before(lake, table, said, good))
     if old:
-        aside += old
+        aside += [commits[version] for version in old]
         done.append(f"{table}: {len(old)} old commits set aside; only the history knew them")
     if not dry_run:
         for path in aside:
@@ -79,14 +77,15 @@ def set_aside(lake: Lake, path: str) -> None:
         lake.storage.delete([path])
 
 
-def _wrong_before(lake: Lake, table: str, commits: Mapping[int, str], good: int) -> set[str]:
-    """Commits that a good checkpoint stands for, and that cannot be read or say otherwise than it does."""
-    actions = {version: _actions(lake, path) for version, path in commits.items()}
-    found = {commits[version] for version, some in actions.items() if not some and version <= good}
-    readable = {version: some for version, some in actions.items() if some}
-    return found | {
-        commits[version] for version, _, _ in contradictions(lake, table, readable) if version <= good
+def _wrong_before(
+    lake: Lake, table: str, said: Mapping[int, list[dict[str, Any]] | None], good: int
+) -> set[int]:
+    """Versions that a good checkpoint stands for, and whose commits cannot be read or say otherwise than it does."""
+    readable = {version: actions for version, actions in said.items() if actions is not None}
+    wrong = said.keys() - readable.keys() | {
+        version for version, _, _ in contradictions(lake, table, readable)
     }
+    return {version for version in wrong if version <= good}
 
 
 def _actions(lake: Lake, path: str) -> list[dict[str, Any]] | None:
