@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import base64
 
-import pyarrow as pa
 import pytest
 
 from tests.app.http_server import answering
 from tests.ingest.certificates import certificate
+from tests.ingest.ways import PROMETHEUS, healthy
 from throttlescope.ingest.errors import SourceError
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin
-from throttlescope.ingest.sources.remote_read import RemoteRead
 
 HEADERS = {"X-Scope-OrgID": "h3ader-of-a-tenant", "x-tenant-key": "h3ader-from-the-environment"}
 TOKEN = {"token": "t0ken"}
 BASIC = {"username": "reader", "password": "pa55"}
 SENT = {"t0ken", base64.b64encode(b"reader:pa55").decode(), *HEADERS.values()}
 
-PROMETHEUS = {
-    "remote read": lambda url, access: RemoteRead(url, access).probe(),
-    "API": lambda url, access: PrometheusApi(url, access).query("vector(1)", 0),
-    "API, optional": lambda url, access: PrometheusApi(url, access).build_info(),
-}
 by_each_reader = pytest.mark.parametrize("ask", PROMETHEUS.values(), ids=PROMETHEUS)
 with_each_credential = pytest.mark.parametrize("credential", [TOKEN, BASIC], ids=["token", "basic"])
 
@@ -39,12 +33,8 @@ class Server:
         self.seen.append((path, headers))
         if self.target is not None and not path.startswith("/moved"):
             return 307, "text/plain", (self.target + path).encode()
-        if path.endswith("/api/v1/read"):
-            return self.status, "application/x-protobuf", pa.compress(b"", codec="snappy", asbytes=True)
-        if "/admin/" in path:
-            return self.status, "application/json", b'["lab"]'
-        body = b'{"status": "success", "data": {"resultType": "vector", "result": []}}'
-        return self.status, "application/json", body
+        _, kind, body = healthy(method, path, headers)
+        return self.status, kind, body
 
     @property
     def secrets(self) -> list[set[str]]:

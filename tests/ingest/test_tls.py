@@ -6,35 +6,16 @@ import ssl
 import warnings
 from urllib.parse import urlsplit
 
-import pyarrow as pa
 import pytest
 from urllib3.exceptions import InsecureRequestWarning
 
 from tests.app.http_server import answering
 from tests.ingest.certificates import certificate
+from tests.ingest.ways import WAYS, healthy
 from throttlescope.ingest.errors import SourceError
 from throttlescope.ingest.sources.access import Access
-from throttlescope.ingest.sources.prometheus_api import PrometheusApi
-from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin
-from throttlescope.ingest.sources.remote_read import RemoteRead
 
-#: Each way that a source is asked.
-WAYS = {
-    "remote read": lambda url, access: RemoteRead(url, access).probe(),
-    "API": lambda url, access: PrometheusApi(url, access).query("vector(1)", 0),
-    "API, optional": lambda url, access: PrometheusApi(url, access).build_info(),
-    "admin API": lambda url, access: PulsarAdmin([url], access).get("/admin/v2/clusters"),
-}
 every_way = pytest.mark.parametrize("ask", WAYS.values(), ids=WAYS)
-
-
-def healthy(method: str, path: str, headers: dict[str, str]):
-    """As much of a Prometheus and of a broker as the questions above want."""
-    if path == "/api/v1/read":
-        return 200, "application/x-protobuf", pa.compress(b"", codec="snappy", asbytes=True)
-    if path.startswith("/admin/"):
-        return 200, "application/json", b'["lab"]'
-    return 200, "application/json", b'{"status": "success", "data": {"resultType": "vector", "result": []}}'
 
 
 @pytest.fixture(scope="module")
