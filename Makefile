@@ -18,7 +18,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage faults soak check audit format docs accuracy conformance fuzz lab bench screenshots notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -50,6 +50,7 @@ test: setup parts airflow-env ## every test, with a real broker, Prometheus, bro
 		part -m "broker and not study"; \
 		echo "Left out, each with a target of its own: tests/airflow/test_long.py (make test-airflow), tests/cluster/test_study.py (make" \
 			"test-cluster), backfills that are killed or overlap (make test-backfill), whole runs into a store that fails (make test-storage)," \
+			"brokers of other versions (make test-lab)," \
 			"thousands of kills, damaged files and reads beside writers (make faults)," \
 			"every reader under a million hostile inputs (make fuzz), every recording and figure made anew (make lab, accuracy, conformance, bench)."; \
 		exit $$failed
@@ -65,6 +66,9 @@ test-storage: setup parts ## the lake on an object store at length: a store that
 
 test-backfill: setup parts ## backfills at length: killed while they read and compute, and two at once
 	@THROTTLESCOPE_REQUIRE=prometheus $(BIN)/python -m pytest -q --durations=12 tests/app/test_backfill_processes.py $(PYTEST_ARGS)
+
+test-lab: setup parts ## brokers of other versions, alone and as a cluster: Pulsar 4.0.1, 4.0.7 and 5.0.0-M1; their jars are fetched
+	@THROTTLESCOPE_REQUIRE=broker $(BIN)/python -m pytest -q --durations=12 tests/test_lab_versions.py $(PYTEST_ARGS)
 
 faults: setup parts ## break everything on purpose, with a seed, and print what came of it (FAULTS="STUDY ... --seed N --instants N")
 	@$(BIN)/python -m tests.faults $(FAULTS)

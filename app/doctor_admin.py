@@ -40,7 +40,8 @@ def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[
     Parameters
     ----------
     seen : mapping
-        From the Prometheus checks: ``clusters`` (values of the cluster label) and ``labels`` (of one subscription).
+        From the Prometheus checks: ``clusters`` (values of the cluster label), ``brokers`` (how many are scraped) and
+        ``labels`` (of one subscription).
     """
     from throttlescope.app.doctor_sources import AdminQuestions
 
@@ -63,7 +64,7 @@ class _Examination:
             return [refused(self.name, AREA, "reachable", error)]
         self._say("reachable", OK, f"{', '.join(self.cluster.pulsar_admin.urls)}, Pulsar {version}")
         self._version(version)
-        for check in (self._configuration, self._cluster_name, self._policies, self._stats):
+        for check in (self._configuration, self._cluster_name, self._brokers, self._policies, self._stats):
             self._guarded(check)
         return self.checks
 
@@ -104,6 +105,23 @@ class _Examination:
                 "cluster name", WARNING,
                 f"the admin API says {', '.join(sorted(clusters))}, the metrics say {', '.join(sorted(shown))}",
                 "see that both addresses belong to the same cluster; its limits are joined by the configured name",
+            )  # fmt: skip
+
+    def _brokers(self) -> None:
+        listed, scraped = len(self.admin.ask("brokers")), self.seen.get("brokers")
+        if scraped is None or listed == scraped:
+            self._say(
+                "brokers", OK, f"{listed} listed" + ("" if scraped is None else ", as many are scraped")
+            )
+        elif scraped < listed:
+            self._say(
+                "brokers", WARNING, f"{scraped} of {listed} brokers are scraped",
+                "scrape every broker: topics of the others have no verdicts",
+            )  # fmt: skip
+        else:
+            self._say(
+                "brokers", WARNING, f"{scraped} brokers are scraped, the admin API lists {listed}",
+                "see that both addresses belong to the same cluster, and that no two clusters share a label cluster",
             )  # fmt: skip
 
     def _policies(self) -> None:

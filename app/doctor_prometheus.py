@@ -185,7 +185,8 @@ class _Examination:
             self._say("consumer metrics", OK, "permits of consumers are exposed")
         else:
             self._say(
-                "consumer metrics", WARNING, "permits of consumers are hidden: a full client queue is not seen",
+                "consumer metrics", WARNING,
+                "permits of consumers are hidden: a full client queue is seen only in samples of the admin API's stats",
                 _CONSUMER_LEVEL,
             )  # fmt: skip
 
@@ -273,10 +274,14 @@ class _Examination:
         if most is not None and most > 1:
             self._say(
                 "one series each", WARNING, f"a subscription is there {most:.0f} times at once",
-                "scrape each broker once; a topic that has just moved is there twice for up to 5 minutes",
+                "scrape each broker once, and give each cluster a label of its own; a topic that has just moved is there twice "
+                "for up to 5 minutes",
             )  # fmt: skip
         else:
             self._say("one series each", OK, "no subscription is scraped twice")
+        brokers = self._number("count(count by (instance) (pulsar_broker_rate_out))")
+        if brokers is not None:
+            self.seen["brokers"] = round(brokers)
         row = self.api.ask(f"topk(1, {BACKLOG})")
         if row:
             self.seen["labels"] = row[0]["metric"]

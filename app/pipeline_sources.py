@@ -247,6 +247,7 @@ class ClusterSource:
 
     def _ask_admin(self, lake: Lake, run_id: str, note: Note, done: Ingested) -> None:
         from throttlescope.ingest.pull_admin import pull_admin
+        from throttlescope.ingest.quality.admin_scope import admin_scope_findings
 
         cluster = self.prometheus.mapping.cluster
         if cluster not in done.clusters:
@@ -276,6 +277,10 @@ class ClusterSource:
             "unanswered": len(snapshot.failures),
         }
         done.findings += [_unanswered(cluster, snapshot.failures)] if snapshot.failures else []
+        done.findings += admin_scope_findings(
+            lake, cluster, snapshot.policies.to_pylist(), done.end_ms,
+            named_by_user=self.prometheus.mapping.cluster is not None,
+        )  # fmt: skip
 
 
 def _unanswered(cluster: str, failures: Sequence[Failure]) -> dict[str, Any]:

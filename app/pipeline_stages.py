@@ -133,6 +133,7 @@ class Stages:
         with self.progress.step("Checking the signals"):
             for group in groups:
                 self._compare_counts(*group)
+                self._look_for_repeats(*group)
             self._note_warnings()
         self._write_down(plans, began_ms)
         return found
@@ -311,6 +312,15 @@ class Stages:
         now_ms = time.time_ns() // 1_000_000
         self.keep(
             check_throttle_counts(self.lake, clusters, start_ms, end_ms, run_id=self.run_id, now_ms=now_ms)
+        )
+
+    def _look_for_repeats(self, clusters: Sequence[str], start_ms: int, end_ms: int) -> None:
+        """Say which brokers are scraped twice."""
+        from throttlescope.transforms.scraped_once import check_scraped_once
+
+        now_ms = time.time_ns() // 1_000_000
+        self.keep(
+            check_scraped_once(self.lake, clusters, start_ms, end_ms, run_id=self.run_id, now_ms=now_ms)
         )
 
     def _clusters(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.render import count, duration_text, freshness, minute_text, print_table, share
+from throttlescope.ingest.system_names import is_system
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Objectives
@@ -31,11 +32,13 @@ def exported(row: Mapping[str, Any]) -> dict[str, Any]:
 def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, now_ms: int) -> None:
     """Print one line per subscription partition: what held it longest, and what holds it now.
 
-    Healthy subscriptions of Pulsar's own topics (``__change_events`` and the like) are counted, not shown.
+    Healthy subscriptions of Pulsar's own (``__change_events``, ``__compaction`` and the like) are counted, not shown.
     """
-    shown = [row for row in rows if not (_is_system(row) and row["cause"] == "healthy")]
+    shown = [
+        row for row in rows if row["cause"] != "healthy" or not is_system(row["topic"], row["subscription"])
+    ]
     hidden = len(rows) - len(shown)
-    left_out = f" Left out: {hidden} healthy subscriptions of Pulsar's own topics." if hidden else ""
+    left_out = f" Left out: {hidden} healthy subscriptions of Pulsar itself." if hidden else ""
     dates = {minute_text(ms)[:10] for row in shown for ms in (row["from_ms"], row["to_ms"])}
     # One day for all rows is said once, above the table.
     day, skip = (f", {dates.pop()} UTC", 11) if len(dates) == 1 else ("", 0)
@@ -119,10 +122,6 @@ def _print(rows, objectives, time_columns, time_cells, *, what, after, end, note
         heads=2 if with_cluster else 1,
         notes=[f"{notes} {_NAIVE}", f"{freshness(newest_ms, now_ms)} Rules {versions}."],
     )
-
-
-def _is_system(row: Mapping[str, Any]) -> bool:
-    return row["topic"].rsplit("/", 1)[-1].startswith("__")
 
 
 def _harm(row: Mapping[str, Any]) -> tuple:

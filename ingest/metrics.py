@@ -9,6 +9,9 @@ In: nothing. Out: :data:`METRICS`, each with its level, unit and kind. A broker 
     read at scrape time
 ``gauge_60s``
     recomputed by the broker every 60 s (``statsUpdateFrequencyInSecs``); repeats in between are no new evidence
+``count_60s``
+    counts up and is set to 0 by the broker every 60 s (the same setting): a value above 0 says that something happened
+    since then, a difference of two values says nothing
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Level = Literal["subscription", "consumer", "topic", "broker", "target"]
-Kind = Literal["counter", "gauge", "gauge_60s"]
+Kind = Literal["counter", "gauge", "gauge_60s", "count_60s"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ _DEFAULT = (
     _s("filter_rescheduled_msg_count", "entries", "counter", "put off by entry filters"),
     _s("dispatch_throttled_msg_events", "events", "counter", "read plans that a message limit trimmed, by reason"),
     _s("dispatch_throttled_bytes_events", "events", "counter", "read plans that a byte limit trimmed, by reason"),
+    _s("storage_backlog_age_seconds", "s", "gauge", "age of its oldest backlog (from 4.0.14, 4.2.5, 5.0); -1: unknown"),
     # The same two names also come per consumer where consumer metrics are on: those have a label consumer_name or
     # consumer_id and are counted in the subscription's own series already.
     Metric("pulsar_out_messages_total", "subscription", "msg", "counter", "dispatched; also per consumer"),
@@ -78,7 +82,7 @@ _DEFAULT = (
     Metric("pulsar_throughput_in", "topic", "B/s", "gauge_60s", "published by local producers"),
     Metric("pulsar_in_messages_total", "topic", "msg", "counter", "published"),
     Metric("pulsar_in_bytes_total", "topic", "B", "counter", "published"),
-    Metric("pulsar_publish_rate_limit_times", "topic", "events", "counter", "times the publish limit was hit"),
+    Metric("pulsar_publish_rate_limit_times", "topic", "events", "count_60s", "pauses of its producers' connections in this minute, for any reason"),
     Metric("pulsar_storage_write_rate", "topic", "entries/s", "gauge_60s", "written; rate_in over this is messages per entry"),
     Metric("pulsar_storage_read_rate", "topic", "entries/s", "gauge_60s", "read"),
     Metric("pulsar_storage_read_cache_misses_rate", "topic", "entries/s", "gauge_60s", "read from storage"),

@@ -209,6 +209,7 @@ _JUDGES: dict[str, Callable[[Any], str | None]] = {
     "broker_configuration_runtime": _settings,
     "broker_dynamic_configuration": _settings,
     "broker_version": _text,
+    "brokers": _texts,
     "namespace": _namespace,
     "subscription_dispatch_rate": _rate,
     "partition_count": _count,
@@ -219,6 +220,6 @@ _JUDGES: dict[str, Callable[[Any], str | None]] = {
 }
 
 #: Questions that have no empty answer.
-_ALWAYS_SET = frozenset(("broker_configuration_runtime", "broker_version"))
+_ALWAYS_SET = frozenset(("broker_configuration_runtime", "broker_version", "brokers"))
 
 SCOPES = tuple(_JUDGES)

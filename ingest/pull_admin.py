@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pyarrow as pa
@@ -11,11 +12,19 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.quarantine.refused import Quarantine
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, PulsarAdmin, Topic
-from throttlescope.ingest.times import block_start, dates_of
+from throttlescope.ingest.system_names import is_system_topic
+from throttlescope.ingest.times import MINUTE_MS, block_start, dates_of
 
 _BACKLOG = "pulsar_subscription_back_log"
+_PERMITS = "pulsar_consumer_available_permits"
 #: About fifteen calls each; at ten calls per second this is less than half an hour.
 MAX_TOPICS = 1000
+#: Where permits of consumers are not scraped, stats are asked for so often more, with so long between.
+SAMPLES, PAUSE_S = 4, 1.0
+#: All of these together: as many calls, and no longer.
+SAMPLE_CALLS, SAMPLE_S = 200, 60.0
+#: They say something of windows that end now; of a range that ended earlier they would say nothing.
+_FRESH_MS = 10 * MINUTE_MS
 
 
 def pull_admin(
@@ -48,6 +57,20 @@ def pull_admin(
         snapshot.failures.append(
             Failure("topics", f"{left_out} topics", f"not asked: more than {max_topics}")
         )
+    if time.time() * 1000 - end_ms <= _FRESH_MS and not permits_scraped(lake, cluster, start_ms, end_ms):
+        sampled = admin.sample(
+            cluster,
+            topics_with_backlog(lake, cluster, end_ms - _FRESH_MS, end_ms),
+            rounds=SAMPLES,
+            pause_s=PAUSE_S,
+            max_calls=SAMPLE_CALLS,
+            within_s=SAMPLE_S,
+        )
+        snapshot.topic_stats = pa.concat_tables([snapshot.topic_stats, sampled.topic_stats])
+        snapshot.failures += sampled.failures
+        snapshot.refused += sampled.refused
+        snapshot.requests += sampled.requests
+        snapshot.bytes += sampled.bytes
     lake.upsert("policies", snapshot.policies, run_id=run_id)
     if snapshot.topic_stats.num_rows:
         lake.upsert("topic_stats", snapshot.topic_stats, run_id=run_id)
@@ -57,6 +80,17 @@ def pull_admin(
             quarantine.refuse(one.table, one.reason, one.row, cluster=cluster)
         lake.upsert("quarantine", quarantine.rows(), run_id=run_id)
     return snapshot
+
+
+def permits_scraped(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> bool:
+    """Whether the lake has permits of a cluster's consumers in [start_ms, end_ms): its brokers show consumer metrics."""
+    return bool(
+        lake.files(
+            "samples",
+            partition={"metric_name": [_PERMITS], "date": dates_of(start_ms, end_ms)},
+            between={"block_start_ms": (block_start(start_ms), end_ms - 1), "cluster": (cluster, cluster)},
+        )
+    )
 
 
 def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[Topic]:
@@ -100,4 +134,4 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
 
 def _of_interest(topic: str) -> bool:
     """Not Pulsar's own topics (``__change_events``), nor non-persistent ones: no limit holds a backlog of theirs."""
-    return topic.startswith("persistent://") and not topic.rsplit("/", 1)[-1].startswith("__")
+    return topic.startswith("persistent://") and not is_system_topic(topic)

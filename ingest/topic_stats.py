@@ -62,7 +62,12 @@ def stats_rows(
     rows = []
     for name, sub in stats["subscriptions"].items():
         try:
-            rows.append(place | _row(sub) | {"subscription": name, "owner_broker": stats.get("ownerBroker")})
+            of_topic = {
+                "subscription": name,
+                "owner_broker": stats.get("ownerBroker"),
+                "backlog_age_s": _backlog_age_s(stats, name),
+            }
+            rows.append(place | _row(sub) | of_topic)
         except KeyError as missing:
             raise InputError(
                 f"{where} lack a field",
@@ -96,6 +101,7 @@ def _row(sub: dict[str, Any]) -> dict[str, Any]:
         consumer["avgMessagesPerEntry"] for consumer in consumers if consumer.get("avgMessagesPerEntry")
     ]
     kind = sub.get("type")
+    ack_rates = [rate for consumer in consumers if (rate := consumer.get("messageAckRate")) is not None]
     return {
         "subscription_type": kind if kind and kind != "None" else None,
         **{column: sub[field] for column, field in THROTTLE_FIELDS.items()},
@@ -110,4 +116,36 @@ def _row(sub: dict[str, Any]) -> dict[str, Any]:
         "draining_hashes": sub.get("drainingHashesCount", 0),
         "out_msg_total": sub["msgOutCounter"],
         "out_bytes_total": sub["bytesOutCounter"],
+        "active_permits": _active_permits(sub),
+        "consumers_without_permits": sum(permits_msg <= 0 for permits_msg in permits),
+        "consumers_blocked": sum(
+            bool(consumer.get("blockedConsumerOnUnackedMsgs")) for consumer in consumers
+        ),
+        "replay_entries": sub.get("msgInReplay"),
+        "ack_msg_rate_min": min(ack_rates, default=None),
+        "ack_msg_rate_max": max(ack_rates, default=None),
+        "replicated": sub.get("isReplicated"),
     }
+
+
+def _backlog_age_s(stats: dict[str, Any], name: str) -> float | None:
+    """Age of a subscription's oldest backlog; older brokers have only the topic's, and whose it is."""
+    age_s = stats["subscriptions"][name].get("oldestBacklogMessageAgeSeconds")
+    if age_s is None and stats.get("oldestBacklogMessageSubscriptionName") == name:
+        age_s = stats.get("oldestBacklogMessageAgeSeconds")
+    # -1: not known.
+    return float(age_s) if age_s is not None and age_s >= 0 else None
+
+
+def _active_permits(sub: dict[str, Any]) -> int | None:
+    """Permits of the one consumer that is dispatched to; of the others all are free, and that says nothing."""
+    if sub.get("type") not in ("Exclusive", "Failover"):
+        return None
+    name = sub.get("activeConsumerName")
+    named = [
+        consumer["availablePermits"] for consumer in sub["consumers"] if consumer.get("consumerName") == name
+    ]
+    if not named and len(sub["consumers"]) == 1:
+        named = [sub["consumers"][0]["availablePermits"]]
+    # Two consumers may have one name: then nobody knows which of them is active.
+    return named[0] if len(named) == 1 else None

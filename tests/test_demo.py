@@ -1,4 +1,4 @@
-"""The main job on the shipped recordings, as `make demo` runs it, judged by their truth."""
+"""The main job as `make demo` runs it, and on all recordings of single faults, judged by their truth."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from tests.app.web.browser import needs_chromium, running_chromium, running_serv
 from tests.app.web.screenshots import PICTURES, shoot
 from tests.lab.simulated import whatif
 from tests.lab.simulated.page import renewed
+from throttlescope.app.synthetic_history import CLUSTER
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.sources.recording import list_shipped
+from throttlescope.ingest.sources.recording import list_demo
+from throttlescope.ingest.system_names import is_system
 from throttlescope.models.evaluation.measured import measured
 
 # Its pages are looked at in a browser: all of it belongs to the tests that are not run beside others.
@@ -46,17 +48,50 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 @pytest.fixture(scope="module")
-def found(demo: tuple[Path, str]) -> dict:
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake of all recordings of the set *shipped*, of which a few come with the package."""
+    lake = tmp_path_factory.mktemp("judged") / "lake"
+    recordings = [word for folder in folders("shipped") for word in ("--recording", str(folder))]
     done = subprocess.run(
-        [sys.executable, "-m", "throttlescope.app.cli", "evaluate", "--lake", str(demo[0]), "--format", "json"],
+        [sys.executable, "-m", "throttlescope.app.cli", "run", *recordings, "--quiet", "--lake", str(lake)],
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return lake
+
+
+@pytest.fixture(scope="module")
+def found(judged: Path) -> dict:
+    done = subprocess.run(
+        [sys.executable, "-m", "throttlescope.app.cli", "evaluate", "--lake", str(judged), "--format", "json"],
         capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     return json.loads(done.stdout)
 
 
+def test_system_subscriptions_have_no_incident(demo: tuple[Path, str]) -> None:
+    lake = Lake(demo[0])
+    names = ["topic", "subscription"]
+    causes = {
+        row["cause"]
+        for row in lake.read("verdicts", columns=[*names, "cause"]).to_pylist()
+        if is_system(row["topic"], row["subscription"])
+    }
+    assert "healthy" in causes
+    # Without samples nothing is known of them either.
+    assert causes <= {"healthy", "unknown"}
+    episodes = lake.read("episodes", columns=names).to_pylist()
+    assert not any(is_system(row["topic"], row["subscription"]) for row in episodes)
+
+
 def test_every_recording_is_in_the_printed_table(demo: tuple[Path, str]) -> None:
-    assert list_shipped()
-    assert [name for name in list_shipped() if name not in demo[1]] == []
+    assert list_demo()
+    assert [name for name in (*list_demo(), CLUSTER) if name not in demo[1]] == []
+
+
+def test_the_synthetic_history_has_anomalies(demo: tuple[Path, str]) -> None:
+    rows = Lake(demo[0]).read("anomalies").to_pylist()
+    assert {row["cluster"] for row in rows if row["state"] != "learning"} >= {CLUSTER}
 
 
 def test_healthy_but_ticking_is_never_called_throttled(found: dict) -> None:
@@ -65,7 +100,7 @@ def test_healthy_but_ticking_is_never_called_throttled(found: dict) -> None:
     assert share["count"] == 0
 
 
-def test_the_accuracy_figures_are_those_of_a_run(demo: tuple[Path, str], found: dict) -> None:
+def test_the_accuracy_figures_are_those_of_a_run(found: dict) -> None:
     """What the page counts without Spark, a run's lake shows as well."""
     shipped = measured()["sets"]["shipped"]
     ours = found["all"]["ours"]
@@ -79,8 +114,8 @@ def test_the_accuracy_figures_are_those_of_a_run(demo: tuple[Path, str], found: 
         assert (share["count"], share["of"]) == (shipped[name]["count"], shipped[name]["of"]), name
 
 
-def test_the_accuracy_page_makes_the_signals_of_a_run(demo: tuple[Path, str]) -> None:
-    lake, key = Lake(demo[0]), [*SUBSCRIPTION_KEY_NAMES, "minute_ms"]
+def test_the_accuracy_page_makes_the_signals_of_a_run(judged: Path) -> None:
+    lake, key = Lake(judged), [*SUBSCRIPTION_KEY_NAMES, "minute_ms"]
     compared = 0
     for folder in folders("shipped"):
         recorded = read(folder)
@@ -92,16 +127,14 @@ def test_the_accuracy_page_makes_the_signals_of_a_run(demo: tuple[Path, str]) ->
     assert compared > 1000
 
 
-def test_the_what_if_page_says_what_was_predicted(demo: tuple[Path, str]) -> None:
+def test_the_what_if_page_says_what_was_predicted(judged: Path) -> None:
     page = whatif.PAGE.read_text()
-    assert renewed(page, whatif.parts(whatif.rows_of(Lake(demo[0])))) == page, (
-        "the page is old: make accuracy"
-    )
+    assert renewed(page, whatif.parts(whatif.rows_of(Lake(judged)))) == page, "the page is old: make accuracy"
 
 
-def test_the_guides_example_of_a_lake_is_what_the_command_says(demo: tuple[Path, str]) -> None:
+def test_the_guides_example_of_a_lake_is_what_the_command_says(judged: Path) -> None:
     page = whatif.GUIDE.read_text()
-    assert whatif.guide_page(page, str(demo[0])) == page, "the page is old: make accuracy"
+    assert whatif.guide_page(page, str(judged)) == page, "the page is old: make accuracy"
 
 
 def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
 import pytest
 
 from tests.lab.parts import PartMissing, prometheus_binary
 from tests.lab.prometheus import STALE, running_prometheus, write_series
 from tests.lab.readback import EQUAL, read_series
+from tests.lab.targets import ScrapeTargets
 
 pytestmark = pytest.mark.prometheus
 
@@ -72,3 +76,61 @@ def test_a_series_without_a_name_is_refused(server) -> None:
     # The server itself drops such a series without a word.
     with pytest.raises(ValueError, match="__name__"):
         write_series(server.url, [({"job": "lab"}, [(1_000, 1.0)])])
+
+
+@pytest.fixture
+def exporters():
+    """Two servers that any Prometheus can scrape."""
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), Exporter) for _ in range(2)]
+    for each in servers:
+        threading.Thread(target=each.serve_forever, daemon=True).start()
+    yield [f"127.0.0.1:{each.server_port}" for each in servers]
+    for each in servers:
+        each.shutdown()
+        each.server_close()
+
+
+class Exporter(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        self.end_headers()
+        self.wfile.write(b"lab_scraped 1\n")
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+def test_instance_labels_change_while_scraping(exporters: list[str], tmp_path) -> None:
+    first, second = exporters
+    targets = ScrapeTargets(tmp_path / "targets.json", [first, second])
+    with running_prometheus([targets.scrape_config], scrape_interval_s=0.25) as scraping:
+        assert instances_until(scraping, {first, second}) == {first, second}
+        targets.write({first: "broker-0", second: second})
+        assert instances_until(scraping, {"broker-0", second}) == {"broker-0", second}
+
+
+def test_paused_prometheus_misses_scrapes(exporters: list[str], tmp_path) -> None:
+    targets = ScrapeTargets(tmp_path / "targets.json", exporters)
+    with running_prometheus([targets.scrape_config], scrape_interval_s=0.25) as scraping:
+        instances_until(scraping, set(exporters))
+        scraping.pause()
+        time.sleep(2)
+        scraping.resume()
+        time.sleep(1)
+        now_ms = round(time.time() * 1000)
+        series = list(read_series(scraping.url, [(EQUAL, "__name__", "lab_scraped")], 0, now_ms))
+        assert len(series) == 2
+        for item in series:
+            assert item.stale_ms == []
+            assert max(np.diff(item.timestamps_ms)) >= 1_500
+
+
+def instances_until(server, wanted: set[str]) -> set[str]:
+    """The instances that have a sample now, asked until they are the wanted ones or 15 s have passed."""
+    until = time.monotonic() + 15
+    while True:
+        found = {row["metric"]["instance"] for row in server.query("lab_scraped")}
+        if found == wanted or time.monotonic() > until:
+            return found
+        time.sleep(0.2)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.sets import RECORDINGS
+from tests.lab.sets import SETS
 from tests.lab.simulated import whatif
 from tests.models.throttling.replay.samples import observed_of
 from throttlescope.models.throttling.replay import parse_change
 from throttlescope.models.throttling.replay import replay as replayed
 from throttlescope.models.throttling.scenario import load_scenario
 
-FOLDERS = sorted(path.parent for path in RECORDINGS.glob("*/recording.json"))
+FOLDERS = SETS["default"].folders
 DRAINS = [drain for folder in FOLDERS for drain in whatif.drains(folder)]
 
 

@@ -1,6 +1,7 @@
 """What was known at a time. In: rows of ``limits`` or ``topic_stats``, and keys. Out: for each key and moment the row that spoke.
 
-The newest snapshot up to the moment speaks; before the first one the first speaks, and whoever uses it says so.
+The newest snapshot up to the moment speaks; before the first one the first speaks, and whoever uses it says so. Limits are asked
+about again and again: where the newest answer is older than :data:`HOLDS_FOR_MS` and the next one is nearer, that one speaks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from throttlescope.ingest.contracts.words import LEVELS
 
 #: A snapshot speaks for moments up to this long after it, and the first for moments this long before it.
 KNOWN_FOR_MS = 7 * 24 * 3_600_000
+#: So long after it an answer is taken for what holds, although a later one is nearer: ``run --follow`` stores answers that
+#: did not change every six hours.
+HOLDS_FOR_MS = 7 * 3_600_000
 
 _NONE = -1
 
@@ -31,11 +35,14 @@ class Timeline:
         Sorted by key and time, with ``observed_ms``.
     first, after : ndarray of int64
         Rows of each key asked for; an empty range where nothing is known of it.
+    holds_for_ms : int
+        After so long the next row speaks where it is nearer.
     """
 
     facts: pa.Table
     first: np.ndarray
     after: np.ndarray
+    holds_for_ms: int = KNOWN_FOR_MS
 
     def rows_at(self, moments_ms: np.ndarray) -> np.ndarray:
         """Row of ``facts`` that speaks, keys x moments; -1 where none does."""
@@ -45,6 +52,10 @@ class Timeline:
             if first < after:
                 newest = np.searchsorted(times_ms[first:after], moments_ms, side="right") - 1
                 rows = first + np.maximum(newest, 0)
+                following = np.minimum(rows + 1, after - 1)
+                age_ms = moments_ms - times_ms[rows]
+                nearer = (age_ms > self.holds_for_ms) & (times_ms[following] - moments_ms < age_ms)
+                rows = np.where(nearer, following, rows)
                 near = np.abs(times_ms[rows] - moments_ms) <= KNOWN_FOR_MS
                 out[n] = np.where(near, rows, _NONE)
         return out
@@ -57,7 +68,9 @@ class Timeline:
 def limits_over_time(limits: pa.Table, keys: Sequence[tuple]) -> Timeline:
     """Snapshots of ``limits``, their levels side by side under the names of ``signals``.
 
-    ``last_change_ms`` is the time of the newest snapshot, up to this one, that differs from the one before it.
+    ``last_change_ms`` is the time of the newest snapshot, up to this one, that differs from the one before it; ``is_new`` says
+    whether this one does, or is the first. ``answered_ms`` is the time of the oldest answer that the levels rest on,
+    ``topic_subscriptions`` how many subscriptions the topic partition had in the snapshot.
     """
     key_of, known = _numbered(limits)
     order, new = _in_order(key_of, limits["observed_ms"].to_numpy())
@@ -83,8 +96,11 @@ def limits_over_time(limits: pa.Table, keys: Sequence[tuple]) -> Timeline:
         columns[name] = any_level[name]
     facts = pa.table(columns)
     snapshot_key = key_of[order[new]]
-    facts = facts.append_column("last_change_ms", _last_change(facts, snapshot_key))
-    return Timeline(facts, *_ranges(snapshot_key, known, keys))
+    is_new, last_change_ms = _changes(facts, snapshot_key)
+    facts = facts.append_column("is_new", is_new).append_column("last_change_ms", last_change_ms)
+    facts = facts.append_column("answered_ms", _answered_ms(limits, order, new))
+    facts = facts.append_column("topic_subscriptions", _topic_subscriptions(limits, order[new]))
+    return Timeline(facts, *_ranges(snapshot_key, known, keys), HOLDS_FOR_MS)
 
 
 def stats_over_time(topic_stats: pa.Table, keys: Sequence[tuple]) -> Timeline:
@@ -134,7 +150,25 @@ def _ranges(
     return np.searchsorted(key_of, numbers, "left"), np.searchsorted(key_of, numbers, "right")
 
 
-def _last_change(facts: pa.Table, key_of: np.ndarray) -> pa.Array:
+def _answered_ms(limits: pa.Table, order: np.ndarray, new: np.ndarray) -> pa.Array:
+    """The oldest answer of each snapshot's levels."""
+    answered = pc.coalesce(limits["answered_ms"], limits["observed_ms"]).to_numpy()[order]
+    return pa.array(np.minimum.reduceat(answered, np.flatnonzero(new)) if len(answered) else answered)
+
+
+def _topic_subscriptions(limits: pa.Table, first_rows: np.ndarray) -> pa.Array:
+    """How many keys of the same topic partition have a snapshot of the same time, for the first row of each snapshot."""
+    names = [*(name for name in SUBSCRIPTION_KEY_NAMES if name != "subscription"), "observed_ms"]
+    place = np.zeros(len(first_rows), np.int64)
+    for name in names:
+        codes = pc.dictionary_encode(limits[name].take(pa.array(first_rows)).combine_chunks())
+        codes = codes.indices.to_numpy() if len(first_rows) else place
+        _, place = np.unique(place * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
+    return pa.array(np.bincount(place)[place] if len(place) else place)
+
+
+def _changes(facts: pa.Table, key_of: np.ndarray) -> tuple[pa.Array, pa.Array]:
+    """Whether each snapshot says something new, and when that was the case last."""
     times_ms = facts["observed_ms"].to_numpy()
     differs = np.zeros(facts.num_rows, np.bool_)
     for name in facts.column_names:
@@ -149,4 +183,4 @@ def _last_change(facts: pa.Table, key_of: np.ndarray) -> pa.Array:
     # Running maximum within each key: times are far below the offset that sets keys apart.
     offset = key_of * (1 << 45)
     running = np.maximum.accumulate(change_ms + offset) - offset if len(offset) else change_ms
-    return pa.array(running, mask=running <= 0)
+    return pa.array(differs | new_key), pa.array(running, mask=running <= 0)

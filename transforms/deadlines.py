@@ -25,6 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from throttlescope.ingest.system_names import is_system_topic
 from throttlescope.ingest.times import SECOND_MS
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
@@ -163,8 +164,8 @@ class Answers:
 
     def deadlines(self, topic: str) -> Deadlines | None:
         """What holds for a topic."""
-        namespace, _, name = topic.split("://", 1)[-1].rpartition("/")
-        if name.startswith("__") or namespace == "pulsar/system":
+        namespace = topic.split("://", 1)[-1].rpartition("/")[0]
+        if is_system_topic(topic):
             return None
         self._used = []
         runtime = self._runtime()

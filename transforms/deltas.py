@@ -2,18 +2,28 @@
 
 A group is what one row of ``signals`` adds up: a subscription's counter, seen at one broker instance after the other.
 The **difference of a minute** [start, start + 60 s) is the sum, over the samples in it, of what each adds to the sample
-before it in its series:
+before it at its instance:
 
 - the sample before may be up to an hour old; beyond that the two do not bound a difference;
 - a smaller value than before is a restart: the counter began at 0, and the whole value is added;
-- the first sample of a series continues another series of the group whose instance is the same (only other labels
-  changed), and is compared with that one's last sample;
-- the first sample at a new instance counts from 0 if other instances had the group for three samples before, within
-  the hour: a broker's counters are in memory, so one that takes a topic over begins at 0. Fewer samples before, or
-  none, do not tell whether the series is new or our data is: nothing is added.
+- the first sample of a series continues the group's newest series of the same instance (only other labels changed);
+- the first sample at an instance is a takeover if other instances had the group for three samples before, within the
+  hour, and their newest value is higher: a broker's counters are in memory, so one that takes a topic over begins at 0.
+  Fewer samples before, or a value that may be the old counter's under a new name, do not tell: nothing is added.
+
+Where the counter moved at other instances since the sample before, the topic was away, and the old value says nothing:
+
+- a value that stands still is what is left of an instance that serves no more: nothing is added;
+- a higher one is a takeover if the others had at least two samples meanwhile and none in the interval before, and their
+  newest value is higher still;
+- if all that the others showed lies between the two values, they show the same counter: the two are compared as ever;
+- otherwise nobody can tell, and nothing is added.
 
 So differences of neighbouring minutes add up to the difference over both. What a broker counted between its last scrape
 and its end is in no sample and is lost. A minute without any bounded sample is NaN, never 0.
+
+A difference is no rate until it is divided by the time that it covers. After a restart or a takeover that time is not
+known: the counter began anywhere between two scrapes. Nor does a difference over many minutes speak of the last of them.
 
 The slow twin is ``tests/naive/deltas.py``.
 """
@@ -33,6 +43,10 @@ from throttlescope.transforms.promql.source import Series
 LONGEST_GAP_MS = BLOCK_MS
 #: How many samples of other instances show that a series is new, and not just seen for the first time.
 SAMPLES_BEFORE = 3
+#: How many of them since an instance's own sample show that it was away for at least one of its scrapes.
+SAMPLES_AWAY = 2
+#: A longer span than this is mostly another time's than the minute's in which it ends.
+LONGEST_SPAN_MS = 300_000
 #: How long an instance counts as the one that serves, after its last sample.
 SERVED_MS = 300_000
 
@@ -94,16 +108,21 @@ class Deltas:
         Bounded samples, and those of them that added something.
     restarts : ndarray of int64
         Restarts and takeovers seen.
-    span_start_ms, span_end_ms : ndarray of int64
-        Times of the samples that bound the difference; 0 where there is none.
+    covered_ms : ndarray of int64
+        Time between the samples that bound the difference, however many series share it; 0 where there is none.
     """
 
     delta: np.ndarray
     intervals: np.ndarray
     intervals_with_events: np.ndarray
     restarts: np.ndarray
-    span_start_ms: np.ndarray
-    span_end_ms: np.ndarray
+    covered_ms: np.ndarray
+
+    @property
+    def spans_ms(self) -> np.ndarray:
+        """Time that the difference covers, float64; NaN where there is none, or where it is not known or not the minute's."""
+        known = (self.intervals > 0) & (self.restarts == 0) & (self.covered_ms <= LONGEST_SPAN_MS)
+        return np.where(known, self.covered_ms, np.nan)
 
 
 def group_series(
@@ -200,7 +219,45 @@ def serving_instances(samples: Grouped, minutes: Minutes) -> np.ndarray:
     )
 
 
+def instances_seen(samples: Grouped, minutes: Minutes, seen: np.ndarray) -> np.ndarray:
+    """How many instances have a sample of each group in each minute (groups x minutes).
+
+    Parameters
+    ----------
+    seen : ndarray
+        What :func:`samples_seen` says of the same.
+    """
+    counts = (seen > 0).astype(np.int64)
+    for group in _of_several_instances(samples):
+        mine = slice(samples.group_bounds[group], samples.group_bounds[group + 1])
+        instances = np.unique(samples.instance_of[mine])
+        here = np.zeros((len(instances), minutes.count), np.bool_)
+        for series in range(mine.start, mine.stop):
+            times_ms = samples.times_ms[samples.bounds[series] : samples.bounds[series + 1]]
+            minute = (times_ms - minutes.start_ms) // MINUTE_MS
+            inside = minute[(minute >= 0) & (minute < minutes.count)]
+            here[np.searchsorted(instances, samples.instance_of[series]), inside] = True
+        counts[group] = here.sum(axis=0)
+    return counts
+
+
+def _of_several_instances(samples: Grouped) -> list[int]:
+    """Groups whose series come from more than one instance: few, so these alone are looked at one by one."""
+    groups = np.flatnonzero(np.diff(samples.group_bounds) > 1)
+    starts = samples.group_bounds[groups]
+    if not len(groups):
+        return []
+    # Changes of instance from one series to the next, counted: none within a group of one instance.
+    ends = samples.group_bounds[groups + 1]
+    differs = np.r_[False, samples.instance_of[1:] != samples.instance_of[:-1]].cumsum()
+    return groups[differs[ends - 1] > differs[starts]].tolist()
+
+
 # -- kernels ------------------------------------------------------------------------------------
+
+
+#: What a value says beside the one before it at its instance: how much was added, that it began at 0 in between, or nothing.
+_GOES_ON, _BEGAN_ANEW, _SAYS_NOTHING = 0, 1, 2
 
 
 @_compiled
@@ -211,10 +268,13 @@ def _deltas(times_ms, values, bounds, group_bounds, instance_of, start_ms, count
     intervals = np.zeros((groups, count), np.int64)
     with_events = np.zeros((groups, count), np.int64)
     restarts = np.zeros((groups, count), np.int64)
-    span_start_ms = np.zeros((groups, count), np.int64)
-    span_end_ms = np.zeros((groups, count), np.int64)
+    covered_ms = np.zeros((groups, count), np.int64)
+    reached_ms = np.zeros(count, np.int64)
     for g in range(groups):
-        for i in range(group_bounds[g], group_bounds[g + 1]):
+        first, after = group_bounds[g], group_bounds[g + 1]
+        from_ms, to_ms = np.empty((2, bounds[after] - bounds[first]), np.int64)
+        found = 0
+        for i in range(first, after):
             for k in range(
                 bounds[i] + np.searchsorted(times_ms[bounds[i] : bounds[i + 1]], start_ms), bounds[i + 1]
             ):
@@ -222,54 +282,96 @@ def _deltas(times_ms, values, bounds, group_bounds, instance_of, start_ms, count
                 if at_ms >= end_ms:
                     break
                 before = k - 1
-                restarted = False
                 if k == bounds[i] or at_ms - times_ms[before] > LONGEST_GAP_MS:
-                    before, restarted = _before_first(
-                        times_ms, bounds, group_bounds[g], group_bounds[g + 1], instance_of, i, at_ms
-                    )
-                    if before < 0:
+                    before, _ = _newest(times_ms, bounds, first, after, instance_of, i, at_ms, True)
+                if before < 0:
+                    # The first at this instance.
+                    before, seen = _newest(times_ms, bounds, first, after, instance_of, i, at_ms, False)
+                    if seen < SAMPLES_BEFORE or values[k] >= values[before]:
                         continue
-                if values[k] < values[before]:
-                    restarted = True
-                added = values[k] if restarted else values[k] - values[before]
+                    says = _BEGAN_ANEW
+                elif values[k] < values[before]:
+                    says = _BEGAN_ANEW
+                else:
+                    says = _beside_others(times_ms, values, bounds, first, after, instance_of, i, before, k)
+                    if says == _SAYS_NOTHING:
+                        continue
+                added = values[k] if says == _BEGAN_ANEW else values[k] - values[before]
                 j = (at_ms - start_ms) // MINUTE_MS
                 if intervals[g, j] == 0:
                     delta[g, j] = 0.0
-                    span_start_ms[g, j] = times_ms[before]
-                    span_end_ms[g, j] = at_ms
                 delta[g, j] += added
                 intervals[g, j] += 1
                 with_events[g, j] += added > 0
-                restarts[g, j] += restarted
-                span_start_ms[g, j] = min(span_start_ms[g, j], times_ms[before])
-                span_end_ms[g, j] = max(span_end_ms[g, j], at_ms)
-    return delta, intervals, with_events, restarts, span_start_ms, span_end_ms
+                restarts[g, j] += says == _BEGAN_ANEW
+                from_ms[found], to_ms[found] = times_ms[before], at_ms
+                found += 1
+        reached_ms[:] = 0
+        for n in np.argsort(from_ms[:found]) if after - first > 1 else np.arange(found):
+            j = (to_ms[n] - start_ms) // MINUTE_MS
+            covered_ms[g, j] += max(0, to_ms[n] - max(from_ms[n], reached_ms[j]))
+            reached_ms[j] = max(reached_ms[j], to_ms[n])
+    return delta, intervals, with_events, restarts, covered_ms
 
 
 @_compiled
-def _before_first(times_ms, bounds, first_series, after_series, instance_of, i, at_ms):
-    """What the first sample of series i is compared with: the newest earlier sample of the group, and whether it counts
-    from 0 (another instance's); -1 where nothing can be said."""
-    newest, newest_series, others = -1, -1, 0
+def _newest(times_ms, bounds, first_series, after_series, instance_of, i, at_ms, at_same_instance):
+    """The newest sample before a time, within the hour, in the other series of series i's instance or in those of other
+    instances (-1: none), and how many there are."""
+    newest, seen = -1, 0
     for s in range(first_series, after_series):
-        if s == i:
+        if s == i or (instance_of[s] == instance_of[i]) != at_same_instance:
             continue
         here = times_ms[bounds[s] : bounds[s + 1]]
         after = np.searchsorted(here, at_ms)
         first = np.searchsorted(here, at_ms - LONGEST_GAP_MS)
         if after == first:
             continue
-        if instance_of[s] != instance_of[i]:
-            others += after - first
+        seen += after - first
         if newest < 0 or here[after - 1] > times_ms[newest]:
-            newest, newest_series = bounds[s] + after - 1, s
-    if newest < 0:
-        return -1, False
-    if instance_of[newest_series] == instance_of[i]:
-        return newest, False
-    if others < SAMPLES_BEFORE:
-        return -1, False
-    return newest, True
+            newest = bounds[s] + after - 1
+    return newest, seen
+
+
+@_compiled
+def _beside_others(times_ms, values, bounds, first_series, after_series, instance_of, i, before, k):
+    """What a value says that is no lower than the one before, beside what other instances showed in between."""
+    at_ms, before_ms = times_ms[k], times_ms[before]
+    moved, same, seen, newest = False, True, 0, -1
+    for s in range(first_series, after_series):
+        if instance_of[s] == instance_of[i]:
+            continue
+        here, shown = times_ms[bounds[s] : bounds[s + 1]], values[bounds[s] : bounds[s + 1]]
+        low, high = np.searchsorted(here, before_ms, side="right"), np.searchsorted(here, at_ms)
+        if low == high:
+            continue
+        seen += high - low
+        if newest < 0 or here[high - 1] > times_ms[newest]:
+            newest = bounds[s] + high - 1
+        if low == 0 or here[low - 1] < at_ms - LONGEST_GAP_MS or shown[low - 1] != shown[high - 1]:
+            moved = True
+            least, most = min(shown[low], shown[high - 1]), max(shown[low], shown[high - 1])
+            same = same and values[before] <= least and most <= values[k]
+    if not moved:
+        return _GOES_ON
+    if values[k] == values[before]:
+        return _SAYS_NOTHING
+    if seen >= SAMPLES_AWAY and values[k] < values[newest]:
+        # Instances that are seen all the time take nothing over from each other.
+        own = np.searchsorted(bounds, before, side="right") - 1
+        since_ms = at_ms - LONGEST_GAP_MS - 1
+        if before > bounds[own]:
+            since_ms = max(since_ms, times_ms[before - 1])
+        alone = True
+        for s in range(first_series, after_series):
+            here = times_ms[bounds[s] : bounds[s + 1]]
+            alone = alone and (
+                instance_of[s] == instance_of[i]
+                or np.searchsorted(here, since_ms, side="right") == np.searchsorted(here, before_ms)
+            )
+        if alone:
+            return _BEGAN_ANEW
+    return _GOES_ON if same else _SAYS_NOTHING
 
 
 @_compiled

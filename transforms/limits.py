@@ -34,14 +34,14 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.words import LEVELS
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.system_names import is_system_topic
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, date_of
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
 #: An answer speaks for later snapshots that did not ask again, so long.
 ANSWER_VALID_MS = DAY_MS
 
-#: Pulsar's own defaults, for a broker whose configuration was not readable.
-_DEFAULT_READ_BATCH_ENTRIES = 100
+#: Pulsar's own default, for a broker whose configuration was not readable. That of the read batch is 100 or 500, by version.
 _DEFAULT_READ_SIZE_BYTES = 5 * 1024 * 1024
 
 _MSG, _BYTES = "dispatchThrottlingRateInMsg", "dispatchThrottlingRateInByte"
@@ -111,7 +111,8 @@ def effective_limits(
     Returns
     -------
     list of dict
-        In the order of snapshot, key and level. ``observed_ms`` is the time of a snapshot's last answer.
+        In the order of snapshot, key and level. ``observed_ms`` is the time of a snapshot's last answer, ``answered_ms``
+        that of the oldest answer that the level rests on.
 
     Notes
     -----
@@ -241,16 +242,6 @@ class _Key:
     def physical_topic(self) -> str:
         return self.topic if self.partition < 0 else f"{self.topic}-partition-{self.partition}"
 
-    @property
-    def is_system(self) -> bool:
-        name = self.topic.rsplit("/", 1)[-1]
-        return (
-            name.startswith("__")
-            or name.endswith("__transaction_pending_ack")
-            or name == "healthcheck"
-            or self.namespace == "pulsar/system"
-        )
-
 
 @dataclass(frozen=True)
 class _Record:
@@ -306,6 +297,8 @@ class _Known:
     observed_ms: int = 0
     cluster: str = ""
     answers: dict[tuple[str, str], tuple[int, Any]] = field(default_factory=dict)
+    #: Time of the oldest answer that was looked at since it was last set.
+    oldest_ms: int = 0
 
     def take(self, answer: Mapping) -> None:
         body = answer["body"]
@@ -314,14 +307,20 @@ class _Known:
         self.cluster = answer["cluster"]
 
     def asked(self, scope: str, key: str) -> bool:
-        found = self.answers.get((scope, key))
-        return found is not None and found[0] >= self.observed_ms - ANSWER_VALID_MS
+        if not self._holds(scope, key):
+            return False
+        self.oldest_ms = min(self.oldest_ms, self.answers[(scope, key)][0])
+        return True
 
     def answer(self, scope: str, key: str) -> Any:
         return self.answers[(scope, key)][1] if self.asked(scope, key) else None
 
     def keys(self, scope: str) -> list[str]:
-        return sorted(key for asked, key in self.answers if asked == scope and self.asked(scope, key))
+        return sorted(key for asked, key in self.answers if asked == scope and self._holds(scope, key))
+
+    def _holds(self, scope: str, key: str) -> bool:
+        found = self.answers.get((scope, key))
+        return found is not None and found[0] >= self.observed_ms - ANSWER_VALID_MS
 
     # -- whom it concerns -----------------------------------------------------------------
 
@@ -354,17 +353,26 @@ class _Known:
         if nearest is not None and nearest[1]:
             return nearest[1]
         # With one broker there is nothing to look up.
-        brokers = self.keys("broker_configuration_runtime")
-        return brokers[0] if len(brokers) == 1 else None
+        return self._only_broker()
+
+    def _only_broker(self) -> str | None:
+        """The broker whose configuration was read where the cluster has no other; several may be there of which one answered."""
+        read = self.keys("broker_configuration_runtime")
+        named = {name for key in self.keys("brokers") for name in self.answers[("brokers", key)][1] or ()}
+        return read[0] if len(read) == 1 and len(named) <= 1 else None
 
     # -- levels -----------------------------------------------------------------------------
 
     def rows_of(self, key: _Key) -> list[dict[str, Any]]:
+        self.oldest_ms = self.observed_ms
         owner = self.owner(key)
         runtime = self._runtime(owner)
         facts = runtime or {}
+        of_all_levels_ms = self.oldest_ms
+        batch = facts.get("dispatcherMaxReadBatchSize")
         rows = []
         for level in LEVELS:
+            self.oldest_ms = of_all_levels_ms
             found = self._level(level, key, owner, runtime)
             if found is None:
                 continue
@@ -385,13 +393,12 @@ class _Known:
                     else "messages",
                     "relative_to_publish": record.relative,
                     "exempt_caught_up": _false(facts.get("dispatchThrottlingOnNonBacklogConsumerEnabled")),
-                    "read_batch_entries": int(
-                        facts.get("dispatcherMaxReadBatchSize", _DEFAULT_READ_BATCH_ENTRIES)
-                    ),
+                    "read_batch_entries": None if batch is None else int(batch),
                     "read_size_bytes": int(facts.get("dispatcherMaxReadSizeBytes", _DEFAULT_READ_SIZE_BYTES)),
                     "broker": owner,
                     "set_by": set_by,
                     "observed_ms": self.observed_ms,
+                    "answered_ms": self.oldest_ms,
                     "date": date_of(self.observed_ms),
                 }
             )
@@ -420,7 +427,7 @@ class _Known:
                     yield "subscription_policy", self._policy("subscription_dispatch_rate", own)
                 yield "topic_policy", self._policy(scope, key.topic)
                 yield "global_topic_policy", self._policy(f"global_{scope}", key.topic)
-            if not key.is_system:
+            if not is_system_topic(key.topic):
                 yield "namespace_policy", self._namespace(level, key.namespace, runtime)
         yield self._broker(level, owner, runtime)
 
@@ -441,6 +448,8 @@ class _Known:
             return _Record()
         # The records are kept per Pulsar cluster, whose name is the broker's and need not be the scrape's label.
         local = (runtime or {}).get("clusterName")
+        if local is None and len(names := self._cluster_names()) == 1:
+            (local,) = names
         if local is None:
             clusters = policies.get("replication_clusters") or []
             if len(clusters) != 1:
@@ -467,7 +476,14 @@ class _Known:
         if owner in brokers:
             return self.answer("broker_configuration_runtime", owner)
         # The owner may be named by another address than the one that was asked; with one broker it is that one.
-        return self.answer("broker_configuration_runtime", brokers[0]) if len(brokers) == 1 else None
+        only = self._only_broker()
+        return None if only is None else self.answer("broker_configuration_runtime", only)
+
+    def _cluster_names(self) -> set[str]:
+        """What the brokers that answered call their cluster: one name, unless the admin API is of several clusters."""
+        scope = "broker_configuration_runtime"
+        found = {(self.answers[(scope, key)][1] or {}).get("clusterName") for key in self.keys(scope)}
+        return found - {None, ""}
 
 
 def _true(value: object) -> bool:

@@ -16,19 +16,21 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
-from throttlescope.ingest.contracts.results import RULE_COLUMNS
+from throttlescope.ingest.contracts.results import RULE_COLUMNS, STATS_COLUMNS
 from throttlescope.ingest.contracts.words import LEVELS, UNITS
 from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.lake.parquet import dataset, read_parquet, told_as_store
 from throttlescope.ingest.selector import EQUAL, Matcher, Selector, metric_selector, parse_selector
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.transforms import deltas
-from throttlescope.transforms.as_of import limits_over_time, stats_over_time
+from throttlescope.transforms.as_of import Timeline, limits_over_time, stats_over_time
 from throttlescope.transforms.promql.evaluate import evaluate_all
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps
 from throttlescope.transforms.promql.source import SampleSource, Series
+from throttlescope.transforms.read_once import ReadOnce, overlap, read_twice
 from throttlescope.transforms.rules import column_rules
+from throttlescope.transforms.stats_samples import stats_in_minutes
 
 BACKLOG = "pulsar_subscription_back_log"
 _OF_SUBSCRIPTION = '{subscription!="", consumer_name="", consumer_id=""}'
@@ -58,10 +60,13 @@ _PERMITS = metric_selector("pulsar_consumer_available_permits")
 _CELLS = 150_000
 
 _SIGNALS = TABLES["signals"].loose_schema
-_TOGETHER = tuple(f"rho_broker_{unit}" for unit in UNITS)
+_TOGETHER = (*(f"rho_broker_{unit}" for unit in UNITS), "broker_read_share")
 
-#: What a task hands back: the columns of ``signals`` but the use of broker limits, and what each row adds to that use
-#: per second (messages, or entries where limits count entries; and bytes).
+#: managedLedgerCursorBackloggedThreshold: with so many entries or fewer a subscription counts as caught up.
+_CAUGHT_UP_ENTRIES = 1000
+
+#: What a task hands back: the columns of ``signals`` but those of all that a broker serves, and what each row adds to the use
+#: of its limit per second (messages, or entries where limits count entries; and bytes).
 SCHEMA = pa.schema(
     [
         *(field for field in _SIGNALS if field.name not in _TOGETHER),
@@ -143,8 +148,28 @@ def minute_rows(
 
     Notes
     -----
-    A subscription partition is there in a minute when its backlog was scraped in it, or is current at its end.
+    A subscription partition is there in a minute when its backlog was scraped in it, or is current at its end. Of a broker
+    that is scraped twice one target is read.
     """
+    if not overlap(source.select(_BACKLOG_SAMPLES, start_ms - deltas.LONGEST_GAP_MS, end_ms)):
+        return _minute_rows(source, limits, stats, start_ms, end_ms, newest_ms)
+    found = []
+    for hour_ms in range(start_ms, end_ms, BLOCK_MS):
+        span = hour_ms - deltas.LONGEST_GAP_MS, min(hour_ms + BLOCK_MS, end_ms)
+        twice = read_twice(source, source.select(_BACKLOG_SAMPLES, *span), *span)
+        once = source if twice is None else ReadOnce(source, twice)
+        found.append(_minute_rows(once, limits, stats, hour_ms, span[1], newest_ms))
+    return pa.concat_tables(found)
+
+
+def _minute_rows(
+    source: SampleSource,
+    limits: pa.Table,
+    stats: pa.Table,
+    start_ms: int,
+    end_ms: int,
+    newest_ms: Mapping[str, int],
+) -> pa.Table:
     minutes = deltas.Minutes(start_ms, (end_ms - start_ms) // MINUTE_MS)
     steps = Steps(start_ms + MINUTE_MS, end_ms, MINUTE_MS)
     matrices = dict(
@@ -167,7 +192,11 @@ def minute_rows(
     columns: dict[str, np.ndarray] = {name: _placed(matrix, keys) for name, matrix in matrices.items()}
     columns |= _counter_columns(counted, keys, minutes)
     columns |= _scrape_columns(counted, keys, minutes, seen, samples_seen)
-    columns |= _uses(columns, keys)
+    ends_ms = minutes.starts_ms + MINUTE_MS
+    known_limits, known_stats = limits_over_time(limits, keys), stats_over_time(stats, keys)
+    limit_rows = known_limits.rows_at(ends_ms)
+    columns |= _uses(columns, keys, _exempt(known_limits, limit_rows, columns["backlog_ready_entries"]))
+    columns |= stats_in_minutes(stats, keys, minutes, newest_ms, columns["consumers"])
     newest = np.array([newest_ms.get(key[0], 0) for key in keys], np.int64)
     there = ~np.isnan(columns["backlog_entries"]) | (samples_seen > 0)
     there &= minutes.starts_ms[np.newaxis, :] <= newest[:, np.newaxis]
@@ -176,15 +205,10 @@ def minute_rows(
     brokers, changed = _serving(counted, minutes, seen)
     rows["broker"], rows["broker_changed"] = brokers[row_key, row_minute], changed[row_key, row_minute]
     rows["minute_ms"] = minutes.starts_ms[row_minute]
-    ends_ms = minutes.starts_ms + MINUTE_MS
-    as_known = {
-        "limits": limits_over_time(limits, keys),
-        "stats": stats_over_time(stats, keys),
-    }
-    found = {
-        name: known.taken(known.rows_at(ends_ms)[row_key, row_minute]) for name, known in as_known.items()
-    }
-    rows |= _held_against(rows, found["limits"], found["stats"])
+    limits_then = known_limits.taken(limit_rows[row_key, row_minute])
+    stats_then = known_stats.taken(known_stats.rows_at(ends_ms)[row_key, row_minute])
+    rows |= _held_against(rows, limits_then, stats_then)
+    rows |= {name: pa.nulls(len(row_key)) for name in STATS_COLUMNS if name not in rows}
     return _table(rows, keys, row_key)
 
 
@@ -226,6 +250,8 @@ class _Counted:
 def _counter_columns(counted: _Counted, keys: list[tuple], minutes: deltas.Minutes) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {}
     restarts = np.zeros((len(keys), minutes.count), np.int64)
+    # The six are counted by one dispatcher and scraped together: where one says less, another tells.
+    events_span_ms = np.full(restarts.shape, np.nan)
     for name, selector in _COUNTERS.items():
         found = counted.deltas(selector, keys, SUBSCRIPTION_KEY_NAMES)
         columns[name] = found.delta
@@ -233,21 +259,21 @@ def _counter_columns(counted: _Counted, keys: list[tuple], minutes: deltas.Minut
         if "_events_" in name:
             with np.errstate(invalid="ignore"):
                 columns[_duty_name(name)] = found.intervals_with_events / found.intervals
+            events_span_ms = np.fmin(events_span_ms, found.spans_ms)
         if name == "out_msg_delta":
-            columns["delta_span_ms"] = np.where(
-                found.intervals > 0, found.span_end_ms - found.span_start_ms, np.nan
-            )
+            columns["delta_span_ms"] = found.spans_ms
         elif name == "out_bytes_delta":
-            columns["bytes_span_ms"] = np.where(
-                found.intervals > 0, found.span_end_ms - found.span_start_ms, np.nan
-            )
+            columns["bytes_span_ms"] = found.spans_ms
     topics = sorted({key[: len(TOPIC_KEY_NAMES)] for key in keys})
     index = {topic: n for n, topic in enumerate(topics)}
     topic_of = np.array([index[key[: len(TOPIC_KEY_NAMES)]] for key in keys], np.int64)
     for name, selector in _TOPIC_COUNTERS.items():
         found = counted.deltas(selector, topics, TOPIC_KEY_NAMES)
         columns[name] = found.delta[topic_of]
+        if name == "in_msg_delta":
+            columns["in_span_ms"] = found.spans_ms[topic_of]
         restarts += found.restarts[topic_of]
+    columns["events_span_ms"] = events_span_ms
     columns["counter_resets"] = restarts
     return columns
 
@@ -272,6 +298,7 @@ def _scrape_columns(
     with np.errstate(invalid="ignore"):
         exhausted = deltas.samples_at_or_below_zero(permits, minutes) / deltas.samples_seen(permits, minutes)
     return {
+        "brokers_serving": deltas.instances_seen(seen, minutes, samples_seen),
         "permits_exhausted_share": exhausted,
         "coverage_share": np.minimum(1.0, coverage),
         "scrape_interval_ms": np.where(known, interval_ms, np.nan),
@@ -289,20 +316,34 @@ def _serving(
     return names[serving[:, 1:]], changed
 
 
-def _uses(columns: Mapping[str, np.ndarray], keys: list[tuple]) -> dict[str, np.ndarray]:
-    """What a subscription takes per second over the span that was measured, and all subscriptions of its topic partition."""
-    out = {}
+def _exempt(limits: Timeline, limit_rows: np.ndarray, ready_entries: np.ndarray) -> np.ndarray:
+    """Whether no limiter counts what a subscription takes: it is caught up, and the broker exempts those (keys x minutes)."""
+    flags = _flags(limits.facts["exempt_caught_up"])
+    if not flags.any():
+        return np.zeros(limit_rows.shape, np.bool_)
+    return flags[limit_rows] & (limit_rows >= 0) & (ready_entries <= _CAUGHT_UP_ENTRIES)
+
+
+def _uses(columns: Mapping[str, np.ndarray], keys: list[tuple], exempt: np.ndarray) -> dict[str, np.ndarray]:
+    """What a subscription takes of limits per second over the span that was measured, and all subscriptions of its topic partition."""
+    out = {"exempt": exempt}
     topics: dict[tuple, list[int]] = {}
     for n, key in enumerate(keys):
         topics.setdefault(key[: len(TOPIC_KEY_NAMES)], []).append(n)
+    read = ~np.isnan(columns["backlog_entries"])
     for unit, span in (("msg", "delta_span_ms"), ("bytes", "bytes_span_ms")):
-        use = columns[f"out_{unit}_delta"] / (columns[span] / 1000.0)
+        use = np.where(exempt, 0.0, columns[f"out_{unit}_delta"] / (columns[span] / 1000.0))
         together = np.empty_like(use)
         for rows in topics.values():
             known = ~np.isnan(use[rows])
             total = np.where(known, use[rows], 0.0).sum(axis=0)
-            together[rows] = np.where(known.any(axis=0), total, np.nan)
+            # Part of a sum would say that the limit has room.
+            whole = known.any(axis=0) & (known | ~read[rows]).all(axis=0)
+            together[rows] = np.where(whole, total, np.nan)
         out[f"use_{unit}_per_s"], out[f"topic_use_{unit}_per_s"] = use, together
+    out["topic_subscriptions_read"] = np.empty(read.shape)
+    for rows in topics.values():
+        out["topic_subscriptions_read"][rows] = read[rows].sum(axis=0)
     return out
 
 
@@ -320,9 +361,9 @@ def _held_against(
     observed_ms, changed_ms = _numbers(limits["observed_ms"]), _numbers(limits["last_change_ms"])
     end_ms = rows["minute_ms"] + MINUTE_MS
     out["limits_observed"] = ~np.isnan(observed_ms)
-    out["limits_observed_ms"] = limits["observed_ms"]
+    out["limits_observed_ms"] = limits["answered_ms"]
     with np.errstate(invalid="ignore", divide="ignore"):
-        out["limit_observed_later"] = observed_ms > end_ms
+        out["limit_observed_later"] = (observed_ms > end_ms) & _flags(limits["is_new"])
         out["limits_changed"] = (changed_ms > rows["minute_ms"]) & (changed_ms <= end_ms)
         published_per_written = rows["in_msg_rate_5m"] / rows["write_entry_rate"]
         measured = _numbers(stats["messages_per_entry"])
@@ -344,7 +385,17 @@ def _held_against(
     for (level, unit), per_s in uses.items():
         limit_per_s = _numbers(limits[f"limit_{level}_{unit}"]) / _numbers(limits[f"limit_{level}_period_s"])
         # A relative limit moves with a publish rate that the broker does not tell.
-        out[f"rho_{level}_{unit}"] = np.where(_flags(relative[level]), np.nan, per_s / limit_per_s)
+        # Nor is there a use of its own limit that means anything while a subscription is exempt from it.
+        open_ = _flags(relative[level]) | (rows["exempt"] if level == "subscription" else False)
+        out[f"rho_{level}_{unit}"] = np.where(open_, np.nan, per_s / limit_per_s)
+    has_topic_limit = np.logical_or.reduce(
+        [limits[f"limit_topic_{unit}"].is_valid().to_numpy() for unit in UNITS]
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        read_share = np.minimum(
+            1.0, rows["topic_subscriptions_read"] / _numbers(limits["topic_subscriptions"])
+        )
+    out["topic_read_share"] = np.where(has_topic_limit, read_share, np.nan)
     for unit in UNITS:
         out[f"use_{unit}_per_s"] = uses["subscription", unit]
     return out

@@ -265,7 +265,7 @@ def with_broker_use(minutes: DataFrame) -> DataFrame:
         .orderBy(*SUBSCRIPTION_KEY_NAMES[1:])
         .rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     )
-    rho = {
+    made = {
         f"rho_broker_{unit}": F.when(
             F.col("broker").isNotNull(),
             F.sum(f"use_{unit}_per_s").over(on_broker)
@@ -273,7 +273,20 @@ def with_broker_use(minutes: DataFrame) -> DataFrame:
         )
         for unit in UNITS
     }
+    dispatched_per_s = F.when(
+        F.col("delta_span_ms") > 0, F.col("out_msg_delta") / (F.col("delta_span_ms") / F.lit(1000.0))
+    )
+    by_itself = F.col("broker_out_msg_rate")
+    share = F.sum(dispatched_per_s).over(on_broker) / F.when(by_itself != 0, by_itself)
+    is_limited = F.col("broker").isNotNull() & F.greatest(
+        *(F.col(f"limit_broker_{unit}").isNotNull() for unit in UNITS)
+    )
+    # A broker that says nothing was dispatched leaves nothing out.
+    made["broker_read_share"] = F.when(
+        is_limited,
+        F.when(by_itself == 0, F.lit(1.0)).otherwise(F.when(share > 1, F.lit(1.0)).otherwise(share)),
+    )
     fields = from_arrow_schema(TABLES["signals"].loose_schema)
     return minutes.select(
-        *(rho[field.name].alias(field.name) if field.name in rho else F.col(field.name) for field in fields)
+        *(made[field.name].alias(field.name) if field.name in made else F.col(field.name) for field in fields)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import orjson
@@ -48,8 +48,8 @@ class Reply:
     infos: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, data: object, *, truncated: bool = False) -> Reply:
-        return cls((orjson.dumps(data),), (TRUNCATED,) if truncated else ())
+    def of(cls, data: object) -> Reply:
+        return cls((orjson.dumps(data),))
 
 
 class Endpoints:
@@ -148,14 +148,15 @@ class Endpoints:
     def labels(self, parameters: Parameters) -> Reply:
         """Label names."""
         limit, *bounds = parameters.limit(), parameters.bound_ms("start"), parameters.bound_ms("end")
-        names = self._queries.catalogue().label_names(parameters.selectors(), *bounds)
-        return _limited(names, limit)
+        catalogue, selectors = self._queries.catalogue(), parameters.selectors()
+        return _limited(catalogue.label_names(selectors, *bounds), limit, catalogue.warnings(selectors))
 
     def label_values(self, parameters: Parameters, name: str) -> Reply:
         """Values of one label."""
         limit, *bounds = parameters.limit(), parameters.bound_ms("start"), parameters.bound_ms("end")
-        values = self._queries.catalogue().label_values(name, parameters.selectors(), *bounds)
-        return _limited(values, limit)
+        catalogue, selectors = self._queries.catalogue(), parameters.selectors()
+        values = catalogue.label_values(name, selectors, *bounds)
+        return _limited(values, limit, catalogue.warnings(selectors))
 
     def series(self, parameters: Parameters) -> Reply:
         """Label sets."""
@@ -166,10 +167,12 @@ class Endpoints:
             selectors = parameters.selectors()
         except ApiError as error:
             raise bad_parameter("match[]", error.text) from None
-        found = self._queries.catalogue().series(selectors, *bounds)
+        catalogue = self._queries.catalogue()
+        found = catalogue.series(selectors, *bounds)
         shown = found[:limit] if limit else found
         data = b"[" + b",".join(label_json(labels) for labels in shown) + b"]"
-        return Reply((data,), (TRUNCATED,) if len(shown) < len(found) else ())
+        warnings = (*catalogue.warnings(selectors), *((TRUNCATED,) if len(shown) < len(found) else ()))
+        return Reply((data,), warnings)
 
     def metadata(self, parameters: Parameters) -> Reply:
         """Type, help and unit of the lake's metrics."""
@@ -199,8 +202,11 @@ def _within(time_ns: int, name: str) -> int:
     return int(abs(time_ns) // 1_000_000) * (1 if time_ns >= 0 else -1)
 
 
-def _limited(found: list[str], limit: int) -> Reply:
-    return Reply.of(found[:limit] if limit else found, truncated=bool(limit) and len(found) > limit)
+def _limited(found: list[str], limit: int, warnings: Sequence[str]) -> Reply:
+    """Some texts, ``limit`` of them at most where it is not 0."""
+    truncated = bool(limit) and len(found) > limit
+    data = orjson.dumps(found[:limit] if limit else found)
+    return Reply((data,), (*warnings, *((TRUNCATED,) if truncated else ())))
 
 
 def _notes(answer: Answer, truncated: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""``throttlescope demo``: the shipped recordings, from samples to the web app."""
+"""``throttlescope demo``: a recorded cluster and a synthetic history, from samples to the web app."""
 
 from __future__ import annotations
 
@@ -33,21 +33,25 @@ def demo(
 ) -> None:
     """Show it on recordings of a real broker: no cluster, no Prometheus and no configuration needed.
 
-    Ingests the recordings that are installed with the package, builds signals and verdicts on local Spark, then
+    Ingests the recordings of the demo, builds signals and verdicts on local Spark, then
     episodes, forecasts and anomalies, prints a line per subscription, then serves the web app on this machine. A second time changes nothing.
+    What needs weeks of history is shown on the cluster synthetic-history, which the simulator made: nothing of it was measured.
     """
     import time
 
     from throttlescope.app.cli.serve import serve_in_place
     from throttlescope.app.config import load_settings
     from throttlescope.app.pipeline import Request, run_pipeline
+    from throttlescope.app.render_progress import Progress
     from throttlescope.app.render_verdicts import print_summary
+    from throttlescope.app.spark import start_spark
+    from throttlescope.app.synthetic_history import CLUSTER, STEPS, bring_history
     from throttlescope.app.verdict_rows import VerdictFilter, read_summary
     from throttlescope.ingest.errors import InputError
     from throttlescope.ingest.lake import Lake
-    from throttlescope.ingest.sources.recording import list_shipped
+    from throttlescope.ingest.sources.recording import list_demo
 
-    names = tuple(list_shipped())
+    names = tuple(list_demo())
     if not names:
         raise InputError(
             "No recording is installed", fix="install the package again, or make lab to record some"
@@ -55,12 +59,16 @@ def demo(
     # No configuration is read: a demo is the same on every machine.
     settings = load_settings(None, {"lake": lake or _DEFAULT_LAKE})
     result = run_pipeline(Request("demo", settings, None, None, names, debug=debug), quiet=quiet)
+    session = start_spark(settings, debug=debug)
+    bring_history(session, Lake(settings.lake.absolute()), settings, Progress(STEPS, quiet=quiet))
     print_summary(
         read_summary(Lake(settings.lake), VerdictFilter()),
         settings.objectives,
         now_ms=int(time.time() * 1000),
     )
-    print(f"These are {len(result.clusters)} recordings of a real broker, each a cluster of its own name.")
+    print(
+        f"Recorded on real brokers: {', '.join(result.clusters)}. Made by the simulator, for what needs weeks: {CLUSTER}."
+    )
     if serve:
         serve_in_place(settings.lake, port=port)
     print(f"Next: throttlescope serve --lake {settings.lake}")

@@ -16,6 +16,7 @@ from throttlescope.app.following.held import Held
 from throttlescope.app.following.limits import LimitsWatch
 from throttlescope.app.following.lookback import load_hour
 from throttlescope.app.following.signals import HourlySignals
+from throttlescope.app.following.stats import StatsWatch
 from throttlescope.app.following.storing import store_refused, store_samples
 from throttlescope.app.following.tail import Tail
 from throttlescope.app.following.verdicts import judge_changed
@@ -34,6 +35,9 @@ LIMITS_WAIT_S = 60.0
 #: What holds everything now, episodes and forecasts take no more than this share of the time, each.
 _BESIDE_SHARE = 0.1
 _FORECAST_MS = 15 * MINUTE_MS
+#: Stats are sampled for minutes that ended no longer ago, and for topics that had a backlog since then.
+_FRESH_MS = 2 * MINUTE_MS
+_PERMITS = "pulsar_consumer_available_permits"
 
 
 @dataclass
@@ -107,10 +111,11 @@ class Follower:
         self.first_ms = self.read_ms = self.open_ms = first_ms
         self.held = Held()
         self.tail = Tail(source.prometheus, source.selectors, self.held, first_ms, stopping)
-        self.signals = HourlySignals(lake, self.held, run_id)
-        self.limits = None
+        self.limits = self.stats = None
         if source.admin is not None:
             self.limits = LimitsWatch(lake, source.admin, run_id, say, now_ms)
+            self.stats = StatsWatch(lake, source.admin, run_id, say)
+        self.signals = HourlySignals(lake, self.held, run_id, self.stats)
         self.totals = {"cycles": 0, "samples_written": 0, "rows_quarantined": 0, "verdicts": 0}
         self._now_ms, self._stopping = now_ms, stopping
         self._stored_ms = first_ms
@@ -178,6 +183,8 @@ class Follower:
     def store(self) -> int:
         """Commit the samples that are held of hours that are not closed."""
         written = 0
+        if self.stats is not None:
+            self.stats.store()
         if self.read_ms > self.open_ms:
             written = store_samples(self.lake, self.held, self.tail, self.open_ms, self.read_ms, self.run_id)
         self._stored_ms = self.read_ms
@@ -213,6 +220,9 @@ class Follower:
             # The first verdicts wait a while for the limits, later ones take those that are known.
             self.limits.look(cluster, topics, wait_s=0.0 if self._limits_looked else LIMITS_WAIT_S)
             self._limits_looked = True
+            # What is asked now says nothing of minutes that are long over.
+            if now_ms - until_ms <= _FRESH_MS and not self.held.of_metric(_PERMITS):
+                self.stats.look(cluster, self.held.topics_with_backlog(cluster, until_ms - _FRESH_MS))
 
     def _make_signals(self) -> None:
         """Make the open hours anew that anything was read of."""

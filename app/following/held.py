@@ -11,6 +11,7 @@ from throttlescope.ingest.blocks import BlockBuffer
 from throttlescope.ingest.selector import Selector
 from throttlescope.ingest.series import DecodedSeries, Meter, SampleBatch, batch_of
 from throttlescope.ingest.sources.pulsar_admin import Topic
+from throttlescope.ingest.system_names import is_system_topic
 from throttlescope.transforms.minutes import BACKLOG
 from throttlescope.transforms.promql.source import SampleSource, Series
 
@@ -102,8 +103,8 @@ class Held(SampleSource):
         partitions: dict[str, set[int]] = {}
         for one in self.of_metric(BACKLOG):
             name = one.labels["topic"]
-            own = name.rsplit("/", 1)[-1].startswith("__")
-            if one.labels["cluster"] != cluster or own or not name.startswith("persistent://"):
+            of_interest = name.startswith("persistent://") and not is_system_topic(name)
+            if one.labels["cluster"] != cluster or not of_interest:
                 continue
             values = one.values[np.searchsorted(one.timestamps_ms, since_ms) :]
             if (values > 0).any():

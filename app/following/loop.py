@@ -133,6 +133,7 @@ def _follow(
         wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
     if follower.limits is not None:
         follower.limits.end(_LAST_ROUND_S)
+        follower.stats.end(_LAST_ROUND_S)
     follower.store()
     follower.tell_latest()
     kept(follower)

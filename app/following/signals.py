@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.following.held import Held
+from throttlescope.app.following.stats import StatsWatch
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import Lake, read_files
@@ -40,8 +41,8 @@ class HourlySignals:
         What was committed and not judged yet; whoever judges it empties it. It outlives a cycle that broke off.
     """
 
-    def __init__(self, lake: Lake, held: Held, run_id: str) -> None:
-        self.lake, self.held, self.run_id = lake, held, run_id
+    def __init__(self, lake: Lake, held: Held, run_id: str, sampled: StatsWatch | None = None) -> None:
+        self.lake, self.held, self.run_id, self.sampled = lake, held, run_id, sampled
         self.changed: Changed = {}
         self._hours: dict[int, pa.Table] = {}
         self._known: dict[str, tuple[tuple, pa.Table]] = {}
@@ -94,6 +95,8 @@ class HourlySignals:
 
     def _made(self, hour_ms: int, newest_ms: dict[str, int]) -> pa.Table:
         limits, stats = (self._facts(table, hour_ms) for table in ("limits", "topic_stats"))
+        if self.sampled is not None:
+            stats = pa.concat_tables([stats, self.sampled.rows().cast(stats.schema)])
         made = minute_rows(self.held, limits, stats, hour_ms, hour_ms + BLOCK_MS, newest_ms)
         return signals_of(made).cast(_SCHEMA)
 

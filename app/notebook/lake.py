@@ -12,6 +12,7 @@ from throttlescope.app.notebook.tables import frame, named
 from throttlescope.app.notebook.times import Moment, range_ms
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -136,7 +137,7 @@ class OpenLake:
         Parameters
         ----------
         own_topics : bool
-            With healthy subscriptions of Pulsar's own topics (``__change_events`` and the like).
+            With healthy subscriptions of Pulsar's own (``__change_events``, ``__compaction`` and the like).
 
         Returns
         -------
@@ -147,7 +148,9 @@ class OpenLake:
 
         found = self._latest(cluster)
         if not own_topics:
-            own = F.element_at(F.split("topic", "/"), -1).startswith("__")
+            own = F.col("topic").rlike(f"^({SYSTEM_TOPIC})$") | F.col("subscription").rlike(
+                f"^({SYSTEM_SUBSCRIPTION})$"
+            )
             was_healthy = F.coalesce("main_cause", F.lit("healthy")) == "healthy"
             found = found.where(~(own & was_healthy & (F.col("cause") == "healthy")))
         harmless = F.coalesce("main_cause", "cause") == "healthy"

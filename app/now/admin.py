@@ -24,6 +24,8 @@ from throttlescope.transforms.limits import effective_limits
 
 #: Calls per second where the configuration says nothing: one topic takes 20 to 100 calls, once.
 CALLS_PER_S = 50.0
+#: Permits swing many times a second: stats of partitions with a backlog are asked for so often more, within so long.
+SAMPLES, PAUSE_S, SAMPLE_CALLS, SAMPLE_S = 4, 0.25, 40, 3.0
 #: Up to so many brokers are all asked for their configuration, two calls each.
 FEW_BROKERS = 4
 _BROKERS = "/admin/v2/brokers"
@@ -112,7 +114,7 @@ class HurriedAdmin(PulsarAdmin):
 
 
 def ask_topic(admin: HurriedAdmin, topic: str) -> SaidOfTopic:
-    """Ask everything that decides the limits of a topic's subscriptions, and who consumes them.
+    """Ask everything that decides the limits of a topic's subscriptions, and who consumes them; then stats a few times more.
 
     Raises
     ------
@@ -121,13 +123,35 @@ def ask_topic(admin: HurriedAdmin, topic: str) -> SaidOfTopic:
     """
     asked = Topic(topic)
     snapshot = admin.about(asked).collect("", [asked])
+    consumers = tuple(_consumers(admin.stats))
+    sampled = admin.sample(
+        "",
+        _with_backlog(snapshot.topic_stats),
+        rounds=SAMPLES,
+        pause_s=PAUSE_S,
+        max_calls=SAMPLE_CALLS,
+        within_s=SAMPLE_S,
+    )
+    # What is not answered any more, as the time was up, was answered once.
     return SaidOfTopic(
         snapshot.policies.to_pylist(),
-        snapshot.topic_stats,
-        tuple(_consumers(admin.stats)),
+        pa.concat_tables([snapshot.topic_stats, sampled.topic_stats]),
+        consumers,
         tuple(snapshot.failures),
-        snapshot.requests,
+        snapshot.requests + sampled.requests,
     )
+
+
+def _with_backlog(topic_stats: pa.Table) -> list[Topic]:
+    """Partitions of which a subscription has a backlog, the largest first."""
+    largest: dict[tuple[str, int], int] = {}
+    for row in topic_stats.select(["topic", "partition", "backlog_entries"]).to_pylist():
+        place = row["topic"], row["partition"]
+        largest[place] = max(row["backlog_entries"], largest.get(place, 0))
+    ordered = sorted(
+        (place for place, entries in largest.items() if entries > 0), key=lambda place: -largest[place]
+    )
+    return [Topic(topic, (partition,)) for topic, partition in ordered]
 
 
 def _consumers(answers: Sequence[tuple[str, str]]) -> list[ConsumerStats]:

@@ -212,15 +212,18 @@ def _alarms(options: ExportOptions) -> list[Alerting]:
                 _SOME_TIME_MS,
             )
         )  # fmt: skip
-    hits = f"sum by (cluster, namespace, topic, partition) (increase(pulsar_publish_rate_limit_times[{options.window}]))"
+    # The broker sets it to 0 every 60 s: the largest value is the worst minute, and an increase would mean nothing.
+    pauses = f"max by (cluster, namespace, topic, partition) (max_over_time(pulsar_publish_rate_limit_times[{options.window}]))"
     found.append(
         _alert(
-            options, PUBLISH_THROTTLED, f"{in_our_shape('sum', TOPIC, hits, options)} > 0",
+            options, PUBLISH_THROTTLED, f"{in_our_shape('max', TOPIC, pauses, options)} > 0",
             {"severity": "info", "action": "look"},
             w.annotations(
-                f"Producers of {w.TOPIC_WORDS} are held back by a publish limit",
-                f"The publish limit was hit {w.COUNT} times in {options.window}. What is not published is in no backlog.",
-                "Decide whether the publish rate of this topic or namespace is meant to hold its producers.",
+                f"Producers of {w.TOPIC_WORDS} are throttled by the broker",
+                f"The broker paused the connections of its producers up to {w.COUNT} times in a minute of the last {options.window}, as "
+                "it does when a publish limit is exceeded. A pause counts for every topic that has a producer on the connection. "
+                "What is not published is in no backlog.",
+                "Check the publish limits of this topic, its namespace and the broker, and of topics whose producers share a client with it.",
                 w.topic_link(options),
             ),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from throttlescope.app.rules_export.labels import KEY, in_our_shape
 from throttlescope.app.rules_export.options import ExportOptions, duration_text
 from throttlescope.app.rules_export.rules import Recording
+from throttlescope.ingest.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.rules.load import PREFIX, column_rules
 
@@ -22,7 +23,7 @@ _GAUGES = (
     "write_entry_rate",
 )
 #: Pulsar keeps topics and subscriptions of its own, such as the compaction's, whose backlogs are meant to be.
-_NOT_PULSARS_OWN = 'topic!~".*/__[^/]*", subscription!~"__.*"'
+_NOT_PULSARS_OWN = f'topic!~"{SYSTEM_TOPIC}", subscription!~"{SYSTEM_SUBSCRIPTION}"'
 _RATES = ("in_msg_rate_5m", "in_bytes_rate_5m", "out_msg_rate_5m", "out_bytes_rate_5m")
 
 
@@ -47,11 +48,18 @@ def backlog_rules(options: ExportOptions) -> list[Recording]:
     window_s = options.window_ms // 1000
     ready, published = f"{PREFIX}backlog_ready_entries{{{_NOT_PULSARS_OWN}}}", f"{PREFIX}write_entry_rate"
     growth = named("backlog_growth_entries_5m", options)
-    batch = _n(t.READ_BATCH_ENTRIES)
+    batch, least = _n(t.READ_BATCH_ENTRIES), _n(t.LEAST_ENTRIES)
+    per_entry = f"last_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}])"
+    read = f"{PREFIX}read_entries"
     return [
         Recording(
             f"{PREFIX}messages_per_entry",
             f"{named('in_msg_rate_5m', options)} / ({published} > 0) > 0",
+        ),
+        Recording(
+            read,
+            f"clamp({batch} / {per_entry}, {least}, {batch})\n  or\n{batch} + 0 * {ready}",
+            why="What one read clears is no backlog; its messages are counted where entries are batches.",
         ),
         Recording(
             f"{PREFIX}undelivered_entries",
@@ -63,16 +71,15 @@ def backlog_rules(options: ExportOptions) -> list[Recording]:
         ),
         Recording(
             f"{PREFIX}backlog_held_entries",
-            f"{PREFIX}undelivered_entries\n  >\n"
-            f"(clamp_min({_n(t.HELD_S)} * {published}, {batch}) or {batch} + 0 * {PREFIX}undelivered_entries)",
+            f"{PREFIX}undelivered_entries\n  >\n({_n(t.HELD_S)} * {published} > {read} or {read})",
             why="There only while more waits than one read clears, and than a few seconds of publishing.",
         ),
         Recording(growth, f"{ready} - {ready} offset {options.window}"),
         Recording(
             f"{PREFIX}backlog_growing_entries",
             f"{growth}\n  >=\n"
-            f"(clamp_min({_n(t.GROWTH_SHARE * window_s)} * {published}, {batch}) or {batch} + 0 * {growth})\n"
-            f"  and\n{ready} > {batch}",
+            f"({_n(t.GROWTH_SHARE * window_s)} * {published} > {read} or {read})\n"
+            f"  and\n{ready} > {read}",
         ),
         Recording(
             f"{PREFIX}backlog_gone_in_s",

@@ -17,7 +17,7 @@ import pandas as pd
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.causes import LEVEL_WORDS, SET_BY_WORDS, UNIT_WORDS
 from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES, READ_SIZE_BYTES
+from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
 
 
 @dataclass(frozen=True)
@@ -203,15 +203,15 @@ def events_prove(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:
     if unit == "bytes":
         planned = minutes["read_size_bytes"].astype(float).fillna(READ_SIZE_BYTES)
     else:
-        planned = minutes["read_batch_entries"].astype(float).fillna(READ_BATCH_ENTRIES)
+        planned = minutes["read_batch_entries"].astype(float).fillna(READ_BATCH_ENTRIES_5)
     return (limit >= planned).astype("boolean").mask(limit.isna())
 
 
 def planned_read(read_size_bytes: float | None, read_batch_entries: float | None, unit: str) -> int:
-    """What one read plans for, in entries or bytes; Pulsar's default where it was not read."""
+    """What one read plans for, in entries or bytes; the larger of Pulsar's defaults where it was not read."""
     if unit == "bytes":
         return _whole(read_size_bytes) or READ_SIZE_BYTES
-    return _whole(read_batch_entries) or READ_BATCH_ENTRIES
+    return _whole(read_batch_entries) or READ_BATCH_ENTRIES_5
 
 
 def _rate(minutes: pd.DataFrame, level: str, unit: str) -> pd.Series:

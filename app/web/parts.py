@@ -5,6 +5,7 @@ from __future__ import annotations
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from throttlescope.app.synthetic_history import CLUSTER as SYNTHETIC
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.causes import CAUSES, limiter_words
@@ -25,6 +26,16 @@ def cause_badge(word: str, limiter: str | None = None) -> html.Span:
         className="cause-badge",
         title=f"{cause.answer}{binds}",
     )
+
+
+def synthetic_badge(cluster: str) -> list:
+    """A badge where a cluster was made by the simulator; nothing for any other."""
+    if cluster != SYNTHETIC:
+        return []
+    badge = dmc.Badge(
+        "synthetic: made by the simulator", color="orange", variant="light", radius="sm", tt="none"
+    )
+    return [html.Span(badge, title="nothing of this cluster was measured", className="synthetic")]
 
 
 def hostile(text: str, className: str = "") -> html.Bdi:  # noqa: N803

@@ -13,6 +13,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 from dash.exceptions import PreventUpdate
 
+from throttlescope.app.synthetic_history import CLUSTER as SYNTHETIC
 from throttlescope.app.web import format as fmt
 from throttlescope.app.web import zone
 from throttlescope.app.web.address.paths import OVERVIEW_PATH
@@ -147,6 +148,10 @@ def freshness_line(freshness: Freshness) -> list:
                 dmc.Badge("demo: recordings", color="grape", variant="light", radius="sm", tt="none"),
                 title="times are those of the recordings",
             ),
+        )
+    if SYNTHETIC in freshness.clusters:
+        words.append(
+            html.Span(f"{SYNTHETIC} was made by the simulator: nothing of it was measured", className="quiet")
         )
     return words
 

@@ -117,7 +117,7 @@ class Fleet:
             "out_msg_delta": out, "out_bytes_delta": out * self.message_bytes[:, None], "expired_msg_delta": 0.0,
             "permits_exhausted_share": np.where(alone, np.nan, full.astype(float)),
             "coverage_share": np.where(rng.random(shape) < 0.01, 0.75, 1.0), "scrape_interval_ms": 15_000,
-            "delta_span_ms": 60_000, "counter_resets": 0, "limits_observed_ms": START_MS, "read_batch_entries": 100,
+            "delta_span_ms": 60_000, "in_span_ms": 60_000, "events_span_ms": 60_000, "counter_resets": 0, "limits_observed_ms": START_MS, "read_batch_entries": 100,
             "read_size_bytes": 5_242_880, "messages_per_entry": 1.0,
             "limit_subscription_msg": limit, "rho_subscription_msg": rho,
             "limit_subscription_period_s": np.where(np.isnan(limit), np.nan, 1.0),

@@ -78,9 +78,7 @@ def first_losses(folder: Path, set_: str, every_ms: int = EVERY_MS) -> list[Firs
 def all_first_losses() -> list[FirstLoss]:
     return [
         loss
-        for set_, root in SETS.items()
-        if root.is_dir()
-        for folder in sorted(root.iterdir())
-        if (folder / "recording.json").is_file()
+        for set_, found in SETS.items()
+        for folder in found.folders
         for loss in first_losses(folder, set_)
     ]

@@ -33,6 +33,31 @@ def summary(found: dict) -> str:
     return table(lines)
 
 
+def targets(found: dict, unseen: dict) -> str:
+    """What the held-out set says of the target: the one time that no calibration had seen it, and cross-validated since."""
+    validated = found["parts"]["kept aside"]
+    return table(
+        [
+            ("target: the Wilson interval contains 90 %, of at least 200 forecasts", "inside", "Wilson", "over recordings", "met"),
+            (
+                "held-out set, seen by no calibration",
+                share(unseen["inside"], unseen["decided"]), span(unseen["wilson"]), span(unseen["clustered"]),
+                "yes" if _contains(unseen["wilson"]) and unseen["decided"] >= 200 else "no",
+            ),
+            (
+                "held-out set, cross-validated after it entered the calibration",
+                share(validated["inside"], validated["decided"]), span(validated["wilson"]), span(validated["clustered"]),
+                "cannot meet it",
+            ),
+        ]
+    )  # fmt: skip
+
+
+def _contains(wilson) -> bool:
+    low, high = wilson
+    return low <= 0.9 <= high
+
+
 def split(found: dict, by: str, title: str) -> str:
     lines = [(title, "forecasts", "recordings", "inside", "Wilson", "over recordings", "median error")]
     for name, one in found[by].items():
@@ -60,9 +85,10 @@ def never(found: dict) -> str:
     )
 
 
-def page(text: str, found: dict, losses: list[FirstLoss]) -> str:
-    """The page with every marked table made anew."""
+def page(text: str, found: dict, losses: list[FirstLoss], unseen: dict) -> str:
+    """The page with every marked table made anew; ``unseen``: the held-out set before any calibration had seen it."""
     tables = {
+        "targets": targets(found, unseen),
         "summary": summary(found),
         "reaches": split(found, "reaches", "looks ahead"),
         "causes": split(found, "causes", "what held it before"),

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
+from tests.lab.sets import SETS as LAB
 from throttlescope.ingest.labels import LabelMapping, normalise
 from throttlescope.models.forecast.read import VIEW_METRICS, traces_of
 from throttlescope.models.forecast.trace import Trace
@@ -19,10 +20,10 @@ from throttlescope.transforms.promql.source import MemorySource, Series
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = {
-    "shipped": ROOT / "ingest" / "recordings",
-    "diagnosis": ROOT / "tests" / "recordings" / "diagnosis",
-    "engine": ROOT / "tests" / "recordings" / "engine",
-    "kept aside": ROOT / "tests" / "recordings" / "kept_aside",
+    "shipped": LAB["default"],
+    "diagnosis": LAB["diagnosis"],
+    "engine": LAB["engine"],
+    "kept aside": LAB["kept-aside"],
 }
 #: Scrapes of less than this are thinned.
 LEAST_STEP_S, THINNED = 10, 7
@@ -110,9 +111,8 @@ def _series(row: dict, cluster: str) -> Series:
 def everything(sets: Iterable[str] = tuple(SETS)) -> list[Recorded]:
     return [
         one
-        for set_, root in SETS.items()
-        if set_ in sets and root.is_dir()
-        for folder in sorted(root.iterdir())
-        if (folder / "recording.json").is_file()
+        for set_, found in SETS.items()
+        if set_ in sets
+        for folder in found.folders
         for one in recorded(folder, set_)
     ]

@@ -48,6 +48,10 @@ _FROM_RULES = (
     _opt("read_cache_miss_entry_rate", "entries/s read past the cache (60 s gauge)"),
     _opt("storage_backlog_bytes", "bytes from the slowest subscription's position to the end"),
     _opt("backlog_age_s", "age of the topic partition's oldest backlog; NULL: unknown"),
+    _opt(
+        "subscription_backlog_age_s",
+        "age of the subscription's oldest backlog; NULL: unknown, not exposed, or all of it in the open ledger",
+    ),
     _opt("last_flow_age_s", "time since a consumer last asked for messages"),
     _opt("last_ack_age_s", "time since the last ack"),
     _opt("mark_delete_age_s", "time since the mark-delete position moved"),
@@ -80,7 +84,9 @@ _SCRAPES = (
     _opt("permits_exhausted_share", "share of consumer samples in the minute with permits <= 0"),
     Column("coverage_share", _F, "samples of the backlog seen / expected in the minute"),
     _opt("scrape_interval_ms", "median distance of the backlog's samples", pa.int64()),
-    _opt("delta_span_ms", "time between the samples that bound out_msg_delta", pa.int64()),
+    _opt("delta_span_ms", "time that out_msg_delta covers; NULL: not known, as after a restart", pa.int64()),
+    _opt("in_span_ms", "time that in_msg_delta covers; NULL: not known", pa.int64()),
+    _opt("events_span_ms", "time that the differences of throttle events cover; NULL: not known", pa.int64()),
     Column(
         "counter_resets",
         pa.int32(),
@@ -88,6 +94,7 @@ _SCRAPES = (
     ),
     _opt("broker", "instance that served the topic partition at the minute's end", pa.string()),
     Column("broker_changed", pa.bool_(), "another instance than in the minute before"),
+    _opt("brokers_serving", "instances whose scrapes of the minute show the subscription", pa.int32()),
 )
 
 _LIMITS = tuple(
@@ -115,17 +122,50 @@ _LIMITS = tuple(
 )
 
 _LIMIT_FACTS = (
+    _opt(
+        "broker_read_share",
+        "dispatched by the broker's subscriptions that were read / by the broker; NULL: not known, or no broker limit",
+    ),
+    _opt(
+        "topic_read_share",
+        "subscriptions of the topic partition that were read / that it has; NULL: no topic limit",
+    ),
     Column("limits_observed", pa.bool_(), "the limits were read from the admin API"),
-    _opt("limits_observed_ms", "when they were read", pa.int64()),
-    Column("limit_observed_later", pa.bool_(), "the first snapshot is younger than this minute"),
+    _opt(
+        "limits_observed_ms", "when they were read: time of the oldest answer that they rest on", pa.int64()
+    ),
+    Column(
+        "limit_observed_later", pa.bool_(), "they were read after this minute, and not the same before it"
+    ),
     Column("limits_changed", pa.bool_(), "a limit differs from the minute before"),
     _opt("limit_counts", "what message limits count", pa.string(), ("messages", "entries")),
     _opt("exempt_caught_up", "caught-up subscriptions are not throttled", pa.bool_()),
     _opt("relative_to_publish", "a limit moves with the publish rate", pa.bool_()),
-    _opt("read_batch_entries", "entries that one read plans for", pa.int32()),
+    _opt("read_batch_entries", "entries that one read plans for; NULL: not known", pa.int32()),
     _opt("read_size_bytes", "bytes that one read plans for", pa.int64()),
     _opt("subscription_type", "from the admin API's stats", pa.string()),
     _opt("messages_per_entry", "from the admin API's stats, else published messages / written entries"),
+)
+
+# What snapshots of the admin API's stats showed that were taken around the minute's end; NULL: none was.
+_STATS = (
+    _opt("stats_samples", "snapshots of the admin API's stats around the minute's end", pa.int32()),
+    _opt("stats_newest_ms", "when the newest of them was taken", pa.int64()),
+    _opt(
+        "stats_starved_share",
+        "share of them without permits: of the active consumer, of all (Shared); of Key_Shared the share of consumers",
+    ),
+    _opt("stats_fill_share", "unacked / (unacked + permits), mean of them"),
+    _opt("stats_uneven_share", "share of them in which some consumers had no permits and others had some"),
+    _opt(
+        "stats_blocked_share",
+        "share of them in which every consumer had reached its limit of unacked messages",
+    ),
+    _opt("stats_draining_share", "share of them with draining hashes (Key_Shared)"),
+    _opt("stats_ack_msg_rate_min", "messages/s that the slowest consumer acknowledged, newest of them"),
+    _opt("stats_ack_msg_rate_max", "messages/s that the fastest consumer acknowledged, newest of them"),
+    _opt("stats_backlog_age_s", "age of the subscription's oldest backlog, newest of them"),
+    _opt("stats_replicated", "the subscription is replicated", pa.bool_()),
 )
 
 SIGNALS = Table(
@@ -140,11 +180,15 @@ SIGNALS = Table(
         *_SCRAPES,
         *_LIMITS,
         *_LIMIT_FACTS,
+        *_STATS,
         DATE,
     ),
     key=(*SUBSCRIPTION_KEY_NAMES, "minute_ms"),
     partition_by=("cluster", "date"),
 )
+
+#: What :mod:`~throttlescope.transforms.stats_samples` makes of snapshots.
+STATS_COLUMNS = tuple(column.name for column in _STATS)
 
 RULE_COLUMNS = tuple(column.name for column in _FROM_RULES)
 

@@ -28,6 +28,7 @@ _MAY_BE_NEGATIVE = frozenset(
         *BACKLOG_METRICS,
         "pulsar_consumer_available_permits",
         "pulsar_storage_backlog_age_seconds",
+        "pulsar_subscription_storage_backlog_age_seconds",
         "pulsar_storage_backlog_quota_limit",
         "pulsar_storage_backlog_quota_limit_time",
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -130,6 +131,8 @@ class PulsarAdmin:
         self.waited_s = 0.0
         self._session = self.access.session(retries=1, redirects_inside=True)
         self._not_before_s = 0.0
+        # Limits and samples of stats are asked for in threads of their own; together they keep the rate.
+        self._pace = threading.Lock()
 
     @property
     def address(self) -> str:
@@ -158,6 +161,34 @@ class PulsarAdmin:
         """
         return _Collection(self, cluster, list(dict.fromkeys(topics)), progress).run()
 
+    def sample(
+        self,
+        cluster: str,
+        topics: Iterable[Topic],
+        *,
+        rounds: int,
+        pause_s: float,
+        max_calls: int,
+        within_s: float,
+    ) -> AdminSnapshot:
+        """Ask for the stats of some partitions several times: what swings many times a second shows in shares only.
+
+        Parameters
+        ----------
+        topics : iterable of Topic
+            With the partitions that are wanted, the most wanted first.
+        rounds : int
+            So often each partition is asked about.
+        pause_s : float
+            Between two rounds.
+        max_calls : int
+            Partitions that would take more calls in all are left out.
+        within_s : float
+            No question is asked later than this.
+        """
+        collection = _Collection(self, cluster, list(dict.fromkeys(topics)), None)
+        return collection.sample(rounds, pause_s, max_calls, time.monotonic() + within_s)
+
     def get(self, path: str, base: str | None = None, **params: str) -> str:
         """The text of an answer; empty where nothing is set.
 
@@ -184,11 +215,13 @@ class PulsarAdmin:
         raise AssertionError("no address")  # pragma: no cover
 
     def _get(self, base: str, path: str, params: dict[str, str]) -> str:
-        now_s = time.monotonic()
-        if now_s < self._not_before_s:
-            time.sleep(self._not_before_s - now_s)
-        self._not_before_s = max(now_s, self._not_before_s) + 1 / self.calls_per_s
-        self.requests += 1
+        with self._pace:
+            now_s = time.monotonic()
+            wait_s = self._not_before_s - now_s
+            self._not_before_s = max(now_s, self._not_before_s) + 1 / self.calls_per_s
+            self.requests += 1
+        if wait_s > 0:
+            time.sleep(wait_s)
         asked_s = time.monotonic()
         try:
             answer = self._session.get(base + path, params=params, timeout=self.access.timeout)
@@ -253,6 +286,28 @@ class _Collection:
                     f"{i} of {len(self.topics)} topics, {self.admin.requests - requests} admin calls"
                 )
             self._topic(topic)
+        return self._snapshot(requests, size)
+
+    def sample(self, rounds: int, pause_s: float, max_calls: int, until_s: float) -> AdminSnapshot:
+        """Ask for stats alone, several times; a partition that does not answer is not asked again."""
+        requests, size = self.admin.requests, self.admin.bytes
+        wanted = [(topic, partition) for topic in self.topics for partition in topic.partitions or (-1,)]
+        wanted = wanted[: max_calls // max(1, rounds)]
+        for number in range(rounds):
+            if number and wanted:
+                time.sleep(max(0.0, min(pause_s, until_s - time.monotonic())))
+            answered = []
+            for topic, partition in wanted:
+                if time.monotonic() >= until_s:
+                    return self._snapshot(requests, size)
+                failed = len(self.failures)
+                self._stats(topic, partition)
+                if len(self.failures) == failed:
+                    answered.append((topic, partition))
+            wanted = answered
+        return self._snapshot(requests, size)
+
+    def _snapshot(self, requests: int, size: int) -> AdminSnapshot:
         contract = TABLES["policies"]
         schema = pa.schema([(column.name, column.type) for column in contract.columns])
         return AdminSnapshot(
@@ -269,8 +324,10 @@ class _Collection:
     def _brokers(self) -> list[tuple[str, str | None]]:
         """Name (host:port of the web service) and address of every active broker."""
         given = {urlsplit(url).netloc: url for url in self.admin.urls}
+        observed_ms = round(time.time() * 1000)
         try:
             names = _broker_names(self.admin.get("/admin/v2/brokers"))
+            self._keep("brokers", self.web_address, json.dumps(sorted(names)), self.web_address, observed_ms)
         except _UnreachableError:
             raise
         except (SourceError, ValueError, RecursionError) as error:
@@ -397,8 +454,21 @@ class _Collection:
             self.failures.append(Failure(scope, key, fault))
             self.refused.append(Refusal("policies", "policy_unreadable", row))
             return None
-        self.policies.append(row | {"date": date_of(observed_ms)})
+        self._keep(scope, key, body, row["broker"], observed_ms)
         return answer
+
+    def _keep(self, scope: str, key: str, body: str, broker: str, observed_ms: int) -> None:
+        self.policies.append(
+            {
+                "cluster": self.cluster,
+                "scope": scope,
+                "key": key,
+                "body": body,
+                "broker": broker,
+                "observed_ms": observed_ms,
+                "date": date_of(observed_ms),
+            }
+        )
 
     def _failed(self, scope: str, key: str, error: Exception) -> None:
         got = getattr(error, "got", None)

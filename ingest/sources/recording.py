@@ -32,6 +32,8 @@ from throttlescope.ingest.times import date_of
 from throttlescope.ingest.topic_stats import stats_rows, stats_table
 
 FORMAT = 1
+#: What a recording of a whole cluster calls its family; others hold one fault each.
+CLUSTER_FAMILY = "fleet"
 #: No folder, nothing hidden, nothing that a file system would refuse.
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._ -]{0,200}")
 #: Values of one column of ``samples.parquet`` that are believed: a hundred times what an hour of a large broker has.
@@ -170,6 +172,13 @@ def read_recording(folder: str | Path) -> Recording:
             got=f"{type(error).__name__}: {error}",
             fix="take it anew from where it came from",
         ) from error
+
+
+def list_demo() -> list[str]:
+    """Names of the installed recordings that the demo shows: those of whole clusters, or all where none is installed."""
+    shipped = list_shipped()
+    clusters = [name for name, folder in shipped.items() if _about(folder).get("family") == CLUSTER_FAMILY]
+    return clusters or list(shipped)
 
 
 def list_shipped() -> dict[str, Path]:

@@ -15,7 +15,8 @@ from throttlescope.models.anomaly.spread import HOUR_MINUTES
 _EVENTS = tuple(f"throttled_{unit}_events_{level}_delta" for unit in UNITS for level in LEVELS)
 #: Columns of ``signals`` that are read.
 COLUMNS = (
-    "minute_ms", "coverage_share", "in_msg_delta", "out_msg_delta", "delta_span_ms", "backlog_ready_entries",
+    "minute_ms", "coverage_share", "in_msg_delta", "out_msg_delta", "delta_span_ms", "in_span_ms", "events_span_ms",
+    "backlog_ready_entries",
     "backlog_entries", *_EVENTS, "counter_resets", "broker_changed", "broker",
 )  # fmt: skip
 
@@ -55,16 +56,18 @@ def minutes_of(rows: pa.Table, calendar: Calendar) -> Minutes:
         return out
 
     present = np.nan_to_num(placed(_numbers(rows, "coverage_share"))) > 0
-    span = _numbers(rows, "delta_span_ms")
-    per_minute = MINUTE_MS / np.where(span > 0, span, MINUTE_MS)
+    spans = (_numbers(rows, name) for name in ("in_span_ms", "delta_span_ms", "events_span_ms"))
+    in_per_minute, out_per_minute, events_per_minute = (
+        MINUTE_MS / np.where(span > 0, span, np.nan) for span in spans
+    )
     ready, whole = (placed(_numbers(rows, name)) for name in ("backlog_ready_entries", "backlog_entries"))
     events = np.stack([_numbers(rows, name) for name in _EVENTS])
     counted = np.where(np.isnan(events).all(axis=0), np.nan, np.nansum(events, axis=0))
     counts = {
-        "in_msg_rate": placed(_numbers(rows, "in_msg_delta") * per_minute),
-        "out_msg_rate": placed(_numbers(rows, "out_msg_delta") * per_minute),
+        "in_msg_rate": placed(_numbers(rows, "in_msg_delta") * in_per_minute),
+        "out_msg_rate": placed(_numbers(rows, "out_msg_delta") * out_per_minute),
         "backlog_ready_entries": np.where(np.isnan(ready), whole, ready),
-        "throttled_events": placed(counted * per_minute),
+        "throttled_events": placed(counted * events_per_minute),
     }
     # What is carried over from an earlier scrape is no measurement of this minute.
     known = {name: np.where(present & np.isfinite(values), values, np.nan) for name, values in counts.items()}

@@ -9,13 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.history import HISTORY_MS
+from throttlescope.models.diagnosis.stats_samples import StatsReading, read_stats
 from throttlescope.models.diagnosis.window import Window
 
-#: ``full``: the broker waits for the consumers. ``empty``: they have room. ``between``: neither is clear.
-Queue = Literal["full", "between", "empty", "unknown"]
+#: ``full``: the broker waits for the consumers. ``busy``: they are never idle. ``empty``: they have room. ``between``: none is clear.
+Queue = Literal["full", "busy", "between", "empty", "unknown"]
 
-QUEUES: tuple[Queue, ...] = ("full", "between", "empty", "unknown")
+QUEUES: tuple[Queue, ...] = ("full", "busy", "between", "empty", "unknown")
 
 TRACKS_UNACKED = ("Shared", "Key_Shared")
 ONE_ACTIVE = ("Exclusive", "Failover")
@@ -35,6 +40,10 @@ class QueueReading:
         Share of minutes at whose end no message was unacked.
     shown_by : str or None
         Which of the three decided: ``starved``, ``fill``, ``idle`` or ``unacked``.
+    busy_minutes : int or None
+        For so many minutes, this window's included, consumers were never idle and took messages at a constant rate.
+    stats : StatsReading or None
+        Where permits were not scraped: the snapshots of the admin API's stats that the first two shares come from.
     """
 
     queue: Queue
@@ -42,11 +51,17 @@ class QueueReading:
     fill_share: float | None
     idle_share: float | None
     shown_by: str | None
+    busy_minutes: int | None = None
+    stats: StatsReading | None = None
 
 
 def read_queue(window: Window) -> QueueReading:
-    """Read the state of the consumers' queues."""
+    """Read the state of the consumers' queues: from scraped permits, else from snapshots of the admin API's stats."""
     starved, fill, idle = starved_share(window), fill_share(window), idle_share(window)
+    stats = None
+    if starved is None and fill is None:
+        stats = read_stats(window)
+        starved, fill = stats.starved_share, stats.fill_share
     if starved is not None and starved >= t.STARVED_FULL_SHARE:
         queue, shown_by = "full", "starved"
     elif fill is not None and fill >= t.FILL_FULL_SHARE:
@@ -61,24 +76,43 @@ def read_queue(window: Window) -> QueueReading:
         queue, shown_by = "full", "unacked"
     else:
         queue, shown_by = "unknown", None
-    return QueueReading(queue, starved, fill, idle, shown_by)
+    busy = busy_minutes(window) if queue in ("between", "unknown") else None
+    if busy is not None:
+        queue, shown_by = "busy", "idle"
+    return QueueReading(queue, starved, fill, idle, shown_by, busy, stats)
 
 
 def starved_share(window: Window) -> float | None:
     """Share of samples in which the dispatcher found no permits.
 
     A Shared subscription is dispatched to as long as *one* consumer has permits; of an Exclusive or Failover one only
-    the active consumer counts, and those that stand by have all of theirs.
+    the active consumer counts, and those that stand by have all of theirs. Where the type is not known, permits of
+    consumers that may only stand by prove no room: None, unless both readings say the same.
     """
     kind = window.last("subscription_type")
-    several = (window.last("consumers") or 0) > 1
-    if several and kind == "Shared":
+    consumers = window.last("consumers") or 0
+    if consumers > 1 and kind == "Shared":
         return window.share("permits_max", lambda permits: permits <= 0)
     exhausted = window.mean("permits_exhausted_share")
-    if several and kind in ONE_ACTIVE and exhausted is not None:
-        # The share is over all consumers' samples, and those that stand by are never exhausted.
-        return min(1.0, exhausted * window.last("consumers"))
-    return exhausted
+    if consumers <= 1 or exhausted is None or kind == "Key_Shared":
+        return exhausted
+    # The share is over all consumers' samples, and those that stand by are never exhausted.
+    of_one = min(1.0, exhausted * consumers)
+    if kind in ONE_ACTIVE:
+        return of_one
+    if tracks_unacked(window) or several_active(window):
+        return exhausted
+    if exhausted > 0 and window.known("unacked_msg"):
+        # Consumers without permits hold messages. Those of a Shared subscription would be counted as unacked.
+        return of_one
+    undecided = exhausted < t.STARVED_FULL_SHARE and of_one >= t.STARVED_EMPTY_SHARE
+    return None if undecided else exhausted
+
+
+def several_active(window: Window) -> bool:
+    """Whether every consumer is seen to acknowledge in most minutes, so that none of them stands by."""
+    share = window.share("consumer_ack_msg_rate_min", lambda rate: rate > 0)
+    return share is not None and share > t.MAJORITY_SHARE
 
 
 def fill_share(window: Window) -> float | None:
@@ -110,12 +144,33 @@ def idle_share(window: Window) -> float | None:
     return sum(1 for unacked in held if unacked <= 0) / len(held) if held else None
 
 
+def busy_minutes(window: Window) -> int | None:
+    """For how many minutes consumers have held messages at every minute's end while they were dispatched to at a constant rate.
+
+    The window's minutes and those just before it; None where they are fewer than :data:`~thresholds.BUSY_MINUTES`, or where
+    one of them shows otherwise or nothing.
+    """
+    if not tracks_unacked(window):
+        return None
+    seen = window.before(t.BUSY_MINUTES * MINUTE_MS, also_within=True)
+    unacked, consumers = seen.array("unacked_msg"), seen.array("consumers")
+    spans_ms = seen.array("delta_span_ms")
+    rates = seen.array("out_msg_delta") / np.where(spans_ms > 0, spans_ms, np.nan)
+    # NaN compares as False: what was not measured shows nothing.
+    if len(rates) < t.BUSY_MINUTES or not (unacked > 0).all() or not (consumers == consumers[-1]).all():
+        return None
+    middle = float(rates.mean())
+    flat = middle > 0 and float(rates.std()) / middle <= t.FLAT_CV
+    return len(rates) if flat else None
+
+
 def tracks_unacked(window: Window) -> bool:
     """Whether zero unacked is a measurement: only Shared and Key_Shared subscriptions count unacked messages."""
     kind = window.last("subscription_type")
     if kind is not None:
         return kind in TRACKS_UNACKED
-    return any(unacked > 0 for unacked in window.known("unacked_msg"))
+    # Others show zero for ever, so one message is enough, also of a day ago.
+    return bool((window.before(HISTORY_MS, also_within=True).array("unacked_msg") > 0).any())
 
 
 def undelivered_entries(window: Window) -> list[float | None]:

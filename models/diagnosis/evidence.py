@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from throttlescope.models.diagnosis.hypotheses import Standing
+from throttlescope.models.diagnosis.hypotheses import SYSTEM_BACKLOG, Standing
 from throttlescope.models.diagnosis.limiters import LimiterReading
 from throttlescope.models.diagnosis.symptoms import Symptom, Symptoms
 from throttlescope.models.diagnosis.symptoms.limiters import limiter_events, limiter_use
@@ -33,12 +33,14 @@ class Bearing(NamedTuple):
 #: In the order in which evidence is listed. Words are causes; ``*`` stands for all.
 BEARING: tuple[Bearing, ...] = (
     Bearing("coverage", False, "unknown"),
+    Bearing("served_twice", True, "unknown"),
     Bearing("no_consumers", True, "no_consumers", "hung_consumers slow_consumers"),
     Bearing("abandoned", True, "no_consumers"),
     Bearing("blocked_on_unacked", True, "blocked_on_unacked", "throttled", "both slow_consumers"),
     Bearing("consumers_blocked", True, "blocked_on_unacked", "throttled", "both slow_consumers"),
     Bearing("backlog_present", True, _HELD, "healthy micro_burst_throttled", "unknown healed_by_loss"),
     Bearing("backlog_present", False, "healthy micro_burst_throttled delayed_delivery", "", "unknown healed_by_loss"),
+    Bearing("backlog_old", True, _HELD, "healthy", "unknown healed_by_loss"),
     Bearing("backlog_growing", True, _HELD, "healthy", "unknown"),
     Bearing("backlog_growing", False, "healthy", "", "throttled both slow_consumers unknown"),
     Bearing("backlog_draining", True, "healthy", "", f"{_HELD} healed_by_loss unknown"),
@@ -59,6 +61,8 @@ BEARING: tuple[Bearing, ...] = (
     Bearing("consumer_queue_full", False, "", "", "unknown"),
     Bearing("consumer_queue_empty", True, "throttled micro_burst_throttled cold_reads read_limit phantom_backlog",
             "slow_consumers", "both redelivery unknown"),
+    Bearing("consumers_busy", True, "slow_consumers", "", "throttled both unknown"),
+    Bearing("unacked_steady", True, "slow_consumers both", "", "throttled unknown"),
     Bearing("consumers_uneven", True, "key_shared_blocked", "", "slow_consumers both hung_consumers blocked_on_unacked unknown"),
     Bearing("hash_blocked", True, "key_shared_blocked", "", "slow_consumers unknown"),
     Bearing("dispatch_stopped", True, "hung_consumers no_consumers blocked_on_unacked", "", "unknown throttled"),
@@ -67,12 +71,16 @@ BEARING: tuple[Bearing, ...] = (
     Bearing("acks_behind", True, "slow_consumers blocked_on_unacked", "throttled", "unknown"),
     Bearing("redelivering", True, "redelivery", "", "throttled both slow_consumers blocked_on_unacked unknown"),
     Bearing("dispatch_flat", True, "throttled"),
-    Bearing("cold_reads", True, "cold_reads", "slow_consumers", "unknown"),
+    Bearing("cold_reads", True, "cold_reads", "", "slow_consumers unknown"),
+    Bearing("storage_faster", True, "slow_consumers", "cold_reads", "unknown"),
+    Bearing("storage_faster", False, "", "", "cold_reads unknown"),
+    Bearing("replication_markers", True, "", "", "no_consumers hung_consumers unknown"),
     Bearing("filtering", True, "filter_rejects", "", "slow_consumers unknown"),
     Bearing("reads_wait", True, "read_limit", "", "cold_reads unknown"),
     Bearing("counters_restarted", True, "topic_moved", "", "*"),
     Bearing("limit_changed", True, "", "", "*"),
     Bearing("limit_observed_later", True, "", "", "throttled both slow_consumers unknown"),
+    Bearing("limits_old", True, "", "", "throttled both slow_consumers unknown"),
 )  # fmt: skip
 
 WEIGHTS = ("for", "against", "neutral")
@@ -82,7 +90,9 @@ DECISIVE = {
     "throttled": "limiter_at_limit throttle_events consumer_queue_empty backlog_growing",
     "both": "limiter_at_limit capacity_short consumer_queue_full throttle_events backlog_growing",
     "micro_burst_throttled": "throttle_events backlog_sawtooth",
-    "slow_consumers": "consumer_queue_full acks_behind limits_far throttle_events capacity_short backlog_growing",
+    "slow_consumers": "consumer_queue_full consumers_busy acks_behind limits_far throttle_events unacked_steady storage_faster "
+    "capacity_short "
+    "backlog_growing",
     "no_consumers": "no_consumers abandoned",
     "blocked_on_unacked": "blocked_on_unacked consumers_blocked",
     "hung_consumers": "dispatch_stopped acks_stopped flow_stopped consumer_queue_full",
@@ -129,6 +139,8 @@ def weigh(window: Window, symptoms: Symptoms, standing: Standing) -> tuple[Evide
     found += _counters(window, symptoms, standing)
     if standing.cause == "unknown":
         found.insert(0, Evidence("rule", "for", f"No cause is named: {standing.why}."))
+    elif standing == SYSTEM_BACKLOG:
+        found.insert(0, Evidence("rule", "for", f"This is no incident: {standing.why}."))
     if not found:
         found.append(_row(symptoms.by_name["coverage"], "neutral"))
     decisive = DECISIVE.get(standing.cause, "").split()

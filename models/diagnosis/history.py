@@ -22,8 +22,9 @@ _RHO = tuple(f"rho_{limiter.replace('.', '_')}" for limiter in LIMITERS)
 
 #: All that is read of the minutes before a window.
 HISTORY_COLUMNS = (
-    "minute_ms", "consumers", "permits_exhausted_share", "out_msg_delta", "delta_span_ms", "in_msg_delta",
-    "backlog_ready_entries", *_RHO,
+    "minute_ms", "consumers", "permits_exhausted_share", "stats_starved_share", "out_msg_delta", "delta_span_ms",
+    "in_msg_delta", "in_span_ms", "backlog_ready_entries", "unacked_msg", "read_cache_miss_entry_rate", "messages_per_entry",
+    *_RHO,
 )  # fmt: skip
 
 
@@ -100,9 +101,12 @@ def capacity_seen(window: Window) -> Capacity | None:
     if window.last("subscription_type") in ("Exclusive", "Failover"):
         # Those that stand by are never exhausted.
         exhausted = np.minimum(1.0, exhausted * consumers)
+    # Where permits are not scraped, snapshots of the admin API have them; theirs are the active consumer's already.
+    exhausted = np.where(np.isnan(exhausted), seen.array("stats_starved_share"), exhausted)
     # NaN compares as False: what is not known is neither saturated nor near a limit.
     saturated = (exhausted >= t.STARVED_FULL_SHARE) & (seen.array("consumers") == consumers)
-    saturated &= ~np.isnan(seen.array("out_msg_delta"))
+    spans_ms = seen.array("delta_span_ms")
+    saturated &= ~np.isnan(seen.array("out_msg_delta")) & (spans_ms > 0)
     for name in _RHO:
         saturated &= ~(seen.array(name) >= t.RHO_NEAR_LIMIT)
     minutes_ms = seen.array("minute_ms")
@@ -116,9 +120,29 @@ def capacity_seen(window: Window) -> Capacity | None:
         return None
     first = int(found[-1])
     out = float(seen.array("out_msg_delta")[first : first + length].sum())
-    spans_ms = np.nan_to_num(seen.array("delta_span_ms")[first : first + length], nan=float(MINUTE_MS))
     seen_ms = int(minutes_ms[first + length - 1]) + MINUTE_MS
-    return Capacity(out / (float(spans_ms.sum()) / SECOND_MS), seen_ms, consumers)
+    covered_s = float(spans_ms[first : first + length].sum()) / SECOND_MS
+    return Capacity(out / covered_s, seen_ms, consumers)
+
+
+def most_from_storage(window: Window) -> tuple[float, int] | None:
+    """Most entries/s that the subscription was given from storage in a minute of the day before, and that minute's end.
+
+    A minute counts where most reads missed the broker's cache; None where there was none.
+    """
+    seen = window.before(HISTORY_MS)
+    spans_ms = seen.array("delta_span_ms")
+    spans_s = np.where(spans_ms > 0, spans_ms, np.nan) / SECOND_MS
+    misses = seen.array("read_cache_miss_entry_rate")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        given = seen.array("out_msg_delta") / spans_s / seen.array("messages_per_entry")
+        cold = (misses >= t.CACHE_MISS_SHARE * given) & np.isfinite(given)
+    if not cold.any():
+        return None
+    # The gauge is the topic partition's: of what others read nothing is ours.
+    given = np.where(cold, np.minimum(given, misses), -1.0)
+    most = int(given.argmax())
+    return float(given[most]), int(seen.array("minute_ms")[most]) + MINUTE_MS
 
 
 def burst_before(window: Window) -> Burst | None:
@@ -129,7 +153,8 @@ def burst_before(window: Window) -> Burst | None:
     usual, and where it lasts so long that it is demand.
     """
     seen = window.before(HISTORY_MS, also_within=True)
-    rates = seen.array("in_msg_delta") / 60.0
+    spans_ms = seen.array("in_span_ms")
+    rates = seen.array("in_msg_delta") / (np.where(spans_ms > 0, spans_ms, np.nan) / SECOND_MS)
     known = ~np.isnan(rates)
     minutes_ms, rates = seen.array("minute_ms")[known], rates[known]
     old = int(np.searchsorted(minutes_ms, window.end_ms - t.BURST_MAX_S * SECOND_MS))

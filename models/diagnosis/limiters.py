@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from throttlescope.ingest.contracts.words import LEVELS, LIMITERS, UNITS
+from throttlescope.ingest.times import SECOND_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.window import Window
 
 #: Share of the limit that is used: at it, near it, possibly held by it, far from it (or no limit), or not measurable.
 Zone = Literal["at", "near", "possible", "far", "unknown"]
+
+#: Why the share that is used does not exclude a limiter: its limit was read too long before or after the window, or only
+#: part of those that share it was read.
+Doubt = Literal["old", "partial"]
 
 #: What the counter shows: ``continuous`` as often as a binding limiter must, and each event means something;
 #: ``ticking`` as often, but every read of a healthy subscription would do the same; ``sparse`` less often;
@@ -49,6 +54,10 @@ class LimiterReading:
         False where every read of a healthy subscription would count as an event.
     in_force : bool
         False where more was delivered than this limit can let through.
+    wanted_per_s : float
+        Events per second that a binding limiter shows at least.
+    doubt : str or None
+        Why the zone excludes nothing; None where it can be believed.
     """
 
     name: str
@@ -68,6 +77,13 @@ class LimiterReading:
     in_force: bool
     zone: Zone
     activity: Activity
+    wanted_per_s: float
+    doubt: Doubt | None
+
+    @property
+    def believed_zone(self) -> Zone:
+        """The zone, but ``unknown`` where a limiter would be excluded by a share that is in doubt."""
+        return "unknown" if self.doubt and self.zone in ("far", "possible") else self.zone
 
     @property
     def shared(self) -> bool:
@@ -89,7 +105,7 @@ def read_limiter(window: Window, level: str, unit: str) -> LimiterReading:
     set_by = window.last(f"limit_{level}_set_by")
     limit, period_s = _limit_in_force(window, level, unit)
     rho, rho_at_ms, own_rho = None, None, None
-    if limit is not None:
+    if limit is not None and not is_exempt(window):
         own = own_use(window, unit)
         if own is not None:
             own_rho = own / (limit / period_s + _on_top(window, level, unit))
@@ -104,17 +120,25 @@ def read_limiter(window: Window, level: str, unit: str) -> LimiterReading:
     most = window.highest(name) if events else None
     duty_share = window.mean(f"throttled_{unit}_duty_{level}_share")
     in_force = rho is None or rho <= t.RHO_NOT_IN_FORCE + period_s / window.length_s
-    # A limit that is not the broker's says nothing about what its events mean.
-    informative = is_informative(window, unit, limit if in_force else None, events)
+    old = limits_are_old(window)
+    # A limit that is not the broker's, or was so once, says nothing about what its events mean.
+    believed = limit if in_force and not old else None
+    informative = is_informative(window, unit, believed, events)
     zone = _zone(window, set_by is not None, limit, period_s, rho if in_force else None)
+    wanted_per_s = _wanted_per_s(zone, rho, period_s)
     if events is None:
         activity = "unseen"
     elif events == 0:
         activity = "silent" if len(window.known(name)) * 2 > window.minutes else "unseen"
-    elif not _as_often_as_binding(events_per_s, duty_share, rho if zone != "unknown" else None, period_s):
+    elif events_per_s is None:
+        # In how much time they came is not known: neither that there are few of them nor that there are many.
+        activity = "unseen"
+    elif not _as_often_as_binding(events_per_s, duty_share, wanted_per_s, period_s):
         activity = "sparse"
+    elif informative and not _is_only_trimmed(window, unit, zone, believed, rho, events):
+        activity = "continuous"
     else:
-        activity = "continuous" if informative else "ticking"
+        activity = "ticking"
     return LimiterReading(
         name=LIMITERS[LEVELS.index(level) * len(UNITS) + UNITS.index(unit)],
         level=level,
@@ -133,7 +157,34 @@ def read_limiter(window: Window, level: str, unit: str) -> LimiterReading:
         in_force=in_force,
         zone=zone,
         activity=activity,
+        wanted_per_s=wanted_per_s,
+        doubt=_doubt(window, level, set_by is not None, limit, old=old),
     )
+
+
+def limits_age_s(window: Window) -> float | None:
+    """Seconds from the reading of the limits to the window's end; negative where they were read later."""
+    observed_ms = window.last("limits_observed_ms")
+    return None if observed_ms is None else (window.end_ms - observed_ms) / SECOND_MS
+
+
+def limits_are_old(window: Window) -> bool:
+    """Whether the limits were read so long before or after the window that others may have been in force."""
+    age_s = limits_age_s(window)
+    return age_s is not None and abs(age_s) > t.LIMITS_OLD_S
+
+
+def read_share(window: Window, level: str) -> float | None:
+    """How much of what shares a topic's or a broker's limit was read; None where that is not known."""
+    return window.mean(f"{level}_read_share")
+
+
+def is_exempt(window: Window) -> bool:
+    """Whether no limiter is applied to the subscription: it is caught up, and its broker exempts those."""
+    if not window.last("exempt_caught_up"):
+        return False
+    caught_up = window.share("backlog_ready_entries", lambda entries: entries <= t.INACTIVE_ENTRIES)
+    return caught_up is not None and caught_up >= t.MAJORITY_SHARE
 
 
 def is_informative(window: Window, unit: str, limit: int | None, events: float | None) -> bool | None:
@@ -142,20 +193,49 @@ def is_informative(window: Window, unit: str, limit: int | None, events: float |
     A plan asks for min(permits, read batch) entries and for the read size in bytes. Below that every read counts,
     also that of a subscription which is caught up. Permits could make the planned read smaller than the batch, but a
     scrape sees one instant of a fast swing, so they are not believed here: under the batch an event is never proof.
+    Where the batch was not read, both of Pulsar's defaults are possible.
 
     Where the limit is not known it can still be shown to be large enough: reads bring at most one batch, so more than
     a batch dispatched per event means that not every read was counted.
     """
     if limit is not None:
-        if unit == "msg":
-            return limit >= (window.last("read_batch_entries") or t.READ_BATCH_ENTRIES)
-        return limit >= (window.last("read_size_bytes") or t.READ_SIZE_BYTES)
+        smallest, largest = planned_reads(window, unit)
+        if limit >= largest:
+            return True
+        if limit < smallest:
+            return False
+    return _more_than_a_read_per_event(window, events)
+
+
+def planned_reads(window: Window, unit: str) -> tuple[float, float]:
+    """The smallest and the largest read that may be planned: entries, or bytes."""
+    if unit == "bytes":
+        size = window.last("read_size_bytes") or t.READ_SIZE_BYTES
+        return size, size
+    batch = window.last("read_batch_entries")
+    if batch and not limits_are_old(window):
+        return batch, batch
+    return min(batch or t.READ_BATCH_ENTRIES, t.READ_BATCH_ENTRIES), max(batch or 0, t.READ_BATCH_ENTRIES_5)
+
+
+def _more_than_a_read_per_event(window: Window, events: float | None) -> bool | None:
     per_entry = window.last("messages_per_entry")
     out_msg = window.total("out_msg_delta")
     if not events or out_msg is None or not per_entry or per_entry <= 0:
         return None
-    batch = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
-    return True if out_msg / per_entry > batch * events else None
+    return True if out_msg / per_entry > planned_reads(window, "msg")[1] * events else None
+
+
+def _is_only_trimmed(
+    window: Window, unit: str, zone: Zone, limit: int | None, rho: float | None, events: float | None
+) -> bool:
+    """Whether reads are counted although the limit is not used up: what is left of a period's tokens is less than a read.
+
+    Asked only far from the limit: nearer to it a limiter that binds leaves as little.
+    """
+    if zone != "far" or limit is None or rho is None or _more_than_a_read_per_event(window, events):
+        return False
+    return limit * (1 - rho) < planned_reads(window, unit)[1]
 
 
 def _limit_in_force(window: Window, level: str, unit: str) -> tuple[int | None, int | None]:
@@ -175,6 +255,19 @@ def own_use(window: Window, unit: str) -> float | None:
         per_entry = window.last("messages_per_entry")
         return use / per_entry if per_entry else None
     return use
+
+
+def _doubt(window: Window, level: str, observed: bool, limit: int | None, *, old: bool) -> Doubt | None:
+    if not observed:
+        return None
+    if old:
+        return "old"
+    if level == "subscription" or limit is None:
+        return None
+    share = read_share(window, level)
+    # A broker's figure lags behind, a topic's subscriptions are counted.
+    whole = share is not None and share >= (t.READ_SHARE if level == "broker" else 1.0)
+    return None if whole else "partial"
 
 
 def _on_top(window: Window, level: str, unit: str) -> float:
@@ -197,15 +290,20 @@ def _zone(window: Window, observed: bool, limit: int | None, period_s: int | Non
     return "possible" if rho >= t.RHO_POSSIBLE else "far"
 
 
-def _as_often_as_binding(
-    events_per_s: float | None, duty_share: float | None, rho: float | None, period_s: int | None
-) -> bool:
-    """Whether there are as many events as a limiter shows that holds a subscription back.
+def _wanted_per_s(zone: Zone, rho: float | None, period_s: int | None) -> float:
+    """Events per second that a limiter shows at least that holds a subscription back.
 
     It lowers a plan at least once per use of a full period's tokens; while it is dry, the dispatcher asks again every
-    second. Without a known limit the usual period of one second is assumed.
+    second. Without a known limit the usual period of one second is assumed. Far from its limit no limiter binds: there
+    the events are compared with those of a limit that is used up, because that is what they would have to show.
     """
-    wanted_per_s = t.EVENTS_PER_PERIOD * min(1.0, 1.0 if rho is None else rho) / (period_s or 1)
+    used = 1.0 if rho is None or zone in ("unknown", "far") else min(1.0, rho)
+    return t.EVENTS_PER_PERIOD * used / (period_s or 1)
+
+
+def _as_often_as_binding(
+    events_per_s: float, duty_share: float | None, wanted_per_s: float, period_s: int | None
+) -> bool:
     if duty_share is not None and duty_share < t.EVENT_DUTY_SHARE and (period_s or 1) <= 1:
         return False
-    return events_per_s is not None and events_per_s >= wanted_per_s
+    return events_per_s >= wanted_per_s

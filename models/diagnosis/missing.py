@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.clock import clock_off_s, clock_words
 from throttlescope.models.diagnosis.consumers import tracks_unacked
+from throttlescope.models.diagnosis.limiters import limits_age_s, read_share
+from throttlescope.models.diagnosis.stats_samples import read_stats
 from throttlescope.models.diagnosis.symptoms import Symptoms
 from throttlescope.models.diagnosis.symptoms.backlog import coverage_share
+from throttlescope.models.diagnosis.symptoms.limiters import limits_age_words
 from throttlescope.models.diagnosis.window import Window
 from throttlescope.models.diagnosis.wording import share
 
@@ -43,6 +47,13 @@ def missing_evidence(window: Window, symptoms: Symptoms, cause: str) -> tuple[Mi
                 "look for failed or late scrapes of the broker in Prometheus: up, scrape_duration_seconds",
             )
         )
+    if symptoms.holds("served_twice"):
+        found.append(
+            Missing(
+                "which of several brokers that show this subscription at the same time serves it",
+                "give each cluster a label cluster of its own (--cluster NAME for each source), or read one of them with --match",
+            )
+        )
     if not window.known("backlog_ready_entries"):
         found.append(
             Missing(
@@ -67,6 +78,16 @@ def missing_evidence(window: Window, symptoms: Symptoms, cause: str) -> tuple[Mi
                 "give --pulsar-admin URL so that the effective limits are read",
             )
         )
+    if symptoms.holds("backlog_old") and not any(
+        window.known(name) for name in ("subscription_backlog_age_s", "stats_backlog_age_s")
+    ):
+        found.append(
+            Missing(
+                "the age of the subscription's own oldest message; the topic's is that of its slowest subscription",
+                "give --pulsar-admin URL, or set exposeSubscriptionBacklogAgeInPrometheus=true on the brokers: Pulsar 4.0.14, 4.2.5, "
+                "5.0 or newer",
+            )
+        )
     if symptoms.holds("limit_observed_later"):
         found.append(
             Missing(
@@ -74,6 +95,26 @@ def missing_evidence(window: Window, symptoms: Symptoms, cause: str) -> tuple[Mi
                 "run ingest with --pulsar-admin regularly, for example every hour",
             )
         )
+    if symptoms.holds("limits_old"):
+        found.append(
+            Missing(
+                f"the limits that were in force in this window: they were read {limits_age_words(limits_age_s(window))}",
+                "read them again with --pulsar-admin, and regularly, for example every hour",
+            )
+        )
+    elif contradicted := [
+        one for one in symptoms.limiters if (one.zone, one.activity) == ("far", "continuous")
+    ]:
+        age_s = limits_age_s(window)
+        read = f"; it was read {limits_age_words(age_s)}" if age_s is not None else ""
+        found.append(
+            Missing(
+                f"the {contradicted[0].name} limit in force: its counter contradicts the one that is known{read}",
+                "read the limits again with --pulsar-admin, and let ingest match all that shares the limit",
+            )
+        )
+    partial = dict.fromkeys(limiter.level for limiter in symptoms.limiters if limiter.doubt == "partial")
+    found += [_not_all_read(window, level) for level in partial]
     if symptoms.holds("limit_not_in_force"):
         found.append(
             Missing(
@@ -83,6 +124,14 @@ def missing_evidence(window: Window, symptoms: Symptoms, cause: str) -> tuple[Mi
         )
     if window.known("consumers") and (window.last("consumers") or 0) > 0:
         found += _of_consumers(window)
+    off_s = clock_off_s(window)
+    if off_s is not None:
+        found.append(
+            Missing(
+                f"how long ago consumers asked and acknowledged: the broker's clock is {clock_words(off_s)}",
+                "set the clocks of brokers and Prometheus by the same time servers (NTP)",
+            )
+        )
     if cause == "unknown" and symptoms.holds("dispatch_stopped"):
         found.append(
             Missing(
@@ -93,15 +142,30 @@ def missing_evidence(window: Window, symptoms: Symptoms, cause: str) -> tuple[Mi
     return tuple(found)
 
 
+def _not_all_read(window: Window, level: str) -> Missing:
+    """Only part of what shares a limit was read."""
+    read = read_share(window, level)
+    if level == "topic":
+        part = "" if read is None else f": {share(read)} of its subscriptions"
+        return Missing(
+            f"only part of this topic's traffic was read{part}; all of it uses the topic's limit",
+            "run without --match, or with one that names no subscription",
+        )
+    if read is None:
+        return Missing(
+            "how much of this broker's traffic was read: its own figure (pulsar_broker_rate_out) is not there",
+            "let ingest match pulsar_broker_rate_out",
+        )
+    return Missing(
+        f"only part of this broker's traffic was read: {share(read)}; all of it uses the broker's limit",
+        "run without --match, or with one that leaves no namespace of the broker out",
+    )
+
+
 def _of_consumers(window: Window) -> list[Missing]:
     found = []
     if window.mean("permits_exhausted_share") is None:
-        found.append(
-            Missing(
-                "the permits of the consumers (pulsar_consumer_available_permits)",
-                "set exposeConsumerLevelMetricsInPrometheus=true on the brokers: nine more series per consumer",
-            )
-        )
+        found.append(_permits(window))
         if not tracks_unacked(window) and window.last("subscription_type") in ("Exclusive", "Failover"):
             found.append(
                 Missing(
@@ -116,3 +180,16 @@ def _of_consumers(window: Window) -> list[Missing]:
             )
         )
     return found
+
+
+def _permits(window: Window) -> Missing:
+    """Permits are not scraped; the admin API's stats may show moments of them."""
+    switch = "set exposeConsumerLevelMetricsInPrometheus=true on the brokers: nine more series per consumer"
+    samples = read_stats(window).samples
+    if samples >= t.STATS_SAMPLES:
+        what = f"the permits of the consumers at every scrape (pulsar_consumer_available_permits); the admin API's stats show {samples} moments"
+        return Missing(what, switch)
+    return Missing(
+        "the permits of the consumers (pulsar_consumer_available_permits)",
+        f"{switch}; or give --pulsar-admin URL to run --follow or now, which sample them from the topics' stats",
+    )

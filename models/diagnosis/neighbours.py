@@ -17,13 +17,13 @@ from throttlescope.ingest.contracts.keys import TOPIC_KEY_NAMES
 from throttlescope.ingest.contracts.words import LEVELS, LIMITERS
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.times import MINUTE_MS, check_range
-from throttlescope.models.diagnosis.limiters import own_use
+from throttlescope.models.diagnosis.limiters import is_exempt, own_use
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription
 
 #: What is read of ``signals``.
 COLUMNS = (
     *SubscriptionKey._fields, "minute_ms", "broker", "out_msg_delta", "out_bytes_delta", "delta_span_ms", "limit_counts",
-    "messages_per_entry",
+    "messages_per_entry", "exempt_caught_up", "backlog_ready_entries",
 )  # fmt: skip
 
 
@@ -123,4 +123,5 @@ def _equal(rows: pa.Table, names: tuple[str, ...], key: SubscriptionKey) -> pa.C
 def _use(key: SubscriptionKey, part: pa.Table, unit: str) -> float | None:
     minutes_ms = part.column("minute_ms")
     start_ms, end_ms = minutes_ms[0].as_py(), minutes_ms[-1].as_py() + MINUTE_MS
-    return own_use(Window(key, start_ms, end_ms, MinuteColumns(part), 0, part.num_rows), unit)
+    window = Window(key, start_ms, end_ms, MinuteColumns(part), 0, part.num_rows)
+    return 0.0 if is_exempt(window) else own_use(window, unit)

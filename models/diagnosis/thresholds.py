@@ -53,9 +53,26 @@ READ_BATCH_ENTRIES = _threshold(
     "READ_BATCH_ENTRIES", 100, "entries", "broker",
     "dispatcherMaxReadBatchSize where it was not observed: what one read clears is no backlog",
 )  # fmt: skip
+READ_BATCH_ENTRIES_5 = _threshold(
+    "READ_BATCH_ENTRIES_5", 500, "entries", "broker",
+    "the same from Pulsar 5.0.0 on: where the setting was not observed, events are proof only if they are with either",
+)  # fmt: skip
 READ_SIZE_BYTES = _threshold(
     "READ_SIZE_BYTES", 5_242_880, "bytes", "broker",
     "dispatcherMaxReadSizeBytes where it was not observed",
+)  # fmt: skip
+LEAST_ENTRIES = _threshold(
+    "LEAST_ENTRIES", 10, "entries", "judgement",
+    "fewer are an entry that is written, one that is read and those at work, or what a cursor leaves behind; entries are counted "
+    "in messages where they are batches, but never below this",
+)  # fmt: skip
+OLD_S = _threshold(
+    "OLD_S", 1800, "s", "judgement",
+    "what has waited for half an hour is a backlog, however few entries it is: nobody works it off",
+)  # fmt: skip
+CLOCK_OFF_S = _threshold(
+    "CLOCK_OFF_S", 60, "s", "judgement",
+    "a broker's clock that differs by more than a minute, the unit of signals, from the scraping server's tells no ages",
 )  # fmt: skip
 HELD_S = _threshold(
     "HELD_S", 10, "s", "judgement",
@@ -91,6 +108,14 @@ RHO_NOT_IN_FORCE = _threshold(
     "debt is carried over, so a limiter cannot let more than its limit through for a whole window, apart from one "
     "period's burst: beyond it (plus period / window) the limit that was read is not the one in force",
 )  # fmt: skip
+LIMITS_OLD_S = _threshold(
+    "LIMITS_OLD_S", 86_400, "s", "judgement",
+    "limits that were read more than a day before or after a window may have been others in it: they exclude no limiter",
+)  # fmt: skip
+READ_SHARE = _threshold(
+    "READ_SHARE", 0.8, "dispatched, as read / as the broker says", "judgement",
+    "below it only part of a broker was read, so the use of its limit is not known; its own figure is up to a minute old",
+)  # fmt: skip
 EVENTS_PER_PERIOD = _threshold(
     "EVENTS_PER_PERIOD", 0.7, "events per period", "model",
     "a limiter that holds a subscription back lowers at least this many plans per period and per full use",
@@ -115,6 +140,10 @@ STARVED_EMPTY_SHARE = _threshold(
     "STARVED_EMPTY_SHARE", 0.25, "share of samples", "model",
     "with permits in more than three of four samples the consumers have room",
 )  # fmt: skip
+STATS_SAMPLES = _threshold(
+    "STATS_SAMPLES", 3, "snapshots", "judgement",
+    "where permits are not scraped, so many snapshots of the admin API's stats in a window make a share of samples",
+)  # fmt: skip
 FILL_EMPTY_SHARE = _threshold(
     "FILL_EMPTY_SHARE", 0.25, "unacked / (unacked + permits)", "model",
     "consumers' queues less than a quarter full (accuracy 0.983 on growing backlogs)",
@@ -131,6 +160,19 @@ IDLE_SHARE = _threshold(
     "IDLE_SHARE", 0.5, "share of minutes", "engine",
     "consumers that hold no unacked message in half of the samples are not at their capacity: consumers that are "
     "always have one in hand",
+)  # fmt: skip
+BUSY_MINUTES = _threshold(
+    "BUSY_MINUTES", 10, "minutes", "judgement",
+    "consumers that hold unacked messages at the end of so many minutes in a row, while they are dispatched to at a constant "
+    "rate, are never idle; if a limiter held them back they would be idle in its pauses",
+)  # fmt: skip
+UNACKED_S = _threshold(
+    "UNACKED_S", 1, "s of dispatching", "engine",
+    "what a limiter of the usual period lets through at once; consumers that are faster than the limit hold less",
+)  # fmt: skip
+UNACKED_STEADY_SHARE = _threshold(
+    "UNACKED_STEADY_SHARE", 0.5, "least / most", "engine",
+    "a client asks for more when half of its receiver queue is used up, so what it holds stays within a factor of two",
 )  # fmt: skip
 ACK_SHARE = _threshold(
     "ACK_SHARE", 0.9, "acked / dispatched", "judgement",
@@ -153,7 +195,16 @@ MAJORITY_SHARE = _threshold(
 )  # fmt: skip
 CACHE_MISS_SHARE = _threshold(
     "CACHE_MISS_SHARE", 0.5, "misses / entries dispatched", "judgement",
-    "reads that mostly miss the broker's cache are cold: storage may be what is slow",
+    "reads that mostly miss the broker's cache are cold: so are those of every backlog that has grown",
+)  # fmt: skip
+COLD_READ_S = _threshold(
+    "COLD_READ_S", 1, "s", "judgement",
+    "storage answers a read of one batch in milliseconds to tenths of a second: where it would have to take longer than "
+    "this for storage to be what is slow, storage is not what is slow",
+)  # fmt: skip
+COLD_MORE = _threshold(
+    "COLD_MORE", 1.5, "entries read from storage then / now", "judgement",
+    "a subscription that was given half more from storage within the last day is not held by storage now",
 )  # fmt: skip
 FLAT_CV = _threshold(
     "FLAT_CV", 0.1, "deviation / mean", "judgement",
@@ -211,7 +262,7 @@ UNEVEN_SHARE = _threshold(
 )  # fmt: skip
 INACTIVE_ENTRIES = _threshold(
     "INACTIVE_ENTRIES", 1000, "entries", "broker",
-    "managedLedgerCursorBackloggedThreshold: below it reads come from the broker's cache",
+    "managedLedgerCursorBackloggedThreshold: up to it a subscription is caught up, and reads come from the broker's cache",
 )  # fmt: skip
 
 # -- the naive rule ---------------------------------------------------------------------------

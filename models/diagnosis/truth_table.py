@@ -1,7 +1,7 @@
 """The truth table: what one limiter's reading and the consumers' queues say together. In: their three words. Out: an answer.
 
 A limiter is at, near, possibly at, or far from its limit; its counter is continuous, ticking, sparse, silent or unseen;
-the consumers' queues are full, between, empty or unknown. The first row that matches answers. All words are lists of the
+the consumers' queues are full, busy, between, empty or unknown. The first row that matches answers. All words are lists of the
 words in :mod:`limiters` and :mod:`consumers`; ``*`` stands for any. ``docs/background/diagnosis.md`` prints this table.
 """
 
@@ -34,7 +34,11 @@ TABLE: tuple[Row, ...] = (
     Row("at", "silent", "*", "slow_consumers", "C", "no plan was lowered, so the limiter does not hold it"),
     Row("*", "silent", "full", "slow_consumers", "A", "no plan was lowered, and the broker waits for consumers"),
     Row("*", "silent", "*", "slow_consumers", "B", "no plan was lowered although messages were dispatched"),
-    # Far from the limit, or no limit at all: whatever the counters do, it is not this limiter.
+    # Far from the limit, or no limit at all: it is not this limiter, unless its counter says so. A counter that never rests
+    # and means something is the broker's own statement; a use that may be incomplete does not overrule it, full queues do.
+    Row("far", "continuous", "full", "slow_consumers", "B", "little of the limit is used, and the broker waits for consumers"),
+    Row("far", "continuous", "*", "unknown", "",
+        "the counter never rests although little of the limit is used: use or limit may be others than were read"),
     Row("far", "*", "full", "slow_consumers", "A", "far from every limit, and the broker waits for consumers"),
     Row("far", "*", "empty", "unknown", "",
         "the consumers have room and no limit is near: neither side explains the backlog"),
@@ -57,11 +61,16 @@ TABLE: tuple[Row, ...] = (
     Row("near", "continuous", "full", "unknown", "", "near the limit, and the queues are full: both are possible"),
     Row("near", "continuous", "*", "throttled", "B", "near the limit, and its counter proves the pauses"),
     Row("near", "*", "full", "slow_consumers", "B", "below the limit, and the broker waits for consumers"),
+    # A limit that one read uses up leaves consumers that could do more idle until its next period.
+    Row("near", "ticking", "busy", "slow_consumers", "C",
+        "below the limit, and the consumers are never idle: they take what they can, at a constant rate"),
     Row("near", "ticking", "empty", "throttled", "B", "near the limit while the consumers have room"),
     Row("near", "unseen", "empty", "throttled", "C", "near the limit while the consumers have room"),
     Row("near", "ticking", "unknown", "throttled", "D",
         "near the limit and its counter never rests; consumers would have to be as fast by chance"),
-    Row("near", "*", "*", "unknown", "", "near the limit, and nothing tells how full the queues are"),
+    Row("near", "*", "between busy", "unknown", "",
+        "near the limit, and the consumers' queues are neither full nor empty: both are possible"),
+    Row("near", "*", "*", "unknown", "", "near the limit, and how full the consumers' queues are was not measured"),
     # Half of it and more: possible only where tokens take as long to use up as the pause lasts.
     Row("possible", "continuous", "full", "slow_consumers", "B", "well below the limit, and the broker waits"),
     Row("possible", "*", "full", "slow_consumers", "A", "well below the limit, and the broker waits"),
@@ -69,7 +78,7 @@ TABLE: tuple[Row, ...] = (
         "well below the limit, but the consumers have room and its counter never rests"),
     Row("possible", "continuous", "*", "unknown", "", "the counter never rests, but the limit is not used up"),
     Row("possible", "*", "empty", "unknown", "", "the consumers have room, and the limit is not used up"),
-    Row("possible", "*", "between", "slow_consumers", "C", "well below the limit"),
+    Row("possible", "*", "between busy", "slow_consumers", "C", "well below the limit"),
     Row("possible", "*", "*", "slow_consumers", "D", "well below the limit; nothing else is known"),
     # The limit is not known, or cannot be measured in this window: the counters have to do.
     Row("unknown", "continuous", "full", "unknown", "", "the counter says limiter, the full queues say consumers"),

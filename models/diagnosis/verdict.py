@@ -20,7 +20,7 @@ from throttlescope.models.diagnosis.symptoms.backlog import backlog_growth_entri
 from throttlescope.models.diagnosis.window import SubscriptionKey, Window
 
 #: Raised whenever a verdict could come out differently. Stored with every verdict.
-RULES_VERSION = "2"
+RULES_VERSION = "3"
 
 #: The probability that a cause of this grade is right. Stated, not yet calibrated: A, two independent kinds of evidence
 #: agree; B, one decisive kind and nothing against it; C, by elimination or from weaker evidence; D, little more than a
@@ -30,6 +30,7 @@ CONFIDENCE_OF_GRADE = {"A": 0.95, "B": 0.85, "C": 0.70, "D": 0.55, "": 0.0}
 #: What a flaw of the evidence takes away, by multiplication.
 FLAWS = {
     "limit_observed_later": 0.9,
+    "limits_old": 0.9,
     "limit_changed": 0.8,
     "coverage_partial": 0.9,
     "counters_restarted": 0.95,
@@ -203,7 +204,7 @@ def confidence_in(standing: Standing, window: Window, symptoms: Symptoms) -> flo
     if coverage_share(window) < t.COVERAGE_FULL_SHARE:
         confidence *= FLAWS["coverage_partial"]
     if standing.cause in _RESTS_ON_LIMITS:
-        for name in ("limit_observed_later", "limit_changed"):
+        for name in ("limit_observed_later", "limits_old", "limit_changed"):
             if symptoms.holds(name):
                 confidence *= FLAWS[name]
     if symptoms.holds("counters_restarted") and standing.cause not in ("healthy", "topic_moved"):

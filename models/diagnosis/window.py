@@ -25,6 +25,13 @@ from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
 _NAMES = frozenset(column.name for column in SIGNALS.columns)
 
 
+def span_column(name: str) -> str:
+    """The column with the time that a counter's differences cover: what is counted apart may be missing apart."""
+    if name.startswith("in_"):
+        return "in_span_ms"
+    return "events_span_ms" if name.startswith("throttled_") else "delta_span_ms"
+
+
 class SubscriptionKey(NamedTuple):
     """One subscription of one topic partition (-1: the topic is not partitioned)."""
 
@@ -190,11 +197,11 @@ class Window:
         return any(self.known(name))
 
     def spans_s(self, name: str) -> list[tuple[float, float]]:
-        """Differences of a counter, each with the seconds that it covers. Spans that no clock can have are left out."""
+        """Differences of a counter whose time is known, each with the seconds that it covers."""
         return [
-            (delta, (MINUTE_MS if span is None else span) / SECOND_MS)
-            for delta, span in zip(self.column(name), self.column("delta_span_ms"), strict=True)
-            if delta is not None and (span is None or span > 0)
+            (delta, span / SECOND_MS)
+            for delta, span in zip(self.column(name), self.column(span_column(name)), strict=True)
+            if delta is not None and span is not None and span > 0
         ]
 
     def rate(self, name: str) -> float | None:

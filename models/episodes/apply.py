@@ -155,11 +155,19 @@ def asked_minutes(
     """
     keys = list(SUBSCRIPTION_KEY_NAMES)
     inside = (pc.field("minute_ms") >= from_ms - BEFORE_MS) & (pc.field("minute_ms") < until_ms)
+    ready, per_entry, age_s = (
+        pc.field(name) for name in ("backlog_ready_entries", "messages_per_entry", "backlog_age_s")
+    )
     batch = pc.if_else(
         pc.field("read_batch_entries") > 0, pc.field("read_batch_entries"), pa.scalar(None, pa.int32())
     )
-    least = pc.coalesce(batch, pc.scalar(int(diagnosis.READ_BATCH_ENTRIES)))
-    over = pc.field("backlog_ready_entries") > least.cast(pa.float64())
+    least = pc.coalesce(batch, pc.scalar(int(diagnosis.READ_BATCH_ENTRIES))).cast(pa.float64())
+    # Fewer entries count where they are batches, or where they are old.
+    in_messages = (per_entry > 1) & (ready > least / per_entry)
+    own_is_old = pc.field("subscription_backlog_age_s") >= diagnosis.OLD_S
+    stands_still = (age_s >= diagnosis.OLD_S) & (pc.field("out_msg_delta") == 0)
+    few = (ready > diagnosis.LEAST_ENTRIES) & (in_messages | own_is_old | stands_still)
+    over = (ready > least) | few
     schema = pa.schema([TABLES["signals"].loose_schema.field(name) for name in keys])
     continued = pa.Table.from_pylist([{name: row[name] for name in keys} for row in open_rows], schema=schema)
     found = [read_files("signals", [file], columns=keys, where=inside & over).cast(schema) for file in files]
@@ -215,7 +223,13 @@ def _asked(
     )
     batch = F.when(F.col("read_batch_entries") > 0, F.col("read_batch_entries"))
     least = F.coalesce(batch, F.lit(diagnosis.READ_BATCH_ENTRIES))
-    asked = rows.where(F.col("backlog_ready_entries") > least).select(*keys)
+    ready = F.col("backlog_ready_entries")
+    # Fewer entries count where they are batches, or where they are old.
+    in_messages = (F.col("messages_per_entry") > 1) & (ready > least / F.col("messages_per_entry"))
+    own_is_old = F.col("subscription_backlog_age_s") >= diagnosis.OLD_S
+    stands_still = (F.col("backlog_age_s") >= diagnosis.OLD_S) & (F.col("out_msg_delta") == 0)
+    few = (ready > diagnosis.LEAST_ENTRIES) & (in_messages | own_is_old | stands_still)
+    asked = rows.where((ready > least) | few).select(*keys)
     if open_rows:
         continued = [tuple(row[name] for name in keys) for row in open_rows]
         asked = asked.union(signals.sparkSession.createDataFrame(continued, asked.schema))

@@ -29,6 +29,7 @@ SPAN_MS = 15 * MINUTE_MS
 #: What is read of ``signals`` and of ``verdicts``.
 SIGNAL_COLUMNS = (
     *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_ready_entries", "in_msg_delta", "out_msg_delta", "delta_span_ms",
+    "in_span_ms",
     *(f"rho_{level}_{unit}" for level in LEVELS for unit in UNITS),
     *(f"throttled_{unit}_events_{level}_delta" for level in LEVELS for unit in UNITS),
 )  # fmt: skip

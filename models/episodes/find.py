@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.system_names import is_system
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey, by_subscription
 from throttlescope.models.episodes.episode import episodes_of_subscription
@@ -66,6 +67,9 @@ def episodes_of(
     found: Rows = []
     if signals.num_rows:
         for key, rows in by_subscription(signals.select(COLUMNS), "minute_ms"):
+            if is_system(key.topic, key.subscription):
+                # What waits for Pulsar itself is no incident; its verdicts are healthy.
+                continue
             found += episodes_of_subscription(
                 key,
                 Minutes.of_rows(rows),

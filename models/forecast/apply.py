@@ -41,7 +41,7 @@ LOOK_BACK_MS = DAY_MS
 MOST_COUNTED = 2**53
 #: Columns of ``signals`` that are read.
 COLUMNS = (
-    *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_entries", "backlog_ready_entries", "in_msg_delta", "messages_per_entry",
+    *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_entries", "backlog_ready_entries", "in_msg_delta", "in_span_ms", "messages_per_entry",
     "limit_broker_msg", "limit_broker_bytes", "limit_broker_period_s", "limit_topic_msg", "limit_topic_bytes",
     "limit_topic_period_s", "limit_subscription_msg", "limit_subscription_bytes", "limit_subscription_period_s",
     "storage_backlog_bytes", "backlog_age_s", "consumers",

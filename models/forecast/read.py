@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from throttlescope.ingest.selector import metric_selector
+from throttlescope.ingest.system_names import is_system
 from throttlescope.ingest.times import SECOND_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.forecast.trace import Trace
 from throttlescope.models.forecast.view import View
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
 from throttlescope.transforms.promql.source import SampleSource, Series
+from throttlescope.transforms.read_once import ReadOnce, read_twice
 
 BACKLOG, DELAYED = "pulsar_subscription_back_log", "pulsar_subscription_delayed"
 IN_MSG, WRITTEN = "pulsar_in_messages_total", "pulsar_storage_write_rate"
@@ -30,7 +32,7 @@ VIEW_METRICS = (*METRICS, STORAGE_BYTES, TOPIC_AGE_S, CONSUMERS)
 def traces_of(
     source: SampleSource, limits: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int
 ) -> dict[SubscriptionKey, Trace]:
-    """Traces of all subscription partitions that a source has, but for Pulsar's own topics.
+    """Traces of all subscription partitions that a source has, but for Pulsar's own.
 
     Parameters
     ----------
@@ -41,10 +43,13 @@ def traces_of(
     start_ms, end_ms : int
         [start, end).
     """
+    twice = read_twice(source, source.select(metric_selector(BACKLOG), start_ms, end_ms), start_ms, end_ms)
+    if twice is not None:
+        source = ReadOnce(source, twice)
     found = {metric: source.select(metric_selector(metric), start_ms, end_ms) for metric in METRICS}
     of: dict[SubscriptionKey, list[Series]] = {}
     for item in found[BACKLOG]:
-        if len(item.timestamps_ms) and not item.labels["topic"].rsplit("/", 1)[-1].startswith("__"):
+        if len(item.timestamps_ms) and not is_system(item.labels["topic"], item.labels["subscription"]):
             of.setdefault(_key(item), []).append(item)
     periods = _periods(limits)
     return {key: _trace(found, series, key, periods.get(key, 1.0)) for key, series in sorted(of.items())}

@@ -76,6 +76,10 @@ def trace_of_minutes(columns: Mapping[str, np.ndarray]) -> Trace:
     ----------
     columns : mapping
         Columns of ``signals`` in the order of their minutes, float64 with NaN for NULL. A minute's values stood at its end.
+
+    Notes
+    -----
+    Arrivals are a minute's at the rate that was counted: after a missed scrape the difference is that of several minutes.
     """
     known = ~np.isnan(columns["backlog_entries"])
     mine = {name: values[known] for name, values in columns.items()}
@@ -95,6 +99,6 @@ def trace_of_minutes(columns: Mapping[str, np.ndarray]) -> Trace:
         mine["minute_ms"].astype(np.int64) + MINUTE_MS,
         np.where(np.isnan(ready), backlog, ready),
         backlog,
-        mine["in_msg_delta"] / per_entry,
+        mine["in_msg_delta"] * MINUTE_MS / mine["in_span_ms"] / per_entry,
         float(np.nanmax(periods)),
     )

@@ -1,8 +1,9 @@
 """Make the figures of the diagnosis anew. In: the recordings of the repository. Out: the page, and the JSON in the package.
 
-``python -m tests.accuracy`` prints the figures as JSON; ``--write`` writes ``docs/accuracy/diagnosis.md`` and
-``models/diagnosis/measured.json``, and leaves all figures in ``.bench/accuracy.json``, from which ``--figures`` takes them
-where only the page has changed. It takes a few minutes and no server.
+``python -m tests.accuracy`` prints the figures as JSON; ``--write`` writes the tables of ``docs/accuracy/diagnosis.md`` and
+of the README, and ``models/diagnosis/measured.json``, and leaves all figures in ``.bench/accuracy.json``, from which ``--figures`` takes
+them where only the page has changed. ``--set fleet-development`` prints the targets of the fleets and every verdict that was not
+right. It takes a few minutes and no server.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.accuracy.figures import figures, shipped
+from tests.accuracy.fleets import fleet_figures, fleet_folders, fleet_table, miss_lines
 from tests.accuracy.page import page
 from tests.accuracy.recorded import SETS
+from tests.lab.fleet.sets import FLEET_SETS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "accuracy" / "diagnosis.md"
+README = ROOT / "README.md"
 ALL = ROOT / ".bench" / "accuracy.json"
 _LIST, _MAPPING = re.compile(r"\[[^\[\]{}]*\]"), re.compile(r"\{[^{}]{0,240}\}")
 MEASURED = ROOT / "models" / "diagnosis" / "measured.json"
@@ -49,13 +53,18 @@ def main() -> None:
         "--set",
         dest="sets",
         action="append",
-        choices=list(SETS),
+        choices=[*SETS, *FLEET_SETS],
         help="only this set, also in what is written; may be repeated",
     )
     parser.add_argument(
         "--figures", type=Path, metavar="FILE", help="take the figures from a file instead of making them"
     )
     asked = parser.parse_args()
+    if asked.sets and set(asked.sets) <= set(FLEET_SETS):
+        _fleets(asked.sets)
+        return
+    if asked.sets and set(asked.sets) & set(FLEET_SETS):
+        parser.error("sets of fleets have a table of their own: ask for them alone")
     if asked.figures is not None:
         found = json.loads(asked.figures.read_text())
     else:
@@ -63,10 +72,24 @@ def main() -> None:
     if asked.write:
         ALL.parent.mkdir(exist_ok=True)
         ALL.write_text(json.dumps(found, indent=1) + "\n")
-        PAGE.write_text(page(PAGE.read_text(), found))
+        for file in (PAGE, README):
+            file.write_text(page(file.read_text(), found))
         MEASURED.write_text(measured_text(found))
     else:
         print(json.dumps(found, indent=1))
+
+
+def _fleets(sets: list[str]) -> None:
+    """Print the targets of sets of fleets, and every verdict that was not right."""
+    for name in sets:
+        folders = fleet_folders(name)
+        found = fleet_figures(folders, lambda text: print(text, file=sys.stderr))
+        starts_ms = {
+            folder.name: json.loads((folder / "recording.json").read_text())["start_ms"] for folder in folders
+        }
+        print(f"{name}: {len(folders)} recordings\n\n{fleet_table(found)}\n{miss_lines(found, starts_ms)}")
+        ALL.parent.mkdir(exist_ok=True)
+        (ALL.parent / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

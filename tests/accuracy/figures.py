@@ -8,11 +8,14 @@ from dataclasses import asdict
 from typing import Any
 
 from tests.accuracy.altered import ALTERED
+from tests.accuracy.attempts import attempts_of
 from tests.accuracy.drawn import count_of, drawn
 from tests.accuracy.evidence import EVIDENCE, Evidence
+from tests.accuracy.fleets import fleet_figures, fleet_folders
 from tests.accuracy.judging import Found, judge_all
-from tests.accuracy.recorded import SETS, folders
+from tests.accuracy.recorded import DROPPED_FILES, SETS, folders
 from tests.accuracy.targets import judged_targets
+from tests.lab.fleet.sets import FLEET_SETS
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
 from throttlescope.models.evaluation import Part, Settled, part_of
 from throttlescope.models.evaluation.shares import share_of
@@ -29,12 +32,24 @@ def figures(
     Returns
     -------
     dict
-        ``rules_version``; ``sets``: set to evidence to figures; ``altered``: cause to figures. A set without recordings is left out.
+        ``rules_version``; ``sets``: set to evidence to figures; ``altered``: cause to figures; ``attempts``: set to what became of its
+        scenarios; ``fleets``: set to profile to figures, where all sets are asked for. A set without recordings is left out.
     """
+    sets = tuple(sets)
     present = [name for name in sets if folders(name)]
-    found: dict[str, Any] = {"rules_version": RULES_VERSION, "sets": {}, "altered": {}}
+    found: dict[str, Any] = {"rules_version": RULES_VERSION, "sets": {}, "altered": {}, "attempts": {}}
     for name in present:
         found["sets"][name] = of_set(name, note)
+        if name in DROPPED_FILES:
+            names = (folder.name for folder in folders(name))
+            found["attempts"][name] = asdict(attempts_of(DROPPED_FILES[name], names))
+    if set(sets) == set(SETS):
+        found["fleets"] = {
+            name: fleet_figures(there, note) for name in FLEET_SETS if (there := fleet_folders(name))
+        }
+        for name in found["fleets"]:
+            names = (folder.name for folder in fleet_folders(name))
+            found["attempts"][name] = asdict(attempts_of(FLEET_SETS[name].dropped_file, names))
     for cause, alter in ALTERED.items():
         note(f"altered: {cause}")
         places = [folder for name in present if name in ALTERABLE for folder in folders(name)]
@@ -50,6 +65,12 @@ def of_set(name: str, note: Callable[[str], None] = lambda _: None) -> dict[str,
         note(f"{name}: {evidence}")
         found[evidence] = _of(judge_all(folders(name), how.alter), how)
     return found
+
+
+def profile_figures(set_name: str, evidence: str) -> dict[str, Any]:
+    """Figures of one set under one evidence."""
+    how = EVIDENCE[evidence]
+    return _of(judge_all(folders(set_name), how.alter), how)
 
 
 def _of(found: Found, how: Evidence) -> dict[str, Any]:

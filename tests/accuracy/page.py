@@ -6,17 +6,21 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.accuracy.targets import targets
+from tests.accuracy.fleets import FLEETS_THAT_JUDGE, fleet_table
+from tests.accuracy.targets import JUDGES, PROFILES, targets
 from tests.lab.drawn import UNSEEN
+from throttlescope.ingest.contracts.words import CAUSES
 
 _MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _RULES = ("naive rule", "rho alone", "Burrow's rules", "majority")
+
+_SETS_OF_FLEETS = {"fleet-held-out": "Held-out fleets", "fleet-development": "Development fleets"}
 
 Figures = dict[str, Any]
 
 
 def page(text: str, found: Figures) -> str:
-    """The page with every marked table made anew.
+    """A page, or the README, with every marked table made anew.
 
     Raises
     ------
@@ -25,6 +29,10 @@ def page(text: str, found: Figures) -> str:
     """
     tables = {
         "targets": targets(found),
+        "attempts": attempts(found),
+        "unmeasured": unmeasured(found),
+        "readme": readme(found),
+        "fleets": fleets(found),
         "summary": summary(found),
         "baselines": _by_set(found, baselines),
         "causes": _by_set(found, causes),
@@ -41,9 +49,74 @@ def page(text: str, found: Figures) -> str:
     return _MARKED.sub(lambda match: match[1] + tables[match[2]] + match[3], text)
 
 
+def readme(found: Figures) -> str:
+    """Figures by profile: of the held-out fleets, and of the held-out set of single faults until there are any."""
+    lines = [("what the cluster shows", "macro-F1 over causes", "side right when answered", "unknown")]
+    fleets = found.get("fleets", {}).get(FLEETS_THAT_JUDGE, {})
+    for profile, (evidence, of_fleets) in PROFILES.items():
+        if of_fleets in fleets:
+            one = fleets[of_fleets]
+            macro_f1, side, unknown = one["macro_f1"], one["side_right_when_answered"], one["unknown"]
+        else:
+            ours = found["sets"][JUDGES][evidence]["ours"]
+            macro_f1, side, unknown = (
+                ours["cause"]["macro_f1"],
+                ours["side"]["right_when_answered"],
+                ours["cause"]["unknown"],
+            )
+        lines.append((profile, number(macro_f1, 3), percent(side["value"]), percent(unknown["value"])))
+    return table(lines)
+
+
+def fleets(found: Figures) -> str:
+    """The targets of fleets, set by set."""
+    by_set = found.get("fleets", {})
+    if not by_set:
+        return "No fleet has been recorded yet.\n"
+    return "\n".join(f"**{_SETS_OF_FLEETS[name]}**\n\n{fleet_table(part)}" for name, part in by_set.items())
+
+
 def summary(found: Figures) -> str:
     parts = {name: by["full"] for name, by in found["sets"].items()}
     return table([("figure", *parts), *([what, *map(show, parts.values())] for what, show in FIGURES)])
+
+
+def attempts(found: Figures) -> str:
+    head = (
+        "set",
+        "recordings that count",
+        "attempts dropped",
+        "attempts void",
+        "scenarios repeated and counted then",
+        "scenarios left out",
+    )
+    rows = [
+        (name, one["recordings"], one["dropped"], one["voided"], one["repeated"], ", ".join(one["missing"]) or "none")
+        for name, one in found["attempts"].items()
+    ]  # fmt: skip
+    return table([head, *rows])
+
+
+def unmeasured(found: Figures) -> str:
+    """Causes that no recording has as its truth."""
+    lines = [("cause", "what its figures rest on")]
+    for cause in CAUSES:
+        recorded = any(_windows_of(by["full"], cause) for by in found["sets"].values())
+        if not recorded and cause != "unknown":
+            lines.append(
+                (
+                    cause,
+                    "samples with the cause written in"
+                    if cause in found["altered"]
+                    else "nothing: unmeasured",
+                )
+            )
+    return table(lines)
+
+
+def _windows_of(part: Figures, cause: str) -> int:
+    one = part["ours"]["cause"]["classes"].get(cause)
+    return one["windows"] if one else 0
 
 
 def baselines(by_evidence: Figures) -> str:

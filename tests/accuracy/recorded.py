@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from tests.lab.sets import SETS as LAB
+from tests.lab.sets import ScenarioSet
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.labels import LabelError, LabelMapping, normalise
 from throttlescope.ingest.metrics import METRICS
@@ -17,12 +19,14 @@ from throttlescope.ingest.sources.recording import read_recording
 from throttlescope.transforms.limits import effective_limits
 from throttlescope.transforms.promql.source import Series
 
-#: Name on the page to folder. The first one judges; nothing was made with it.
-SETS: dict[str, Path] = {
-    "kept aside": LAB["kept-aside"].recordings,
-    "development": LAB["diagnosis"].recordings,
-    "shipped": LAB["default"].recordings,
+#: Name on the page to the lab's set. The first one judges; nothing was made with it.
+SETS: dict[str, ScenarioSet] = {
+    "kept aside": LAB["kept-aside"],
+    "development": LAB["diagnosis"],
+    "shipped": LAB["default"],
 }
+#: Name on the page to the list of the attempts that did not count.
+DROPPED_FILES: dict[str, Path] = {name: each.dropped_file for name, each in SETS.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,8 @@ class Recorded:
         Only metrics that a pull takes, labels as the lake has them.
     limits, topic_stats, truth : pyarrow.Table
         Rows as their contracts want them.
+    about : dict
+        ``recording.json``.
     """
 
     name: str
@@ -43,11 +49,12 @@ class Recorded:
     limits: pa.Table
     topic_stats: pa.Table
     truth: pa.Table
+    about: dict[str, Any] = field(default_factory=dict)
 
 
 def folders(set_name: str) -> list[Path]:
     """Folders of a set's recordings; none where it has not been recorded yet."""
-    return sorted(file.parent for file in SETS[set_name].glob("*/recording.json"))
+    return SETS[set_name].folders
 
 
 def read(folder: Path) -> Recorded:
@@ -68,6 +75,7 @@ def read(folder: Path) -> Recorded:
         limits=pa.Table.from_pylist(effective_limits(policies, stats), schema=TABLES["limits"].loose_schema),
         topic_stats=found.topic_stats,
         truth=found.truth,
+        about=found.about,
     )
 
 

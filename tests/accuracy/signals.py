@@ -49,4 +49,25 @@ def with_broker_use(minutes: pa.Table) -> pa.Table:
             use = used.get((row["cluster"], row["broker"], row["minute_ms"]))
             known = row["broker"] is not None and None not in (limit, period_s, use)
             row[f"rho_broker_{unit}"] = use / (limit / period_s) if known else None
+    _add_read_shares(rows)
     return pa.Table.from_pylist(rows, schema=TABLES["signals"].loose_schema)
+
+
+def _add_read_shares(rows: list[dict]) -> None:
+    """What the subscriptions of each broker dispatched, over what the broker says of itself."""
+    dispatched: dict[tuple, float] = {}
+    for row in rows:
+        if row["out_msg_delta"] is not None and (row["delta_span_ms"] or 0) > 0:
+            place = (row["cluster"], row["broker"], row["minute_ms"])
+            per_s = row["out_msg_delta"] / (row["delta_span_ms"] / 1000.0)
+            dispatched[place] = dispatched.get(place, 0.0) + per_s
+    for row in rows:
+        read = dispatched.get((row["cluster"], row["broker"], row["minute_ms"]))
+        by_itself = row["broker_out_msg_rate"]
+        limited = row["limit_broker_msg"] is not None or row["limit_broker_bytes"] is not None
+        row["broker_read_share"] = None
+        if limited and row["broker"] is not None and by_itself is not None:
+            if by_itself == 0:
+                row["broker_read_share"] = 1.0
+            elif read is not None:
+                row["broker_read_share"] = min(1.0, read / by_itself)

@@ -73,7 +73,7 @@ def by_check(checks, area="prometheus"):
     return {check.check: check for check in checks if check.area == area}
 
 
-def admin_api(runtime=RUNTIME, version="4.2.4", refuse=()):
+def admin_api(runtime=RUNTIME, version="4.2.4", refuse=(), brokers=1):
     def answer(method, path, headers):
         path = path.removeprefix("/admin/v2/")
         if any(path.startswith(start) for start in refuse):
@@ -83,6 +83,7 @@ def admin_api(runtime=RUNTIME, version="4.2.4", refuse=()):
         known = {
             "brokers/configuration/runtime": runtime,
             "clusters": ["prod"],
+            "brokers": [f"broker-{number}:8080" for number in range(brokers)],
             "namespaces/acme/shop": {"policies": {}},
             "persistent/acme/shop/orders-partition-3/stats": {
                 "subscriptions": {"billing": {"dispatchThrottledMsgEventsBySubscriptionLimit": 0}}
@@ -123,6 +124,14 @@ def test_a_whole_broker_has_no_red_line(prometheus):
     assert exit_code(checks) == 0
     # What was asked of the admin API followed from the labels that Prometheus showed.
     assert "orders-partition-3" in by_check(checks, "pulsar_admin")["topic stats"].found
+
+
+@pytest.mark.prometheus
+def test_brokers_that_are_not_scraped_are_counted(prometheus):
+    write_series(prometheus.url, whole_broker("prod"))
+    with admin_api(brokers=3) as admin:
+        checks = by_check(examine(settings("prod", prometheus.url, admin), None), "pulsar_admin")
+    assert (checks["brokers"].status, checks["brokers"].found) == (WARNING, "1 of 3 brokers are scraped")
 
 
 @pytest.mark.prometheus

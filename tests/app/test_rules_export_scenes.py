@@ -149,6 +149,9 @@ CASES = [
     ({"dispatched": 150.0, "start": 100_000.0, "permits": 0.0}, None),
     # Small and steady: what one read clears.
     ({"dispatched": 100.0, "start": 90.0, "permits": 0.0}, None),
+    # 99 entries of a thousand messages under a limit that is used up.
+    ({"subscription_msg": (1000.0, INFORMATIVE), "published": 1000.0, "dispatched": 1000.0, "per_entry": 1000.0, "start": 99.0,
+      "grows": 0.0, "events": {"subscription.msg": 1.0}}, a.THROTTLED),
     # A thousand messages are with the consumers, and nothing waits for them.
     ({"dispatched": 100.0, "start": 1050.0, "unacked": 1000.0}, None),
 ]  # fmt: skip
@@ -214,10 +217,15 @@ def test_use_near_a_limit_is_told_without_a_backlog(rules):
     )
 
 
-def test_publish_throttling_is_told(rules):
+def test_publish_throttling_raises_an_alert(rules):
+    """The broker sets the metric to 0 every 60 s: scraped once a minute, a steady publish limit is a constant."""
+    metric = "pulsar_publish_rate_limit_times"
     quiet = scene(dispatched=100.0, start=0.0)
-    assert fired(rules, *quiet, rising("pulsar_publish_rate_limit_times", 0.0)) == {}
-    assert set(fired(rules, *quiet, rising("pulsar_publish_rate_limit_times", 0.2))) == {a.PUBLISH_THROTTLED}
+    by_minute = rising(metric, 0.2)
+    sawtooth = Series(by_minute.labels, TIMES_MS, TIMES_MS % MINUTE_MS / 1000 * 0.2)
+    assert fired(rules, *quiet, gauge(metric, 0.0)) == {}
+    assert set(fired(rules, *quiet, sawtooth)) == {a.PUBLISH_THROTTLED}
+    assert set(fired(rules, *quiet, gauge(metric, 50.0))) == {a.PUBLISH_THROTTLED}
 
 
 def test_limits_that_are_old_or_missing_are_told(rules):
@@ -234,13 +242,21 @@ def test_limits_that_are_old_or_missing_are_told(rules):
 
 def test_topics_and_subscriptions_of_pulsar_itself_raise_nothing(rules):
     alone = {"consumers": 0.0, "permits": None, "dispatched": 0.0, "unacked": 0.0}
-    own_topic = [
-        Series({**one.labels, "topic": "persistent://t/n/__change_events"}, one.timestamps_ms, one.values)
-        for one in scene(**alone)
-    ]
+
+    def of_topic(topic):
+        return [
+            Series({**one.labels, "topic": topic}, one.timestamps_ms, one.values) for one in scene(**alone)
+        ]
+
     assert fired(rules, *scene("__compaction", **alone)) == {}
-    assert fired(rules, *own_topic) == {}
     assert fired(rules, *scene("compaction", **alone))
+    for name in (
+        "t/n/__change_events",
+        "t/n/orders-billing__transaction_pending_ack",
+        "pulsar/b:8080/healthcheck",
+    ):
+        assert fired(rules, *of_topic(f"persistent://{name}")) == {}
+    assert fired(rules, *of_topic("persistent://t/n/healthcheck"))
 
 
 def test_two_servers_that_say_the_same_and_a_changed_record_do_not_break_a_rule(rules):

@@ -10,10 +10,12 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
+import numpy as np
 import pytest
 
 from tests.app.http_server import answering, html, unauthorised
 from tests.ingest.local_tasks import LocalTasks
+from tests.transforms.lakes import lake_of
 from throttlescope.ingest.errors import InputError, SourceError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull_admin import pull_admin, topics_with_backlog
@@ -22,6 +24,7 @@ from throttlescope.ingest.sources import pulsar_admin
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
 from throttlescope.ingest.sources.recording import list_shipped
+from throttlescope.transforms.promql.source import Series
 
 RECORDING = "sub-msg-large"
 TOPIC = "persistent://lab/sub-msg-large/orders"
@@ -113,6 +116,9 @@ def test_a_real_brokers_answers(answers) -> None:
     assert snapshot.failures == []
     rows = {(row["scope"], row["key"]): row for row in snapshot.policies.to_pylist()}
     expected = {(row["scope"], row["key"]): row for row in recorded("policies.jsonl")}
+    assert json.loads(rows.pop(("brokers", url.split("//")[1]))["body"]) == json.loads(
+        answers["/admin/v2/brokers"]
+    )
     assert rows.keys() == expected.keys() | {(scope, TOPIC) for scope in NOT_RECORDED}
     for (scope, key), row in rows.items():
         body = answers[path_of({"scope": scope, "key": key})]
@@ -351,3 +357,55 @@ def test_what_has_a_backlog_is_asked_about(answers, tmp_path: Path) -> None:
         assert lake.read("topic_stats").num_rows == before[1] + 2
         left = pull_admin(lake, admin, RECORDING, start_ms, end_ms, "run", max_topics=0)
     assert left.failures[-1].reason == "not asked: more than 0"
+
+
+def sampled(url: str, topics=BOTH_PARTITIONS, **bounds):
+    bounds = {"rounds": 3, "pause_s": 0.0, "max_calls": 60, "within_s": 60.0} | bounds
+    return PulsarAdmin([url], calls_per_s=FAST).sample("prod", topics, **bounds)
+
+
+def test_sampling_asks_for_stats_alone(answers) -> None:
+    seen: list = []
+    with serve(answers, seen=seen) as url:
+        found = sampled(url)
+    assert found.failures == []
+    assert found.requests == len(seen) == 6
+    assert all("/stats?" in path for _, path, _ in seen)
+    rows = found.topic_stats.to_pylist()
+    assert Counter(row["partition"] for row in rows) == {0: 3, 1: 3}
+    assert len({(row["partition"], row["observed_ms"]) for row in rows}) == 6
+    assert all(row["consumers_without_permits"] is not None for row in rows)
+
+
+def test_sampling_leaves_out_what_is_over_budget(answers) -> None:
+    with serve(answers) as url:
+        found = sampled(url, max_calls=5)
+        assert sampled(url, within_s=0.0).requests == 0
+    assert {row["partition"] for row in found.topic_stats.to_pylist()} == {0}
+    assert found.requests == 3
+
+
+def test_sampling_asks_a_silent_partition_once(answers) -> None:
+    with serve(answers, {"partition-1/stats": 500}) as url:
+        found = sampled(url)
+    assert len(found.failures) == 1
+    assert Counter(row["partition"] for row in found.topic_stats.to_pylist()) == {0: 3}
+
+
+@pytest.mark.parametrize(
+    ("age_ms", "scraped", "samples"), [(0, False, 4), (0, True, 0), (3_600_000, False, 0)]
+)
+def test_run_samples_stats_of_a_fresh_range(answers, tmp_path, age_ms, scraped, samples) -> None:
+    """Where permits are scraped, or the range ended long ago, one snapshot is as good as five."""
+    end_ms = round(time.time() * 1000) - age_ms
+    labels = {"cluster": "prod", "namespace": "lab/sub-msg-large", "topic": TOPIC, "partition": "0", "subscription": "billing"}  # fmt: skip
+    names = ["pulsar_subscription_back_log", *(["pulsar_consumer_available_permits"] if scraped else [])]
+    times_ms = np.array([end_ms - 30_000, end_ms - 15_000], np.int64)
+    series = [Series({"__name__": name, **labels}, times_ms, np.array([9.0, 9.0])) for name in names]
+    lake = lake_of(tmp_path, series)
+    with serve(answers) as url:
+        admin = PulsarAdmin([url], calls_per_s=FAST)
+        snapshot = pull_admin(lake, admin, "prod", end_ms - 60_000, end_ms, "run")
+    assert snapshot.topic_stats.num_rows == 1 + samples
+    assert lake.read("topic_stats").num_rows == 1 + samples
+    assert snapshot.requests == admin.requests

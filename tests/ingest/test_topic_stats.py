@@ -88,3 +88,48 @@ def test_an_older_broker_is_named(answer: dict) -> None:
     del answer["subscriptions"]["billing"]["dispatchThrottledMsgEventsByTopicLimit"]
     with pytest.raises(InputError, match=r"dispatchThrottledMsgEventsByTopicLimit.*4\.1.*upgrade"):
         rows_of(answer)
+
+
+def test_active_consumer_alone_has_permits_that_count(answer: dict) -> None:
+    sub = answer["subscriptions"]["billing"]
+    one = sub["consumers"][0]
+    sub["type"], sub["activeConsumerName"] = "Failover", "b"
+    sub["consumers"] = [
+        dict(one, consumerName=name, availablePermits=n) for name, n in (("a", 900), ("b", -3))
+    ]
+    (row,) = rows_of(answer)
+    assert (row["active_permits"], row["consumers_without_permits"]) == (-3, 1)
+    sub["consumers"] = [dict(one, consumerName="b", availablePermits=n) for n in (900, -3)]
+    assert rows_of(answer)[0]["active_permits"] is None
+    sub["type"] = "Shared"
+    assert rows_of(answer)[0]["active_permits"] is None
+
+
+def test_rates_and_flags_of_consumers(answer: dict) -> None:
+    sub = answer["subscriptions"]["billing"]
+    one = sub["consumers"][0]
+    sub["consumers"] = [
+        dict(one, messageAckRate=rate, blockedConsumerOnUnackedMsgs=blocked)
+        for rate, blocked in ((4.0, True), (1.5, False))
+    ]
+    sub["msgInReplay"], sub["isReplicated"] = 7, True
+    (row,) = rows_of(answer)
+    assert (row["ack_msg_rate_min"], row["ack_msg_rate_max"], row["consumers_blocked"]) == (1.5, 4.0, 1)
+    assert (row["replay_entries"], row["replicated"]) == (7, True)
+
+
+def test_age_of_the_backlog_is_the_subscription_s(answer: dict) -> None:
+    def age() -> float | None:
+        return rows_of(answer)[0]["backlog_age_s"]
+
+    sub = answer["subscriptions"]["billing"]
+    answer |= {"oldestBacklogMessageAgeSeconds": 57, "oldestBacklogMessageSubscriptionName": "billing"}
+    assert age() == 57
+    # The topic's is another's.
+    answer["oldestBacklogMessageSubscriptionName"] = "audit"
+    assert age() is None
+    # Since PIP-492 each subscription has its own; -1 is not known.
+    sub["oldestBacklogMessageAgeSeconds"] = 90
+    assert age() == 90
+    sub["oldestBacklogMessageAgeSeconds"] = -1
+    assert age() is None

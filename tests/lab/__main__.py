@@ -24,6 +24,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from tests.lab.capable import load_recordable
+from tests.lab.fleet.record import FleetVoid, record_fleet
+from tests.lab.fleet.sets import FLEET_SETS, FleetSet
 from tests.lab.group import Group, run_group
 from tests.lab.judge import Outcome
 from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
@@ -33,7 +35,7 @@ from throttlescope.models.throttling.scenario import Scenario, ScenarioError
 SMOKE_SCENARIOS = Path(__file__).with_name("smoke")
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Records scenarios on a real broker.")
-SetName = Annotated[str, typer.Option("--set", help=f"Which scenarios: {' or '.join(SETS)}.")]
+SetName = Annotated[str, typer.Option("--set", help=f"Which scenarios: {' or '.join((*SETS, *FLEET_SETS))}.")]
 console = Console(width=None if os.isatty(1) else 140)
 
 
@@ -51,7 +53,10 @@ def record(
     commit: Annotated[bool, typer.Option(help="Commit each finished recording.")] = True,
     chosen: SetName = "default",
 ) -> None:
-    """Record every scenario that has no recording yet."""
+    """Record every scenario that has no recording yet; of a set of fleets, every fleet (``--only`` takes its seed)."""
+    if chosen in FLEET_SETS:
+        _record_fleets(FLEET_SETS[chosen], only, out, scratch, commit=commit and out is None)
+        return
     which = _set(chosen)
     scenarios = _pick(load_recordable(which.scenarios), only)
     target = out or which.recordings
@@ -103,6 +108,39 @@ def show_plan(
             console.print(
                 f"batch {number} {group.name}: {group.duration_s / 60:.1f} min, {group.rate_msg:.0f} msg/s: {names}"
             )
+
+
+def _record_fleets(
+    which: FleetSet, only: list[str] | None, out: Path | None, scratch: Path | None, *, commit: bool
+) -> None:
+    wanted = {int(seed) for seed in only or which.seeds}
+    if unknown := wanted - set(which.seeds):
+        raise typer.BadParameter(f"no seed {min(unknown)}; there are {', '.join(map(str, which.seeds))}")
+    target = out or which.recordings
+    scratch_root = scratch or Path(tempfile.mkdtemp(prefix="throttlescope-lab-"))
+    voided = False
+    for fleet in which.fleets:
+        if fleet.seed not in wanted or (target / fleet.name / "recording.json").exists():
+            continue
+        java_binary(), prometheus_binary(), broker_jars(fleet.version)
+        try:
+            folder = record_fleet(fleet, target, scratch_root / fleet.name, say=console.log)
+        except (FleetVoid, RuntimeError, OSError) as error:
+            voided = True
+            console.log(f"{fleet.name}: voided: {error}")
+            row = {
+                "scenario": fleet.name,
+                "family": "fleet",
+                "status": "voided",
+                "reasons": [str(error).splitlines()[0]],
+            }
+            _note_rows([row], target / "dropped.json", commit)
+        else:
+            console.log(f"{fleet.name}: kept")
+            if commit:
+                _commit([folder], f"Record {fleet.name} on a real cluster")
+    if voided:
+        raise typer.Exit(1)
 
 
 def plan(scenarios: list[Scenario], which: ScenarioSet = SETS["default"]) -> list[list[Group]]:
@@ -250,9 +288,6 @@ def _commit(paths: list[Path], message: str) -> None:
 
 
 def _note_dropped(outcomes: list[Outcome], file: Path, commit: bool) -> None:
-    rows: list[dict[str, Any]] = []
-    if file.exists():
-        rows = json.loads(file.read_text())["rows"]
     fresh = [
         {
             "scenario": outcome.scenario.name,
@@ -260,11 +295,18 @@ def _note_dropped(outcomes: list[Outcome], file: Path, commit: bool) -> None:
             "status": outcome.status,
             "reasons": outcome.reasons,
             "checks": outcome.checks,
-            "at_ms": round(time.time() * 1000),
         }
         for outcome in outcomes
         if outcome.status != "kept"
     ]
+    _note_rows(fresh, file, commit)
+
+
+def _note_rows(fresh: list[dict[str, Any]], file: Path, commit: bool) -> None:
+    rows: list[dict[str, Any]] = []
+    if file.exists():
+        rows = json.loads(file.read_text())["rows"]
+    fresh = [row | {"at_ms": round(time.time() * 1000)} for row in fresh]
     if fresh or not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps({"format": 1, "rows": rows + fresh}, indent=1) + "\n")

@@ -35,13 +35,13 @@ class Admin:
         if answer.status_code >= 300:
             raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text.strip()[:300]}")
 
-    def create_tenant(self) -> None:
-        """Create the tenant ``lab``."""
-        self.call("PUT", "/tenants/lab", {"allowedClusters": [self.cluster], "adminRoles": []})
+    def create_tenant(self, name: str = "lab") -> None:
+        """Create a tenant."""
+        self.call("PUT", f"/tenants/{name}", {"allowedClusters": [self.cluster], "adminRoles": []})
 
-    def create_topics(self, scenario: Scenario) -> None:
+    def create_topics(self, scenario: Scenario, *, bundles: int = 1) -> None:
         """Create namespace, topics and subscriptions of a scenario."""
-        self.call("PUT", f"/namespaces/{scenario.namespace}", {"bundles": {"numBundles": 1}})
+        self.call("PUT", f"/namespaces/{scenario.namespace}", {"bundles": {"numBundles": bundles}})
         for topic in scenario.topics:
             path = f"/persistent/{scenario.namespace}/{topic.name}"
             if topic.partitions:

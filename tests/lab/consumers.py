@@ -28,6 +28,7 @@ _RECEIVE_TIMEOUT_MS = 250
 #: A consumer that waited longer than this for a message was idle.
 _IDLE_S = 0.01
 _CATCH_UP_S = 0.05
+_SUBSCRIBE_TRIES = 4
 
 
 class SubscriptionLoad:
@@ -115,13 +116,21 @@ class SubscriptionLoad:
                 options["dead_letter_policy"] = pulsar.ConsumerDeadLetterPolicy(redelivery.max_redeliver)
         if self.spec.batch_index_ack:
             options["batch_index_ack_enabled"] = True
-        return self._client.subscribe(
-            self._topics[0] if len(self._topics) == 1 else self._topics,
-            self.spec.name,
-            consumer_type=_TYPES[self.spec.type],
-            receiver_queue_size=self.spec.receiver_queue,
-            **options,
-        )
+        for more in reversed(range(_SUBSCRIBE_TRIES)):
+            try:
+                return self._client.subscribe(
+                    self._topics[0] if len(self._topics) == 1 else self._topics,
+                    self.spec.name,
+                    consumer_type=_TYPES[self.spec.type],
+                    receiver_queue_size=self.spec.receiver_queue,
+                    **options,
+                )
+            except pulsar.PulsarException:
+                # The broker may be away for a moment, on purpose.
+                if not more:
+                    raise
+                time.sleep(2)
+        raise AssertionError("unreachable")
 
 
 class _Worker(threading.Thread):

@@ -17,12 +17,13 @@ import yaml
 
 from tests.lab.readback import Series
 from tests.lab.recording import read_samples
+from tests.lab.sets import SETS
 from throttlescope.models.throttling.scenario import LiftLimit, Limit, Scenario, SetLimit
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs" / "background" / "real-broker.md"
 BEGIN_MARK, END_MARK = "<!-- measured: begin -->", "<!-- measured: end -->"
-FOLDERS = (REPOSITORY / "ingest" / "recordings", REPOSITORY / "tests" / "recordings")
+FOLDERS = SETS["default"].places
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ def measure(folder: Path) -> list[Measurement]:
 
 def measure_all(folders: tuple[Path, ...] = FOLDERS) -> list[Measurement]:
     """Measure every recording below the folders."""
-    found = [path.parent for folder in folders for path in sorted(folder.glob("*/recording.json"))]
-    return [row for folder in found for row in measure(folder)]
+    found = [path.parent for folder in folders for path in folder.glob("*/scenario.yaml")]
+    return [row for folder in sorted(found, key=lambda one: one.name) for row in measure(folder)]
 
 
 def with_partition(series: Series) -> Series:

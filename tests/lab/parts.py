@@ -18,10 +18,18 @@ from pathlib import Path
 
 PROMETHEUS_SERIES = "3.5"
 BROKER_VERSION = "4.2.4"
-#: Brokers that the lab can start; the second has the older limiter (token bucket in 16 ms slots) and no throttle counters.
-BROKER_VERSIONS = (BROKER_VERSION, "4.0.1")
+#: Brokers that the lab can start: 4.0.1 has the older limiter (token bucket in 16 ms slots) and no throttle counters, 4.0.7 is
+#: of the long-term line and has them.
+BROKER_VERSIONS = (BROKER_VERSION, "4.0.1", "4.0.7", "5.0.0-M1")
 #: The newest version near the broker's whose command line is in Maven Central.
 ADMIN_TOOL, ADMIN_TOOL_VERSION = "pulsar-client-tools", "4.0.8"
+#: Versions that Maven would mix for one broker, in releases that do not fit together; imported before Pulsar's own choice.
+_IMPORTED = {
+    "5.0.0-M1": (
+        ("com.fasterxml.jackson", "jackson-bom", "2.21.3"),
+        ("io.netty", "netty-bom", "4.2.15.Final"),
+    ),
+}
 POM_FILE = Path(__file__).with_name("pom.xml")
 #: An S3 server on a folder whose conditional puts are atomic: it makes a hard link, which fails where the name is taken.
 OBJECT_STORE, OBJECT_STORE_VERSION = "s3proxy", "4.1.0"
@@ -187,12 +195,23 @@ def _forky_stanza() -> str:
 
 
 def _pom(version: str, artifact: str) -> str:
-    """Return the class path's description for a version; log4j is then the one that this Pulsar was built with."""
+    """Return the class path's description for a version; log4j is then the one that this Pulsar was built with, if it says."""
     text = POM_FILE.read_text().replace("<artifactId>pulsar-broker<", f"<artifactId>{artifact}<")
     if version == BROKER_VERSION:
         return text
-    text = re.sub(r"(<artifactId>log4j-[a-z0-9-]+</artifactId>)\s*<version>[^<]+</version>", r"\1", text)
-    return text.replace(BROKER_VERSION, version)
+    if version.startswith("4."):
+        # Later versions leave log4j's version open.
+        text = re.sub(r"(<artifactId>log4j-[a-z0-9-]+</artifactId>)\s*<version>[^<]+</version>", r"\1", text)
+    imported = "".join(_import(*coordinates) for coordinates in _IMPORTED.get(version, ()))
+    managed = "<dependencyManagement>\n    <dependencies>\n"
+    return text.replace(BROKER_VERSION, version).replace(managed, managed + imported)
+
+
+def _import(group: str, artifact: str, version: str) -> str:
+    return (
+        f"      <dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+        f"<version>{version}</version><type>pom</type><scope>import</scope></dependency>\n"
+    )
 
 
 def _fetch_jars(folder: Path, version: str, artifact: str = "pulsar-broker") -> None:

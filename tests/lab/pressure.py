@@ -21,6 +21,11 @@ class Pressure:
         self._last = {name: (time.monotonic(), _threads(pid)) for name, pid in processes.items()}
         self.rows: list[dict[str, float | str | int]] = []
 
+    def restarted(self, name: str, pid: int) -> None:
+        """Go on with another process under a name."""
+        self._processes[name] = pid
+        self._last[name] = (time.monotonic(), _threads(pid))
+
     def sample(self) -> None:
         """Add one row per process about the time since the last sample.
 

@@ -10,7 +10,8 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
@@ -21,11 +22,11 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _PORTS = range(15_000, 32_000)
 
 
-def free_port() -> int:
-    """Return a TCP port that is free on the loopback interface right now."""
+def free_port(host: str = "127.0.0.1") -> int:
+    """Return a TCP port that is free on a loopback address right now."""
     for port in random.SystemRandom().sample(_PORTS, 100):
         with contextlib.suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((host, port))
             return port
     raise RuntimeError(f"no free port from {_PORTS.start} to {_PORTS.stop}")
 
@@ -95,11 +96,31 @@ def stop(process: subprocess.Popen[bytes], timeout_s: float) -> None:
     if process.poll() is not None:
         return
     process.terminate()
+    # A paused process sees SIGTERM only when it goes on.
+    process.send_signal(signal.SIGCONT)
     try:
         process.wait(timeout_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait(timeout_s)
+
+
+def wait_until_ready(
+    process: subprocess.Popen[bytes],
+    ready: Callable[[], bool],
+    what: str,
+    log_file: Path,
+    timeout_s: float,
+    poll_s: float = 0.2,
+) -> None:
+    """Wait until a server answers; raise with the end of its log when it ends first or takes too long."""
+    deadline = time.monotonic() + timeout_s
+    while not ready():
+        if process.poll() is not None:
+            raise RuntimeError(f"{what} ended at start:\n{log_tail(log_file)}")
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{what} not ready after {timeout_s:.0f} s:\n{log_tail(log_file)}")
+        time.sleep(poll_s)
 
 
 def log_tail(log_file: Path, lines: int = 15) -> str:

@@ -141,7 +141,11 @@ class ProducerLoad:
                 producer = (
                     chance.choices(self._producers, weights)[0] if self.spec.hot else self._producers[0]
                 )
-                producer.send_async(payload, self._persisted, **options)
+                try:
+                    producer.send_async(payload, self._persisted, **options)
+                except pulsar.PulsarException:
+                    # Its broker is away; the schedule goes on.
+                    self.failed += 1
                 self.sent += 1
                 late = time.monotonic() - due
                 self.late_s += late

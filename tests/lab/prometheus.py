@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
+import signal
 import struct
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +23,14 @@ import requests
 import yaml
 
 from tests.lab.parts import prometheus_binary
-from tests.lab.processes import free_port, log_tail, running_process
+from tests.lab.processes import free_port, running_process, wait_until_ready
 from tests.lab.wire import length_delimited, varint
 
 STALE_BITS = 0x7FF0000000000002
 NAN_BITS = 0x7FF8000000000001
 _SAMPLES_PER_REQUEST = 100_000
+#: Prometheus' own default: a broker that hangs for longer has missed the scrape.
+_SCRAPE_TIMEOUT_S = 10
 
 
 class Stale:
@@ -55,6 +58,14 @@ class Prometheus:
     data_dir: Path
     config_file: Path
     log_file: Path
+
+    def pause(self) -> None:
+        """Miss all scrapes until :meth:`resume`; no staleness markers are written for them."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Go on after :meth:`pause`."""
+        os.kill(self.pid, signal.SIGCONT)
 
     def query(self, promql: str, time_s: float | None = None) -> list[dict[str, Any]]:
         """Return the result list of an instant query."""
@@ -87,13 +98,14 @@ def running_prometheus(
     Parameters
     ----------
     scrape_configs
-        Entries of ``scrape_configs``, as in Prometheus' own configuration file.
+        Entries of ``scrape_configs``, as in Prometheus' own configuration file;
+        :class:`tests.lab.targets.ScrapeTargets` makes one whose targets can change.
     scratch_dir
         Folder for configuration, log and data; kept. Without it a temporary folder that is removed at the end.
     port
         Loopback port; a free one by default.
     scrape_interval_s
-        Global interval; an entry of ``scrape_configs`` may override it.
+        Global interval; an entry of ``scrape_configs`` may override it. A scrape may take this long, 10 s at most.
     retention, out_of_order_window, lookback
         In Prometheus' duration words. The defaults accept data of any age in any order; ``lookback=None`` keeps the
         server's five minutes, ``out_of_order_window=None`` refuses samples out of order.
@@ -115,8 +127,9 @@ def running_prometheus(
         scratch_dir.mkdir(parents=True, exist_ok=True)
         port = port or free_port()
         interval = f"{round(scrape_interval_s * 1000)}ms"
+        timeout = f"{round(min(scrape_interval_s, _SCRAPE_TIMEOUT_S) * 1000)}ms"
         config: dict[str, Any] = {
-            "global": {"scrape_interval": interval, "scrape_timeout": interval},
+            "global": {"scrape_interval": interval, "scrape_timeout": timeout},
             "scrape_configs": [dict(entry) for entry in scrape_configs],
         }
         if out_of_order_window:
@@ -143,15 +156,9 @@ def running_prometheus(
             running_process(command, log_file, max_lifetime_s=max_lifetime_s, priority=priority)
         )
         server = Prometheus(f"http://127.0.0.1:{port}", port, process.pid, data_dir, config_file, log_file)
-        deadline = time.monotonic() + startup_timeout_s
-        while not _ready(server.url):
-            if process.poll() is not None:
-                raise RuntimeError(f"prometheus ended at start:\n{log_tail(log_file)}")
-            if time.monotonic() > deadline:
-                raise RuntimeError(
-                    f"prometheus not ready after {startup_timeout_s:.0f} s:\n{log_tail(log_file)}"
-                )
-            time.sleep(0.05)
+        wait_until_ready(
+            process, lambda: _ready(server.url), "prometheus", log_file, startup_timeout_s, poll_s=0.05
+        )
         yield server
 
 

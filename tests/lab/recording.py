@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests.lab.machine_paths import masked
 from tests.lab.readback import Series
 
 FORMAT = 1
@@ -39,13 +40,15 @@ class Recording:
     interventions: list[dict[str, Any]]
     truth: list[dict[str, Any]]
     scenario_yaml: str
+    script_name: str = "scenario.yaml"
 
 
 def write_recording(recording: Recording, out_dir: Path) -> Path:
     """Write the folder ``out_dir/<name>`` and return it.
 
     The label ``cluster`` of every series, also of those that have none as scraped (``up``), is the recording's name,
-    so that recordings never mix in one lake. All other labels are as scraped.
+    so that recordings never mix in one lake. All other labels are as scraped. Paths of this machine, which the
+    broker's configuration names, are masked.
     """
     out_dir.mkdir(parents=True, exist_ok=True)
     staging, folder = out_dir / f".{recording.name}.part", out_dir / recording.name
@@ -55,13 +58,13 @@ def write_recording(recording: Recording, out_dir: Path) -> Path:
     _write_lines(staging / "policies.jsonl", recording.policies)
     _write_lines(staging / "topic_stats.jsonl", recording.topic_stats)
     _write_lines(staging / "interventions.jsonl", recording.interventions)
-    (staging / "scenario.yaml").write_text(recording.scenario_yaml)
+    (staging / recording.script_name).write_text(recording.scenario_yaml)
     (staging / "truth.json").write_text(
         json.dumps({"format": FORMAT, "rows": recording.truth}, indent=1) + "\n"
     )
     files = {path.name: _sha256(path) for path in sorted(staging.iterdir())}
     about = {"format": FORMAT, "name": recording.name, **recording.about, "files": files}
-    (staging / "recording.json").write_text(json.dumps(about, indent=1) + "\n")
+    (staging / "recording.json").write_text(masked(json.dumps(about, indent=1)) + "\n")
     shutil.rmtree(folder, ignore_errors=True)
     staging.rename(folder)
     return folder
@@ -99,7 +102,7 @@ def _samples(recording: Recording) -> pa.Table:
 def _write_lines(file: Path, rows: Iterable[dict[str, Any]]) -> None:
     with file.open("w") as out:
         for row in rows:
-            out.write(json.dumps(row) + "\n")
+            out.write(masked(json.dumps(row)) + "\n")
 
 
 def _sha256(file: Path) -> str:

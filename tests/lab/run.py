@@ -92,7 +92,7 @@ class Run:
     def prepare(self) -> None:
         """Create topics, set limits, connect, and start the load at one moment."""
         self._about = {
-            "versions": _versions(self.admin, self.prometheus),
+            "versions": versions(self.admin, self.prometheus),
             "instance": self.broker.web_address,
             "pulsar_cluster": self.broker.cluster,
             "group": {
@@ -195,7 +195,7 @@ class Run:
         begin_ms = round(time.time() * 1000)
         for step in state.interventions:
             at_ms = round(time.time() * 1000)
-            self._intervene(item, step)
+            intervene(self.admin, item.load, item.scenario, step)
             applied_ms = round(time.time() * 1000)
             row = {
                 "at_ms": at_ms,
@@ -210,27 +210,6 @@ class Run:
             time.time() + SNAPSHOT_DELAY_S,
             lambda: self._pool.submit(self._snapshot, item, policies=True),
         )
-
-    def _intervene(self, item: Running, step: Intervention) -> None:
-        name = item.scenario.name
-        if isinstance(step, SetLimit):
-            self.admin.set_limit(item.scenario, step)
-        elif isinstance(step, LiftLimit):
-            self.admin.lift_limit(item.scenario, step)
-        elif isinstance(step, _DONE_BY_CLIENTS):
-            item.load.command(name, step.action, **step.model_dump(exclude={"action"}))
-        elif isinstance(step, SetTtl):
-            self.admin.set_ttl(item.scenario, step.topic, step.ttl_s)
-        elif isinstance(step, SetBacklogQuota):
-            self.admin.set_backlog_quota(item.scenario, step.topic, step.backlog_quota)
-        elif isinstance(step, Unload):
-            self.admin.unload(item.scenario, step.topic)
-        elif isinstance(step, Seek):
-            self.admin.seek(item.scenario, step)
-        elif isinstance(step, TouchPolicy):
-            self.admin.touch_policy(item.scenario, step.topic)
-        else:
-            raise TypeError(f"nothing plays {step.action}")
 
     def _finish(self, item: Running, _: None) -> None:
         end_ms = round(time.time() * 1000)
@@ -247,7 +226,30 @@ class Run:
         self.done(outcome)
 
 
-def _versions(admin: Admin, prometheus: Prometheus) -> dict[str, str]:
+def intervene(admin: Admin, load: LoadProcess, scenario: Scenario, step: Intervention) -> None:
+    """Make one change of a scenario; returns when it has taken effect."""
+    if isinstance(step, SetLimit):
+        admin.set_limit(scenario, step)
+    elif isinstance(step, LiftLimit):
+        admin.lift_limit(scenario, step)
+    elif isinstance(step, _DONE_BY_CLIENTS):
+        load.command(scenario.name, step.action, timeout_s=120, **step.model_dump(exclude={"action"}))
+    elif isinstance(step, SetTtl):
+        admin.set_ttl(scenario, step.topic, step.ttl_s)
+    elif isinstance(step, SetBacklogQuota):
+        admin.set_backlog_quota(scenario, step.topic, step.backlog_quota)
+    elif isinstance(step, Unload):
+        admin.unload(scenario, step.topic)
+    elif isinstance(step, Seek):
+        admin.seek(scenario, step)
+    elif isinstance(step, TouchPolicy):
+        admin.touch_policy(scenario, step.topic)
+    else:
+        raise TypeError(f"nothing plays {step.action}")
+
+
+def versions(admin: Admin, prometheus: Prometheus) -> dict[str, str]:
+    """Return what was run, by part."""
     build = requests.get(f"{prometheus.url}/api/v1/status/buildinfo", timeout=10).json()["data"]
     java = subprocess.run(
         [str(java_binary()), "-version"], capture_output=True, text=True, check=False

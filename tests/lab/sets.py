@@ -15,7 +15,8 @@ MORE_RECORDINGS = REPOSITORY / "tests" / "recordings"
 class ScenarioSet:
     """A folder of scenarios, and how many of them run beside each other.
 
-    ``recordings`` is where new recordings go, ``places`` where recordings may lie that count as made.
+    ``recordings`` is where new recordings go, ``places`` where recordings may lie that count as made: a few of the default set
+    come with the package.
     ``most_on_broker`` is the number of scenarios that share a broker, ``single_active_alone`` whether a scenario with an Exclusive
     or Failover subscription has a broker of its own, ``batch_rate_msg`` and ``batch_groups`` bound what runs at one time, a group of
     more than ``alone_above`` scenarios has the machine for itself, ``warm_up_s`` is how long a broker works before its recording begins.
@@ -32,6 +33,12 @@ class ScenarioSet:
     warm_up_s: float = 0
 
     @property
+    def folders(self) -> list[Path]:
+        """Folders of the recordings that there are, by name. A fleet that comes with the package belongs to no set of scenarios."""
+        found = [path.parent for place in self.places for path in place.glob("*/scenario.yaml")]
+        return sorted(found, key=lambda folder: folder.name)
+
+    @property
     def dropped_file(self) -> Path:
         """The list of the scenarios that did not count."""
         return self.places[-1] / "dropped.json"
@@ -41,7 +48,14 @@ class ScenarioSet:
 #: The engine set judges the simulator by its timing. A single-active dispatcher charges what its thread's last dispatch
 #: sent, which may have been another subscription's, so such scenarios are alone there.
 SETS = {
-    "default": ScenarioSet(SCENARIOS, RECORDINGS, (RECORDINGS, MORE_RECORDINGS), 1000, False, 4500),
+    "default": ScenarioSet(
+        SCENARIOS,
+        MORE_RECORDINGS / "default",
+        (RECORDINGS, MORE_RECORDINGS / "default"),
+        1000,
+        False,
+        4500,
+    ),
     "engine": ScenarioSet(
         SCENARIOS / "engine",
         MORE_RECORDINGS / "engine",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Collection
 from typing import Any
 
 from tests.lab.admin import Admin
@@ -26,25 +27,28 @@ _TOPIC_POLICIES = {
 
 def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict[str, Any]]:
     """Ask everything that decides the limits and deadlines of a scenario's subscriptions."""
-    rows: list[dict[str, Any]] = []
+    return broker_rows(admin, web_address) + namespace_rows(admin, scenario, web_address)
 
-    def ask(scope: str, key: str, path: str, **params: str) -> None:
-        body = _as_json(admin.get_text(path, **params))
-        rows.append(
-            {
-                "scope": scope,
-                "key": key,
-                "body": body,
-                "broker": web_address,
-                "observed_ms": round(time.time() * 1000),
-            }
-        )
 
-    ask("broker_configuration_runtime", web_address, "/admin/v2/brokers/configuration/runtime")
-    ask("broker_dynamic_configuration", web_address, "/admin/v2/brokers/configuration/values")
-    ask("broker_version", web_address, "/admin/v2/brokers/version")
+def broker_rows(admin: Admin, web_address: str) -> list[dict[str, Any]]:
+    """Ask what a broker itself decides."""
+    asked = _Asked(admin, web_address)
+    asked.ask("broker_configuration_runtime", web_address, "/admin/v2/brokers/configuration/runtime")
+    asked.ask("broker_dynamic_configuration", web_address, "/admin/v2/brokers/configuration/values")
+    asked.ask("broker_version", web_address, "/admin/v2/brokers/version")
+    return asked.rows
+
+
+def namespace_rows(
+    admin: Admin, scenario: Scenario, web_address: str, topics: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """Ask what a namespace, its topics (all, or those that are named) and their subscriptions decide."""
+    asked = _Asked(admin, web_address)
+    ask = asked.ask
+    wanted = [topic for topic in scenario.topics if topics is None or topic.name in topics]
+    names = {topic.name for topic in wanted}
     ask("namespace", scenario.namespace, f"/admin/v2/namespaces/{scenario.namespace}")
-    for topic in scenario.topics:
+    for topic in wanted:
         key = f"persistent://{scenario.namespace}/{topic.name}"
         path = f"/admin/v2/persistent/{scenario.namespace}/{topic.name}"
         for scope, name in _TOPIC_POLICIES.items():
@@ -52,22 +56,46 @@ def policy_rows(admin: Admin, scenario: Scenario, web_address: str) -> list[dict
             ask(f"global_{scope}", key, f"{path}/{name}", isGlobal="true")
         ask("partition_count", key, f"{path}/partitions")
         ask("topic_subscriptions", key, f"{path}/subscriptions")
-        for name, _ in _physical_topics(scenario, topic.name):
+        for name, _ in physical_topics(scenario, topic.name):
             owner_path = f"/lookup/v2/topic/persistent/{scenario.namespace}/{name}"
             ask("topic_owner", f"persistent://{scenario.namespace}/{name}", owner_path)
     for item in scenario.subscriptions:
-        for topic in item.reads:
+        for topic in names.intersection(item.reads):
             key = f"persistent://{scenario.namespace}/{topic}#{item.name}"
             path = f"/admin/v2/persistent/{scenario.namespace}/{topic}/{item.name}/dispatchRate"
             ask("subscription_dispatch_rate", key, path)
-    return rows
+    return asked.rows
 
 
-def stats_rows(admin: Admin, scenario: Scenario) -> list[dict[str, Any]]:
-    """Ask the stats of every topic partition."""
+class _Asked:
+    """Answers of one broker, as rows."""
+
+    def __init__(self, admin: Admin, web_address: str) -> None:
+        self._admin, self._web_address = admin, web_address
+        self.rows: list[dict[str, Any]] = []
+
+    def ask(self, scope: str, key: str, path: str, **params: str) -> None:
+        body = _as_json(self._admin.get_text(path, **params))
+        self.rows.append(
+            {
+                "scope": scope,
+                "key": key,
+                "body": body,
+                "broker": self._web_address,
+                "observed_ms": round(time.time() * 1000),
+            }
+        )
+
+
+def stats_rows(
+    admin: Admin, scenario: Scenario, physical: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """Ask the stats of every topic partition, or of those whose names (with ``-partition-N``) are given."""
     rows = []
     for topic in scenario.topics:
-        for name, partition in _physical_topics(scenario, topic.name):
+        for name, partition in physical_topics(scenario, topic.name):
+            if physical is not None and name not in physical:
+                continue
             observed_ms = round(time.time() * 1000)
             path = f"/admin/v2/persistent/{scenario.namespace}/{name}/stats"
             body = admin.get_text(path, getPreciseBacklog="true")
@@ -88,7 +116,8 @@ def _as_json(body: str | None) -> str | None:
     return body
 
 
-def _physical_topics(scenario: Scenario, topic: str) -> list[tuple[str, int]]:
+def physical_topics(scenario: Scenario, topic: str) -> list[tuple[str, int]]:
+    """Names and numbers of a topic's partitions; the topic itself with -1 where it has none."""
     return [
         (topic if partition < 0 else f"{topic}-partition-{partition}", partition)
         for partition in scenario.partitions_of(topic)

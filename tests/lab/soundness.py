@@ -34,14 +34,10 @@ def void_reasons(
         reasons.append(f"a scrape took {scrapes['worst_duration_s']} s at an interval of {interval_s} s")
     if scrapes["failed"]:
         reasons.append(f"{scrapes['failed']} scrapes failed")
-    waits = _waits(pressure)
-    for process, wait in waits.items():
-        # No figure rests on a smoke, and its test shares the machine.
-        if scenario.family != "smoke" and _saturated(wait):
-            reasons.append(
-                f"{process} waited for a CPU: mean {wait['mean_wait_ms']} ms per time slice, "
-                f"{wait['longest_above']} minutes in a row above {WAIT_MS_PER_SLICE_MAX} ms"
-            )
+    cpu = waits(pressure)
+    # No figure rests on a smoke, and its test shares the machine.
+    if scenario.family != "smoke":
+        reasons += cpu_reasons(cpu)
     producers = _producers(scenario, spans, report)
     for topic, row in producers.items():
         # A publish limit holds the producer back; that is the experiment.
@@ -52,7 +48,7 @@ def void_reasons(
         name: {**row, "mean_late_ms": round(1000 * row["late_s"] / max(1, row["acked"]), 3)}
         for name, row in report["subscriptions"].items()
     }
-    return reasons, {"scrapes": scrapes, "cpu": waits, "producers": producers, "consumers": consumers}
+    return reasons, {"scrapes": scrapes, "cpu": cpu, "producers": producers, "consumers": consumers}
 
 
 def _scrapes(scenario: Scenario, series: list[Series]) -> dict[str, Any]:
@@ -77,7 +73,18 @@ def _scrapes(scenario: Scenario, series: list[Series]) -> dict[str, Any]:
     }
 
 
-def _waits(pressure: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+def cpu_reasons(measured: dict[str, dict[str, float]]) -> list[str]:
+    """Return which processes waited so long for a CPU that what they did says little."""
+    return [
+        f"{process} waited for a CPU: mean {wait['mean_wait_ms']} ms per time slice, "
+        f"{wait['longest_above']} minutes in a row above {WAIT_MS_PER_SLICE_MAX} ms"
+        for process, wait in measured.items()
+        if _saturated(wait)
+    ]
+
+
+def waits(pressure: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """Sum up by process how long it waited."""
     result: dict[str, dict[str, float]] = {}
     for process in dict.fromkeys(row["process"] for row in pressure):
         rows = [row for row in pressure if row["process"] == process]

@@ -15,23 +15,31 @@ def capacity(rows: list[dict], consumers: float, kind: str) -> tuple[float, int]
         three = rows[last - 2 : last + 1]
         in_a_row = all(b["minute_ms"] - a["minute_ms"] == MINUTE_MS for a, b in pairwise(three))
         if in_a_row and all(_saturated(row, consumers, kind) for row in three):
-            seconds = sum((row["delta_span_ms"] or MINUTE_MS) / 1000 for row in three)
+            seconds = sum(row["delta_span_ms"] / 1000 for row in three)
             return sum(row["out_msg_delta"] for row in three) / seconds, rows[last]["minute_ms"] + MINUTE_MS
     return None
 
 
 def _saturated(row: dict, consumers: float, kind: str) -> bool:
     exhausted = row["permits_exhausted_share"]
+    if exhausted is not None and kind in ("Exclusive", "Failover"):
+        exhausted = min(1.0, exhausted * consumers)
+    if exhausted is None:
+        exhausted = row["stats_starved_share"]
     if exhausted is None or row["out_msg_delta"] is None or row["consumers"] != consumers:
         return False
-    if kind in ("Exclusive", "Failover"):
-        exhausted = min(1.0, exhausted * consumers)
+    if row["delta_span_ms"] is None:
+        return False
     return exhausted >= 0.5 and all((row[name] or 0.0) < 0.8 for name in RHO)
 
 
 def burst(rows: list[dict], end_ms: int) -> tuple[float, int, int] | None:
     """Mean rate of the high minutes of the last half hour, the first's start and the last's end."""
-    known = [(row["minute_ms"], row["in_msg_delta"] / 60) for row in rows if row["in_msg_delta"] is not None]
+    known = [
+        (row["minute_ms"], row["in_msg_delta"] / (row["in_span_ms"] / 1000))
+        for row in rows
+        if row["in_msg_delta"] is not None and row["in_span_ms"] is not None
+    ]
     old = [rate for minute_ms, rate in known if minute_ms < end_ms - 30 * MINUTE_MS]
     recent = [pair for pair in known if pair[0] >= end_ms - 30 * MINUTE_MS]
     fixed, usual, high = len(old) >= 10, list(old), []

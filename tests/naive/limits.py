@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-MINUTE_MS, WEEK_MS = 60_000, 7 * 24 * 3_600_000
+MINUTE_MS, HELD_MS, WEEK_MS = 60_000, 7 * 3_600_000, 7 * 24 * 3_600_000
 KEY = ("cluster", "namespace", "topic", "partition", "subscription")
 
 
@@ -19,13 +19,36 @@ def limits_at(rows: Sequence[Mapping], moment_ms: int) -> dict[tuple, float]:
         mine = [row for row in rows if tuple(row[name] for name in KEY) == key]
         times_ms = sorted({row["observed_ms"] for row in mine})
         before = [time_ms for time_ms in times_ms if time_ms <= moment_ms]
-        spoken_ms = before[-1] if before else times_ms[0]
+        after = [time_ms for time_ms in times_ms if time_ms > moment_ms]
+        speaks = before[-1] if before else None
+        if speaks is None or (
+            after and moment_ms - speaks > HELD_MS and after[0] - moment_ms < moment_ms - speaks
+        ):
+            speaks = after[0]
+        spoken_ms = speaks
         if abs(spoken_ms - moment_ms) > WEEK_MS:
             continue
+        known = before and _content(mine, before[-1]) == _content(mine, spoken_ms)
         for row in mine:
             if row["observed_ms"] == spoken_ms:
-                found |= _both_units(row, later=spoken_ms > moment_ms)
+                found |= _both_units(row, later=spoken_ms > moment_ms and not known)
     return found
+
+
+def _content(rows: Sequence[Mapping], time_ms: int) -> list[str]:
+    """What a snapshot says."""
+    names = (
+        "level",
+        "rate_msg",
+        "rate_bytes",
+        "period_s",
+        "counts",
+        "relative_to_publish",
+        "set_by",
+        "read_batch_entries",
+        "read_size_bytes",
+    )
+    return sorted(repr([row[name] for name in names]) for row in rows if row["observed_ms"] == time_ms)
 
 
 def _both_units(row: Mapping, *, later: bool) -> dict[tuple, float]:
@@ -38,7 +61,7 @@ def _both_units(row: Mapping, *, later: bool) -> dict[tuple, float]:
         if unit == "msg" and row["counts"] == "entries":
             labels["counts"] = "entries"
         if rate is not None:
-            labels["events_informative"] = "true" if rate >= row[planned] else "false"
+            labels["events_informative"] = "true" if rate >= (row[planned] or 500) else "false"
             if row["relative_to_publish"]:
                 labels["relative_to_publish"] = "true"
         value = float("inf") if rate is None else rate / row["period_s"]

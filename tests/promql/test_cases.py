@@ -8,6 +8,7 @@ import pytest
 
 from tests.promql.conformance.notation import Clear, Eval, read_file
 from tests.promql.conformance.promqltest import OurEngine, ServerEngine, play
+from tests.promql.conformance.through_lake import LakeEngine
 from tests.promql.conformance.tricks import broken_law, variants
 from tests.promql.conformance.verdict import wrong
 
@@ -18,10 +19,12 @@ def name_of(path):
     return path.stem
 
 
+@pytest.mark.parametrize("engine", [OurEngine, LakeEngine])
 @pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_ours(path):
+def test_ours(path, engine):
+    """In memory, and over the shards of a lake."""
     found, tried = [], 0
-    for played in play(read_file(path.read_text()), [OurEngine()]):
+    for played in play(read_file(path.read_text()), [engine()]):
         assert not played.skipped
         tried += 1
         trouble = wrong(played.eval, played.outcomes[0], messages=False)

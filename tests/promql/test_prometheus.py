@@ -13,7 +13,7 @@ import re
 
 import pytest
 
-from tests.promql.conformance import pairs
+from tests.promql.conformance import lake_pairs, pairs
 from tests.promql.conformance.hostile import text_of
 from tests.promql.conformance.outcome import BAD_DATA, UNSUPPORTED, difference
 from tests.promql.conformance.targets import Ours
@@ -25,6 +25,7 @@ from throttlescope.transforms.promql.functions import FUNCTIONS, MATRIX
 pytestmark = pytest.mark.prometheus
 
 _PAIRS = int(os.environ.get("THROTTLESCOPE_PROMQL_CASES", "1500"))
+_LAKE_PAIRS = max(100, _PAIRS // 5)
 _SEED = int(os.environ.get("THROTTLESCOPE_PROMQL_SEED", "0"))
 _END_MS = BASE_MS + 12 * 60_000
 #: Depth and length are bounded here; Go's stack grows.
@@ -86,6 +87,21 @@ def test_random_queries():
     # Empty answers agree too easily, and errors have to be met too.
     assert figures["filled"] > _PAIRS * 0.5
     assert figures["failed"] > _PAIRS * 0.01
+
+
+def test_random_queries_through_a_lake():
+    """The same over shards and spans, where equal names and labels stand in many topics."""
+    rows = pairs.run_part(_SEED, 0, _LAKE_PAIRS, depth=5, draw=lake_pairs.THROUGH_LAKE)
+    unexplained = [row for row in rows if row["verdict"] == "differs" and not row["cause"]]
+    assert not unexplained, "\n".join(
+        f"pair {row['number']} of seed {_SEED}, {row['times']}: {row['text']}\n"
+        f"    small: {row['small']}\n    {row['trouble']}\n    in memory: {row['in_memory']}"
+        for row in unexplained[:20]
+    )
+    figures = pairs.counts(rows)
+    assert figures["crashes"] == 0
+    assert figures["filled"] > _LAKE_PAIRS * 0.5
+    assert figures["failed"] > 0
 
 
 @pytest.mark.parametrize("function", _WINDOWS)

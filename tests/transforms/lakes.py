@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import LabelMapping, normalise
+from throttlescope.ingest.labels import LabelMapping, Labels, SeriesKey, normalise
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.times import BLOCK_MS, date_of
 from throttlescope.transforms.promql.source import Series
 
 
 def lake_of(
-    root: Path, series: Sequence[Series], *, limits: Sequence[dict] = (), stats: Sequence[dict] = ()
+    root: Path,
+    series: Sequence[Series],
+    *,
+    limits: Sequence[dict] = (),
+    stats: Sequence[dict] = (),
+    key_of: Callable[[Labels], SeriesKey] = lambda labels: normalise(labels, LabelMapping()),
 ) -> Lake:
-    """Write a lake: one file per metric, cluster, block and shard."""
+    """Write a lake: one file per metric, cluster, block and shard; ``key_of`` is ingest's normalisation, or another."""
     lake = Lake(root)
     catalogue, blocks = [], {}
     for one in series:
-        key = normalise(tuple(one.labels.items()), LabelMapping())
+        key = key_of(tuple(one.labels.items()))
         times = np.concatenate([one.timestamps_ms, one.stale_ms])
+        seen = one.timestamps_ms if len(one.timestamps_ms) else times
         catalogue.append(
             {
                 "series_id": key.series_id,
@@ -31,8 +37,8 @@ def lake_of(
                 "cluster": key.cluster,
                 "labels": [pair for pair in key.labels if pair[0] != "__name__"],
                 "shard": key.shard,
-                "first_ms": int(one.timestamps_ms[0]),
-                "last_ms": int(one.timestamps_ms[-1]),
+                "first_ms": int(seen[0]),
+                "last_ms": int(seen[-1]),
             }
         )
         for block_ms in np.unique(times - times % BLOCK_MS).tolist():

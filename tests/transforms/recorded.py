@@ -19,7 +19,8 @@ _START_MS = 1_700_000_000_000 // BLOCK_MS * BLOCK_MS
 
 def recording_folder(name: str) -> Path:
     """Folder of a recording: shipped with the package, or kept for the figures."""
-    folders = (_ROOT / "ingest" / "recordings" / name, _ROOT / "tests" / "recordings" / name)
+    more = _ROOT / "tests" / "recordings"
+    folders = (_ROOT / "ingest" / "recordings" / name, more / "default" / name, more / name)
     return next(folder for folder in folders if folder.is_dir())
 
 

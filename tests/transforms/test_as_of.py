@@ -103,3 +103,44 @@ def test_facts_of_the_stats_last_until_they_are_said_anew():
     per_entry = known(rows, [KEY, OTHER], moments, "messages_per_entry", stats_over_time, "topic_stats")
     assert per_entry == [[None, None, 6.0, 6.0], [None] * 4]
     assert known([], [KEY], [T], "subscription_type", stats_over_time, "topic_stats") == [[None]]
+
+
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+
+
+def test_the_next_snapshot_wins_over_one_of_days_before():
+    # The previous incident's limit, and the one that was read a few minutes after this one's samples.
+    rows = [
+        limit_row("topic", at_ms=T - 6 * DAY_MS, msg=5000, **named(KEY)),
+        limit_row("topic", at_ms=T, msg=1000, **named(KEY)),
+    ]
+    moments = [T - 6 * DAY_MS + 60_000, T - 4 * DAY_MS, T - 2 * DAY_MS, T - HOUR_MS, T]
+    assert known(rows, [KEY], moments, "limit_topic_msg") == [[5000, 5000, 1000, 1000, 1000]]
+
+
+def test_a_snapshot_holds_for_hours_although_the_next_is_nearer():
+    rows = [
+        limit_row("topic", at_ms=T, msg=10, **named(KEY)),
+        limit_row("topic", at_ms=T + 6 * HOUR_MS, msg=20, **named(KEY)),
+    ]
+    moments = [T + HOUR_MS, T + 6 * HOUR_MS - 1, T + 6 * HOUR_MS]
+    assert known(rows, [KEY], moments, "limit_topic_msg") == [[10, 10, 20]]
+
+
+def test_a_snapshot_is_new_unless_the_one_before_says_the_same():
+    rows = [
+        limit_row("topic", at_ms=T, msg=10, **named(KEY)),
+        limit_row("topic", at_ms=T + DAY_MS, msg=10, **named(KEY)),
+        limit_row("topic", at_ms=T + 2 * DAY_MS, msg=11, **named(KEY)),
+    ]
+    moments = [T, T + DAY_MS, T + 2 * DAY_MS]
+    assert known(rows, [KEY], moments, "is_new") == [[True, False, True]]
+
+
+def test_the_oldest_answer_of_the_levels_is_their_time():
+    rows = [
+        limit_row("topic", at_ms=T, answered_ms=T - 700, **named(KEY)),
+        limit_row("broker", at_ms=T, answered_ms=T - 5, **named(KEY)),
+        limit_row("broker", at_ms=T + 100, **named(KEY)),
+    ]
+    assert known(rows, [KEY], [T, T + 100], "answered_ms") == [[T - 700, T + 100]]

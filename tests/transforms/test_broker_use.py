@@ -95,6 +95,8 @@ def test_spark_gives_the_same_to_the_last_digit(spark):
             f"s{number}", None if rng.random() < 0.1 else float(rng.random() * 1e3), minute, rng.choice(["b1", "b2", None]),
             int(rng.integers(1, 5000)) if rng.random() < 0.8 else None, partition=int(rng.integers(-1, 3)),
             limit_broker_bytes=int(rng.integers(1, 5000)), limit_broker_period_s=int(rng.integers(1, 60)),
+            out_msg_delta=rng.choice([None, 0.0, float(rng.random() * 1e4)]), delta_span_ms=rng.choice([None, 0, 45_000, 61_234]),
+            broker_out_msg_rate=rng.choice([None, 0.0, 500.0, 50_000.0]),
         )
         for number in range(40)
         for minute in range(5)
@@ -106,3 +108,30 @@ def test_spark_gives_the_same_to_the_last_digit(spark):
         return sorted(repr(sorted(item.items())) for item in found.to_pylist())
 
     assert ordered(signals_of(table)) == ordered(theirs)
+
+
+def read_shares(table: pa.Table, neighbours: pa.Table | None = None, *, whole: bool = True) -> list:
+    return signals_of(table, neighbours, whole=whole)["broker_read_share"].to_pylist()
+
+
+def dispatching(subscription: str, per_s: float | None, by_itself: float | None, **more) -> dict:
+    delta = {"out_msg_delta": None if per_s is None else 30 * per_s, "delta_span_ms": 30_000}
+    return row(subscription, per_s, broker_out_msg_rate=by_itself, **{**delta, **more})
+
+
+def test_what_was_read_of_a_broker_is_a_share_of_what_it_says():
+    assert read_shares(minutes(dispatching("a", 10, 100), dispatching("b", 30, 100))) == [0.4, 0.4]
+    # Its gauge is a minute old, and 0 after a restart: more than all cannot be read.
+    assert read_shares(minutes(dispatching("a", 10, 5))) == [1.0]
+    assert read_shares(minutes(dispatching("a", 10, 0))) == [1.0]
+    # Entries that a limit counts, or traffic that is exempt, are messages all the same.
+    assert read_shares(minutes(dispatching("a", 10, 100, use_msg_per_s=0.0))) == [0.1]
+
+
+def test_the_share_that_was_read_is_open_where_nothing_tells():
+    assert read_shares(minutes(dispatching("a", 10, None))) == [None]
+    assert read_shares(minutes(dispatching("a", None, 100))) == [None]
+    assert read_shares(minutes(dispatching("a", 10, 100, limit=None))) == [None]
+    assert read_shares(minutes(dispatching("a", 10, 100, broker=None))) == [None]
+    assert read_shares(minutes(dispatching("a", 10, 100)), whole=False) == [None]
+    assert read_shares(minutes(dispatching("a", 10, 100)), minutes(dispatching("x", 70, 100))) == [0.8]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.naive.deltas import NaiveCounter, minutes_of
+from tests.naive.deltas import NaiveCounter, covered_ms, minutes_of, span_ms
 from throttlescope.transforms.deltas import (
     LONGEST_GAP_MS,
     Minutes,
@@ -45,7 +45,7 @@ def listed(array):
 def test_a_minute_counts_from_the_last_sample_before_it():
     found = deltas(counter([(-20, 100), (10, 130), (40, 150), (70, 155), (130, 160)]))
     assert listed(found.delta) == [50, 5, 5, None]
-    assert (found.span_end_ms - found.span_start_ms)[0].tolist() == [60_000, 30_000, 60_000, 0]
+    assert found.covered_ms[0].tolist() == [60_000, 30_000, 60_000, 0]
     assert found.intervals[0].tolist() == [2, 1, 1, 0]
 
 
@@ -72,8 +72,58 @@ def test_a_counter_goes_on_at_another_instance_from_zero():
     found = deltas(old, new)
     assert listed(found.delta) == [20, 55, None, None]
     assert found.restarts[0].tolist() == [0, 1, 0, 0]
-    # From the old instance's last sample on.
-    assert (found.span_start_ms[0, 1], found.span_end_ms[0, 1]) == (START_MS + 30_000, START_MS + 100_000)
+    # It began somewhere between two scrapes: nobody knows in how much time it counted the 25.
+    assert listed(found.spans_ms) == [60_000, None, None, None]
+
+
+def away_and_back(first, returned, second_until_s=630):
+    """The first instance serves until 30 s, the second then, and later the first again; 10 messages a second."""
+    second = [(s, 10 * (s - 35)) for s in range(37, second_until_s, 15)]
+    return deltas(counter([*first, *returned]), counter(second, "i2"), minutes=12)
+
+
+def test_a_counter_that_comes_back_began_anew():
+    first = [(s, 10_000 + 10 * s) for s in range(-300, 31, 15)]
+    found = away_and_back(first, [(s, 10 * (s - 630)) for s in range(645, 700, 15)])
+    assert listed(found.delta)[9:] == [600, 300 + 150, 450]
+    assert listed(found.spans_ms)[9:] == [60_000, None, 45_000]
+    assert found.restarts[0, 10] == 1
+
+
+def test_a_counter_that_comes_back_higher_began_anew_too():
+    first = [(0, 40), (15, 190), (30, 340)]
+    found = away_and_back(first, [(645, 450), (660, 600)], second_until_s=600)
+    assert listed(found.delta)[10:] == [450, 150]
+    assert listed(found.spans_ms)[10:] == [None, 15_000]
+
+
+def test_a_counter_that_comes_back_above_all_says_nothing():
+    """It may have begun anew, or be the old one under two names."""
+    first = [(0, 40), (15, 190), (30, 340)]
+    found = away_and_back(first, [(645, 60_000), (660, 60_150)], second_until_s=600)
+    assert listed(found.delta)[10:] == [None, 150]
+
+
+def test_a_new_name_of_an_old_counter_adds_nothing():
+    old = counter([(s, 1_000_000 + 10 * s) for s in range(-300, 31, 15)])
+    new = counter([(s, 1_000_000 + 10 * s) for s in range(45, 200, 15)], "10.0.0.1:8080")
+    found = deltas(old, new)
+    assert listed(found.delta) == [450, 600, 600, 300]
+    assert found.restarts.sum() == 0
+
+
+def test_two_clusters_under_one_name_say_nothing():
+    one = counter([(s, 5_000 + 10 * s) for s in range(-300, 240, 15)])
+    other = counter([(s, 90_000 + 7 * s) for s in range(-295, 240, 15)], "i2")
+    assert listed(deltas(one, other).delta) == [None] * 4
+
+
+def test_missed_scrapes_do_not_make_a_rate_of_their_own():
+    steady = counter([(s, 1000.0 * s) for s in (-30, 30, 210, 540)])
+    found = deltas(steady, minutes=10)
+    assert listed(found.delta) == [60_000, None, None, 180_000, None, None, None, None, None, 330_000]
+    # The last one is mostly of another time.
+    assert listed(found.spans_ms) == [60_000, None, None, 180_000, *[None] * 6]
 
 
 def test_two_instances_seen_from_the_start_are_not_a_move():
@@ -135,8 +185,8 @@ def test_the_twin_agrees(group, minutes):
     assert found.intervals[0].tolist() == [m.intervals for m in twin]
     assert found.intervals_with_events[0].tolist() == [m.with_events for m in twin]
     assert found.restarts[0].tolist() == [m.restarts for m in twin]
-    spans = list(zip(found.span_start_ms[0].tolist(), found.span_end_ms[0].tolist(), strict=True))
-    assert spans == [m.span or (0, 0) for m in twin]
+    assert found.covered_ms[0].tolist() == [covered_ms(m) for m in twin]
+    assert listed(found.spans_ms) == [span_ms(m) for m in twin]
 
 
 @given(groups, st.integers(1, 9))
@@ -153,7 +203,7 @@ def test_differences_add_up_however_the_minutes_are_cut(group, cut):
         for keep in [one.timestamps_ms >= rest_ms - LONGEST_GAP_MS]
     ]
     rest = counter_deltas(grouped(*later), Minutes(rest_ms, 10 - cut))
-    for name in ("delta", "restarts", "intervals", "span_start_ms"):
+    for name in ("delta", "restarts", "intervals", "covered_ms"):
         parts = np.concatenate([getattr(first, name), getattr(rest, name)], axis=1)
         np.testing.assert_array_equal(parts, getattr(whole, name))
 

@@ -347,6 +347,27 @@ def test_with_two_brokers_an_unknown_owner_leaves_the_broker_s_part_unknown():
     assert {row["level"] for row in effective_limits(rows, stats)} == {"broker", "topic", "subscription"}
 
 
+def brokers(*names):
+    return {**snapshot()[0], "scope": "brokers", "key": BROKER, "body": json.dumps(names)}
+
+
+def test_one_of_several_brokers_speaks_for_itself_alone():
+    # Only one of them was reached, and another one owns the topic.
+    strict = runtime(dispatchThrottlingRateInMsg="5")
+    rows = snapshot(
+        topic_owner={"httpUrl": "http://10.0.0.2:8080"}, broker_configuration_runtime=strict,
+        topic_dispatch_rate=rate(10), namespace=NAMESPACE_SUB,
+    )  # fmt: skip
+    found = effective_limits([brokers(BROKER, "10.0.0.2:8080"), *rows])
+    assert level(found, "broker") is None
+    # What the cluster's policies say does not depend on the broker.
+    assert (level(found, "topic"), level(found, "subscription")) == (
+        (10, None, "topic_policy"),
+        (50, None, "namespace_policy"),
+    )
+    assert level(effective_limits([brokers(BROKER), *rows]), "broker") == (5, None, "broker_file")
+
+
 def test_a_single_broker_is_the_owner_by_whatever_address_it_is_named():
     found = effective_limits(snapshot(topic_owner={"httpUrl": "http://pulsar-broker-0.svc:8080"}))
     assert {row["level"] for row in found} == {"broker", "topic", "subscription"}
@@ -389,6 +410,26 @@ def test_an_answer_speaks_for_a_day():
     ]
     rows = [row for row in effective_limits([*snapshot(), *again]) if row["observed_ms"] >= late]
     assert {row["level"] for row in rows} == {"broker"}
+
+
+def test_each_level_has_the_time_of_its_oldest_answer():
+    later = NOW_MS + 20 * 3_600_000
+    asked_again = ("broker_configuration_runtime", "broker_dynamic_configuration", "topic_owner")
+    again = [row for row in snapshot(at_ms=later) if row["scope"] in asked_again]
+    first = snapshot()
+    rows = [row for row in effective_limits([*first, *again]) if row["observed_ms"] >= later]
+    answered = {row["level"]: row["answered_ms"] for row in rows}
+    time_of = {row["scope"]: row["observed_ms"] for row in first}
+    # What was not asked again keeps the time at which it was answered.
+    assert answered["topic"] == time_of["namespace"]
+    assert answered["subscription"] == time_of["namespace"]
+    assert answered["broker"] == again[0]["observed_ms"]
+
+
+def test_an_unread_configuration_leaves_the_read_batch_open():
+    rows = effective_limits(snapshot(without=["broker_configuration_runtime"], topic_dispatch_rate=rate(10)))
+    assert {row["read_batch_entries"] for row in rows} == {None}
+    assert {row["read_batch_entries"] for row in effective_limits(snapshot())} == {100}
 
 
 def test_limits_go_to_the_lake_once(tmp_path):

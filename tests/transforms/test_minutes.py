@@ -185,6 +185,15 @@ def test_subscriptions_of_a_partition_share_the_topic_s_limit():
     assert found[0]["rho_topic_msg"] == pytest.approx(0.2)
 
 
+def test_part_of_a_topic_s_use_is_no_use():
+    """A subscription whose counter began in this minute took nobody knows how much."""
+    other = {"subscription": "z"}
+    limits = [limit_row("topic", at_ms=START_MS, msg=100, **{**KEY, **key}) for key in ({}, other)]
+    data = [backlog(), out(20), backlog(first_s=70, **other), out(70, first_s=110, **other)]
+    found = [row["rho_topic_msg"] for row in rows(*data, limits=limits) if row["subscription"] == "s"]
+    assert found[:5] == [pytest.approx(0.2), None, *[pytest.approx(0.9)] * 3]
+
+
 def test_without_limits_there_is_no_use_and_nothing_was_observed():
     row = minute(1, backlog(), out(50))
     assert row["limits_observed"] is False
@@ -255,3 +264,116 @@ def test_series_without_a_whole_key_are_left_out():
     )
     assert rows(nameless) == []
     assert len(rows(nameless, backlog())) == 9
+
+
+def test_a_first_run_of_a_new_incident_uses_the_fresh_limit():
+    days_ago = START_MS - 6 * 86_400_000
+    limits = [
+        limit_row("subscription", at_ms=days_ago, msg=5000, **KEY),
+        limit_row("subscription", at_ms=START_MS + 1_800_000, msg=1000, **KEY),
+    ]
+    row = minute(1, backlog(), out(1000), limits=limits)
+    assert row["limit_subscription_msg"] == 1000
+    assert row["rho_subscription_msg"] == pytest.approx(1.0)
+    assert (row["limit_observed_later"], row["limits_observed_ms"]) == (True, START_MS + 1_800_000)
+
+
+def test_the_same_limit_before_and_after_was_not_observed_later():
+    limits = [
+        limit_row("topic", at_ms=START_MS - 86_400_000, msg=100, **KEY),
+        limit_row("topic", at_ms=START_MS + 1_800_000, msg=100, **KEY),
+    ]
+    row = minute(1, backlog(), out(20), limits=limits)
+    assert (row["limit_observed_later"], row["limits_observed_ms"]) == (False, START_MS + 1_800_000)
+
+
+# -- a broker that is scraped twice -------------------------------------------------------------
+
+
+def scraped(job, instance, shift_s, first_s=-3000, last_s=1800, pods=False):
+    """A subscription at 40 msg/s of 100 published, with two consumers, as one job reads it."""
+    here = {"job": job, "instance": instance}
+
+    def of(name, value, labels=SUB, **more):
+        points = [(s + shift_s, value(s + shift_s)) for s in range(first_s, last_s, 15)]
+        return series(name, points, **{**labels, **here, **more})
+
+    return [
+        of("pulsar_subscription_back_log", lambda s: 9000 + 60 * s),
+        of("pulsar_out_messages_total", lambda s: 1e6 + 40 * s),
+        of("pulsar_out_bytes_total", lambda s: 1e9 + 40_000 * s),
+        of("pulsar_in_messages_total", lambda s: 2e6 + 100 * s, TOPIC),
+        of("pulsar_subscription_dispatch_throttled_msg_events", lambda s: 2 * s, reason="subscription"),
+        *(of("pulsar_consumer_available_permits", lambda s: 0, consumer_id=one) for one in "ab"),
+    ]
+
+
+@pytest.mark.parametrize("other", ["i1:8080", "10.0.0.7:8080"])
+@pytest.mark.parametrize("shift_s", [0, 7])
+def test_a_broker_that_two_jobs_scrape_is_counted_once(other, shift_s):
+    limits = [limit_row("subscription", at_ms=START_MS, msg=41, **KEY)]
+    limits += [limit_row("broker", at_ms=START_MS, set_by="none", **KEY)]
+    once = rows(*scraped("brokers", "i1:8080", 0), limits=limits)
+    twice = rows(*scraped("brokers", "i1:8080", 0), *scraped("pods", other, shift_s), limits=limits)
+    # Of several targets the first by name is read: here the address, where there is one.
+    assert {row["broker"] for row in twice} == {other}
+    # At the end of the data a scrape more or less makes a difference.
+    for row, expected in zip(twice[:28], once[:28], strict=True):
+        for name in ("out_msg_rate_5m", "in_msg_rate_5m", "rho_subscription_msg", "use_msg_per_s"):
+            assert row[name] == pytest.approx(expected[name]), name
+        for name in ("consumers_without_permits", "counter_resets", "coverage_share", "broker_changed"):
+            assert row[name] == expected[name], name
+    assert twice[10]["rho_subscription_msg"] == pytest.approx(40 / 41)
+    assert (twice[10]["out_msg_delta"], twice[10]["delta_span_ms"]) == (2400, 60_000)
+
+
+def test_a_job_that_joins_or_leaves_adds_nothing():
+    joined = rows(
+        *scraped("brokers", "i1:8080", 0), *scraped("pods", "10.0.0.7:8080", 7, first_s=300, last_s=900)
+    )
+    assert [row["counter_resets"] for row in joined] == [0] * len(joined)
+    for row in joined:
+        assert row["delta_span_ms"] is None or row["out_msg_delta"] * 1000 == 40 * row["delta_span_ms"]
+    unknown = [row for row in joined if row["delta_span_ms"] is None and row["coverage_share"]]
+    assert len(unknown) <= 2
+
+
+def test_a_topic_that_moves_to_and_fro_is_not_read_twice():
+    """Two instances have it in turn, never at the same time."""
+    stays = [
+        (0, "i1:8080", -3000, 0),
+        (1, "i2:8080", 0, 300),
+        (2, "i1:8080", 300, 600),
+        (3, "i2:8080", 600, 900),
+    ]
+    data = []
+    for _, instance, first_s, last_s in stays:
+        for name, labels, rate in (
+            ("pulsar_out_messages_total", SUB, 40), ("pulsar_in_messages_total", TOPIC, 100),
+            ("pulsar_subscription_back_log", SUB, 60),
+        ):  # fmt: skip
+            points = every(
+                15, first_s, last_s, lambda s, rate=rate, first_s=first_s: rate * (s - first_s + 5)
+            )
+            data.append((name, labels, instance, points))
+    together = {}
+    for name, labels, instance, points in data:
+        together.setdefault((name, instance), (labels, []))[1].extend(points)
+    found = rows(
+        *(series(name, points, **{**labels, "instance": instance})
+          for (name, instance), (labels, points) in together.items())
+    )  # fmt: skip
+    by_minute = {(row["minute_ms"] - START_MS) // 60_000: row for row in found}
+    assert [by_minute[n]["broker"] for n in (3, 8, 13)] == ["i2:8080", "i1:8080", "i2:8080"]
+    assert [by_minute[n]["out_msg_delta"] for n in (3, 8, 13)] == [2400] * 3
+
+
+def test_brokers_that_show_a_subscription_at_the_same_time_are_counted():
+    alone = [row["brokers_serving"] for row in rows(backlog())]
+    assert alone == [1] * 5 + [0] * 4
+    both = [backlog(), backlog(instance="i2:8080", last_s=120), backlog(subscription="z")]
+    found = [row for row in rows(*both) if row["subscription"] == "s"]
+    assert [row["brokers_serving"] for row in found[:5]] == [2, 2, 1, 1, 1]
+    # A topic that moves is shown by both in the minute of its move alone.
+    moved = rows(backlog(last_s=100), backlog(first_s=110, instance="i2:8080"))
+    assert [row["brokers_serving"] for row in moved[:5]] == [1, 2, 1, 1, 1]

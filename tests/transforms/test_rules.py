@@ -127,6 +127,16 @@ def test_an_age_counts_from_the_broker_s_milliseconds_and_never_is_nothing():
     assert value("last_flow_age_s", series(flow, [(0, 0)], **SUB)) is None
 
 
+def test_the_age_of_a_subscription_is_its_own():
+    metric = "pulsar_subscription_storage_backlog_age_seconds"
+    of_topic = series("pulsar_storage_backlog_age_seconds", [(0, 7200)], **KEY)
+    backlog = series("pulsar_subscription_back_log", [(0, 1)], **SUB)
+    assert value("subscription_backlog_age_s", series(metric, [(0, 90)], **SUB), of_topic, backlog) == 90
+    assert value("subscription_backlog_age_s", series(metric, [(0, -1)], **SUB), of_topic, backlog) is None
+    # Brokers expose it only when they are told to.
+    assert value("subscription_backlog_age_s", of_topic, backlog) is None
+
+
 def test_an_unknown_backlog_age_is_nothing():
     backlog = series("pulsar_subscription_back_log", [(0, 1)], **SUB)
     assert (

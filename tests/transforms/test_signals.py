@@ -176,7 +176,11 @@ def test_the_job_writes_the_tasks_rows_and_the_use_of_brokers(spark, lake, monke
     rows = rows_of(plan_tasks(lake, ["east", "west"], START_MS, END_MS, 2))
     assert written == signals.num_rows == rows.num_rows
     same = [name for name in signals.column_names if name in rows.column_names]
-    assert set(signals.column_names) - set(same) == {"rho_broker_msg", "rho_broker_bytes"}
+    assert set(signals.column_names) - set(same) == {
+        "rho_broker_msg",
+        "rho_broker_bytes",
+        "broker_read_share",
+    }
     assert signals.select(same).equals(rows.select(same).cast(signals.select(same).schema))
     expected = broker_uses(rows)
     found = {tuple(row[name] for name in KEY): row["rho_broker_msg"] for row in signals.to_pylist()}
@@ -185,6 +189,8 @@ def test_the_job_writes_the_tasks_rows_and_the_use_of_brokers(spark, lake, monke
     alone = max(
         row["use_msg_per_s"] / (row["limit_broker_msg"] / row["limit_broker_period_s"])
         for row in rows.to_pylist()
+        # In the minute in which the topic moved nobody knows.
+        if row["use_msg_per_s"] is not None
     )
     assert max(found.values()) > 1.5 * alone
 

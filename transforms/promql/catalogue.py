@@ -13,6 +13,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.selector import NAME_LABEL, Matcher, Selector
 from throttlescope.transforms.promql.limit_series import LimitSeries
 from throttlescope.transforms.promql.limit_snapshots import read_limit_series
+from throttlescope.transforms.promql.partition_matchers import PartitionedTopics
 from throttlescope.transforms.promql.series_index import with_limits
 
 _COLUMNS = ["metric_name", "labels", "first_ms", "last_ms"]
@@ -48,6 +49,7 @@ class Catalogue:
         self._series = series.combine_chunks()
         self._first_ms, self._last_ms = (series.column(name).to_numpy() for name in ("first_ms", "last_ms"))
         self._values: dict[str, pa.DictionaryArray] = {}
+        self._topics = PartitionedTopics(series.column("labels"))
 
     @classmethod
     def of(cls, lake: Lake) -> Catalogue:
@@ -94,6 +96,10 @@ class Catalogue:
         names, labels = (rows.column(column).to_pylist() for column in ("metric_name", "labels"))
         found = [sorted([(NAME_LABEL, name), *pairs]) for name, pairs in zip(names, labels, strict=True)]
         return [dict(pairs) for pairs in sorted(found)]
+
+    def warnings(self, selectors: Iterable[Selector]) -> list[str]:
+        """What selectors may not mean as they stand: a partition inside ``topic``."""
+        return self._topics.warnings(selectors)
 
     def _matching(
         self, selectors: Iterable[Selector], start_ms: int | None, end_ms: int | None

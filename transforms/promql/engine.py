@@ -18,7 +18,7 @@ from throttlescope.transforms.promql.evaluate import evaluate, plan_query
 from throttlescope.transforms.promql.explain import explained
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.notes import Notes
-from throttlescope.transforms.promql.plan import Plan, needed_samples, settled
+from throttlescope.transforms.promql.plan import Plan, needed_samples, reads, settled
 from throttlescope.transforms.promql.query import (
     DEFAULTS,
     Answer,
@@ -114,11 +114,13 @@ class Engine:
     ) -> Answer:
         notes, budget = Notes(text), Budget.of(options)
         work, view = self._work(text, plan, steps, options)
+        for warning in view.topics.warnings(read.selector for read in reads(work.plan)):
+            notes.warn(warning)
         chosen = self._place(work, place)
         if not is_cut_whole(work.plan):
             # Such as predict_linear(x[5m], scalar(y)): rare, and computed here over all shards at once.
             chosen = "local"
-            ranges = needed_samples([work.plan], steps.start_ms, steps.end_ms, options.lookback_ms).values()
+            ranges = needed_samples([work.plan], steps, options.lookback_ms).values()
             source = view.source(min(low for low, _ in ranges), max(high for _, high in ranges))
             value = evaluate(
                 work.plan, source, steps, lookback_ms=options.lookback_ms, notes=notes, budget=budget

@@ -13,9 +13,11 @@ import numpy as np
 from throttlescope.ingest.selector import Selector
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.lower import lower
-from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar, empty, in_order
+from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar, empty, in_order, merged
 from throttlescope.transforms.promql.notes import Notes
+from throttlescope.transforms.promql.open_checks import ForcedAt, OpenChecks
 from throttlescope.transforms.promql.operators import aggregate, binary, elements, functions, select, windows
+from throttlescope.transforms.promql.operators.names import nameless
 from throttlescope.transforms.promql.parse import parse
 from throttlescope.transforms.promql.plan import (
     Absent,
@@ -48,7 +50,7 @@ from throttlescope.transforms.promql.plan import (
     settled,
 )
 from throttlescope.transforms.promql.rules import apply_rules
-from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS
+from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS, Labels
 from throttlescope.transforms.promql.source import Samples, SampleSource, Series, join
 
 #: What a plan gives.
@@ -118,7 +120,7 @@ def evaluate_all(
     """
     budget = budget or Budget()
     plans = [settled(plan, steps.start_ms, steps.end_ms) for plan in plans]
-    needed = needed_samples(plans, steps.start_ms, steps.end_ms, lookback_ms)
+    needed = needed_samples(plans, steps, lookback_ms)
     evaluation = Evaluation(read_samples(needed, source, budget), lookback_ms, notes or Notes(), budget)
     return [evaluation.value(plan, steps) for plan in plans]
 
@@ -146,6 +148,8 @@ class Evaluation:
     budget : Budget
     given : mapping, optional
         Values of plans that were computed elsewhere.
+    checks : OpenChecks, optional
+        Given where these are not all series, or not all steps, of the query: takes what is left open.
     """
 
     def __init__(
@@ -155,8 +159,10 @@ class Evaluation:
         notes: Notes,
         budget: Budget,
         given: Mapping[tuple[Plan, Steps], Value] | None = None,
+        checks: OpenChecks | None = None,
     ) -> None:
         self.samples = samples
+        self.checks = checks
         self.lookback_ms = lookback_ms
         self.notes = notes
         self.budget = budget
@@ -164,7 +170,7 @@ class Evaluation:
 
     def given(self, values: Mapping[tuple[Plan, Steps], Value]) -> Evaluation:
         """This evaluation where some plans' values are known already."""
-        return Evaluation(self.samples, self.lookback_ms, self.notes, self.budget, values)
+        return Evaluation(self.samples, self.lookback_ms, self.notes, self.budget, values, self.checks)
 
     def value(self, plan: Plan, steps: Steps) -> Value:
         """The value of a plan at every step."""
@@ -214,7 +220,7 @@ class _At:
                 lookback_ms = self.lookback_ms - shortened_ms
                 return select.sample_time(self._read(read), self._ends(read), lookback_ms)
             case Window(function=function, read=read, range_ms=range_ms, scalars=scalars):
-                return windows.window(
+                found = windows.window(
                     function,
                     self._seen(read, range_ms),
                     self._ends(read),
@@ -225,6 +231,11 @@ class _At:
                     self.evaluation.budget,
                     *plan.places,
                 )
+                if windows.keeps_name(function):
+                    return found
+                labels, distinct = nameless(found.labels)
+                known = isinstance(read, Read) and self._stay_distinct(read.selector)
+                return self._renamed(plan, found, labels, distinct=distinct, known=known)
             case Range(read=read, range_ms=range_ms):
                 return select.window_samples(self._seen(read, range_ms), int(self._ends(read)[0]), range_ms)
             case Text(value=value):
@@ -245,7 +256,9 @@ class _At:
             case VectorOf(scalar=scalar):
                 return functions.vector_of(self.value(scalar))
             case Negate(vector=vector):
-                return functions.negated(self.value(vector))
+                found = functions.negated(self.value(vector))
+                labels, distinct = nameless(found.labels)
+                return self._renamed(plan, found, labels, distinct=distinct)
             case WithScalar(op=op, vector=vector, scalar=scalar):
                 return binary.with_scalar(
                     op,
@@ -255,8 +268,16 @@ class _At:
                     return_bool=plan.return_bool,
                 )
             case Match(op=op, left=left, right=right, matching=matching, return_bool=return_bool):
+                checks = self.evaluation.checks
                 return binary.match(
-                    op, self.value(left), self.value(right), matching, return_bool=return_bool
+                    op,
+                    self.value(left),
+                    self.value(right),
+                    matching,
+                    return_bool=return_bool,
+                    leave_open=partial(checks.leave, plan, self.steps)
+                    if checks and checks.some_series
+                    else None,
                 )
             case SetOperation(op=op, left=left, right=right, matching=matching):
                 return binary.set_operation(op, self.value(left), self.value(right), matching)
@@ -265,7 +286,8 @@ class _At:
             case Map(function=function, vector=vector, scalars=scalars):
                 return functions.apply(function, self.value(vector), self._scalars(scalars))
             case Relabel(function=function, vector=vector, texts=texts):
-                return functions.relabelled(function, self.value(vector), texts)
+                found = self.value(vector)
+                return self._renamed(plan, found, functions.relabelled(function, found.labels, texts))
             case Order(function=function, vector=vector, labels=labels):
                 return functions.ordered(function, self.value(vector), labels)
             case Buckets(function=function, vector=vector, scalars=scalars):
@@ -276,12 +298,45 @@ class _At:
                     self.notes,
                     *plan.places,
                     once=plan.once,
+                    leave_open=partial(self._leave_forced, plan)
+                    if self.evaluation.checks and self.evaluation.checks.some_steps
+                    else None,
                 )
             case StepTime(vector=vector):
                 return functions.step_time(self.value(vector), self.steps_ms)
             case Absent(vector=vector, labels=labels):
                 return functions.absent(self.value(vector), labels)
         raise TypeError(f"no operator for {type(plan).__name__}")
+
+    def _renamed(
+        self,
+        plan: Plan,
+        matrix: StepMatrix,
+        labels: tuple[Labels, ...],
+        *,
+        distinct: bool = False,
+        known: bool = False,
+    ) -> StepMatrix:
+        """The rows under new labels, which have to differ at all steps of the query.
+
+        ``distinct``: these rows' are known to; ``known``: so are those of all steps.
+        """
+        found, checks = matrix.with_labels(labels), self.evaluation.checks
+        if not distinct:
+            found = merged(found, may_meet=False)
+        if checks and checks.some_steps and not known:
+            checks.leave(plan, self.steps, dict(zip(labels, matrix.labels, strict=True)))
+        return found
+
+    def _leave_forced(self, plan: Buckets, found: functions.Forced) -> None:
+        at_ms = {labels: (int(self.steps_ms[first]), *rest) for labels, (first, *rest) in found.items()}
+        self.evaluation.checks.leave(
+            plan, self.steps, ForcedAt(plan.places[-1] if plan.places else None, at_ms)
+        )
+
+    def _stay_distinct(self, selector: Selector) -> bool:
+        checks = self.evaluation.checks
+        return checks is not None and selector in checks.distinct
 
     def _aggregated(self, plan: Aggregation) -> StepMatrix:
         op, labels, without = plan.op, plan.labels, plan.without

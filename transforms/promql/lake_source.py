@@ -11,6 +11,7 @@ from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.selector import NAME_LABEL, Selector
 from throttlescope.transforms.promql.blocks import Arrays, Block, BlockCache, load
 from throttlescope.transforms.promql.limit_series import LimitSeries
+from throttlescope.transforms.promql.operators.names import nameless
 from throttlescope.transforms.promql.series_index import Entry, SeriesIndex
 from throttlescope.transforms.promql.source import Samples, SampleSource, Series, bounds_of
 
@@ -59,6 +60,11 @@ class LakeSource(SampleSource):
     def samples(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
         """As in :class:`SampleSource`, but series may have more samples than were asked for: operators look at none of them."""
         return self._found(selector, start_ms, end_ms, loosely=True)
+
+    def has_distinct(self, selector: Selector) -> bool:
+        """Whether the series that fit, at whatever time, differ by more than what functions drop."""
+        labels, distinct = nameless(tuple(entry.labels for entry in self._index.matching(selector)))
+        return distinct or len(set(labels)) == len(labels)
 
     def _found(self, selector: Selector, start_ms: int, end_ms: int, *, loosely: bool) -> Samples:
         by_metric: dict[str, list[Entry]] = {}

@@ -14,13 +14,15 @@ from throttlescope.ingest.contracts.words import UNITS
 from throttlescope.ingest.labels import shard_of
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.parquet import read_parquet
-from throttlescope.transforms.as_of import KNOWN_FOR_MS
+from throttlescope.transforms.as_of import HOLDS_FOR_MS, KNOWN_FOR_MS
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC, LimitSeries, up
 from throttlescope.transforms.promql.source import bounds_of
 
 _CONTENT = ("rate_msg", "rate_bytes", "period_s", "counts", "relative_to_publish", "set_by")
 _PLANNED = ("read_batch_entries", "read_size_bytes")
 COLUMNS = [*SUBSCRIPTION_KEY_NAMES, "level", "observed_ms", *_CONTENT, *_PLANNED]
+#: Pulsar's default from 5.0.0 on.
+_LARGEST_READ_BATCH_ENTRIES = 500
 _SERIES = pa.schema(
     [(name, TABLES["series"].column(name).type)
      for name in ("series_id", "metric_name", "labels", "shard", "first_ms", "last_ms")]
@@ -55,19 +57,36 @@ def limit_series(limits: pa.Table) -> LimitSeries:
     new_key, new_snapshot = _begins(limits)
     snapshot_of = np.cumsum(new_snapshot) - 1
     times_ms, key_begins = _numbers(limits, "observed_ms")[new_snapshot], new_key[new_snapshot]
-    follows_ms = np.append(times_ms[1:], np.iinfo(np.int64).max)
+    speaks_from_ms = _speaks_from(times_ms, key_begins)
+    follows_ms = np.append(speaks_from_ms[1:], np.iinfo(np.int64).max)
     follows_ms[:-1][key_begins[1:]] = np.iinfo(np.int64).max
     until_ms = np.minimum(follows_ms, times_ms + KNOWN_FOR_MS + 1)
-    # The first snapshot of a key speaks once more, for the time before it.
-    first = np.flatnonzero(key_begins[snapshot_of])
-    row_of = np.concatenate([np.arange(limits.num_rows), first])
-    later = np.arange(len(row_of)) >= limits.num_rows
+    # A snapshot that speaks for the time before it does so once more, and says so where it was not known by then.
+    early = np.flatnonzero((speaks_from_ms < times_ms)[snapshot_of])
+    row_of = np.concatenate([np.arange(limits.num_rows), early])
     spoke = snapshot_of[row_of]
-    from_ms = np.where(later, times_ms[spoke] - KNOWN_FOR_MS, times_ms[spoke])
-    ends_ms = np.where(later, times_ms[spoke], until_ms[spoke])
+    is_early = np.arange(len(row_of)) >= limits.num_rows
+    later = is_early & _is_new(limits, snapshot_of, key_begins)[spoke]
+    from_ms = np.where(is_early, np.maximum(speaks_from_ms, times_ms - KNOWN_FOR_MS)[spoke], times_ms[spoke])
+    ends_ms = np.where(is_early, times_ms[spoke], until_ms[spoke])
     from_ms, ends_ms = up(from_ms), up(ends_ms)
     seen = from_ms < ends_ms
     return _built(limits, np.cumsum(new_key) - 1, row_of[seen], later[seen], from_ms[seen], ends_ms[seen])
+
+
+def _speaks_from(times_ms: np.ndarray, key_begins: np.ndarray) -> np.ndarray:
+    """From when on each snapshot speaks; the first of a key for all that was before it (see :mod:`as_of`)."""
+    before_ms = np.r_[0, times_ms[:-1]]
+    nearer_ms = np.maximum(before_ms + HOLDS_FOR_MS, (before_ms + times_ms) // 2) + 1
+    return np.where(key_begins, times_ms - KNOWN_FOR_MS, np.minimum(times_ms, nearer_ms))
+
+
+def _is_new(limits: pa.Table, snapshot_of: np.ndarray, key_begins: np.ndarray) -> np.ndarray:
+    """Whether each snapshot says something else than the one before it, or is the first."""
+    contents = _contents(limits, snapshot_of)
+    found = key_begins.copy()
+    found[1:] |= (contents[1:] != contents[:-1]).any(axis=1)
+    return found
 
 
 def _built(
@@ -89,7 +108,7 @@ def _built(
         per_period = _numbers(limits, rate)
         value = np.where(np.isnan(per_period), np.inf, per_period / period_s)
         # Fewer tokens than one read plans for: every read of a healthy subscription counts as an event.
-        informative = np.where(np.isnan(per_period), -1, per_period >= _numbers(limits, planned))
+        informative = np.where(np.isnan(per_period), -1, per_period >= _planned(limits, planned))
         is_set = ~np.isnan(per_period)
         flags = [
             in_entries & (unit == 0),
@@ -171,17 +190,22 @@ def compacted(limits: pa.Table) -> pa.Table:
     limits = _in_order(limits)
     new_key, new_snapshot = _begins(limits)
     snapshot_of = np.cumsum(new_snapshot) - 1
-    content = np.column_stack([_codes(limits, name) for name in (*_CONTENT, *_PLANNED)])
-    _, code = np.unique(content, axis=0, return_inverse=True)
-    # Levels side by side; a level that was not observed is a content of its own.
-    levels = _codes(limits, "level")
-    by_level = np.full((int(snapshot_of[-1]) + 1, int(levels.max()) + 1), -1, np.int64)
-    by_level[snapshot_of, levels] = code.reshape(-1)
+    by_level = _contents(limits, snapshot_of)
     key_begins = new_key[new_snapshot]
     differs = np.ones(len(by_level) + 1, np.bool_)
     differs[1:-1] = key_begins[1:] | (by_level[1:] != by_level[:-1]).any(axis=1)
     kept = differs[:-1] | differs[1:]
     return limits.filter(pa.array(kept[snapshot_of]))
+
+
+def _contents(limits: pa.Table, snapshot_of: np.ndarray) -> np.ndarray:
+    """A code per snapshot and level, equal where they say the same; -1 for a level that was not observed."""
+    content = np.column_stack([_codes(limits, name) for name in (*_CONTENT, *_PLANNED)])
+    _, code = np.unique(content, axis=0, return_inverse=True)
+    levels = _codes(limits, "level")
+    by_level = np.full((int(snapshot_of[-1]) + 1, int(levels.max()) + 1), -1, np.int64)
+    by_level[snapshot_of, levels] = code.reshape(-1)
+    return by_level
 
 
 def _in_order(limits: pa.Table) -> pa.Table:
@@ -220,6 +244,11 @@ def _numbers(table: pa.Table, name: str) -> np.ndarray:
     if name in ("rate_msg", "rate_bytes"):
         return column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return column.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _planned(limits: pa.Table, name: str) -> np.ndarray:
+    """What a read plans for; the larger of Pulsar's defaults where the batch was not read."""
+    return pc.fill_null(limits.column(name).cast(pa.int64()), _LARGEST_READ_BATCH_ENTRIES).to_numpy()
 
 
 def _no_spans() -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,7 +14,10 @@ from throttlescope.transforms.promql.semantics import Labels, group_key
 
 @dataclass(frozen=True)
 class Steps:
-    """The evaluation times of a range query: ``start_ms``, and on by ``step_ms``, up to and including ``end_ms``."""
+    """The evaluation times of a range query: ``start_ms``, and on by ``step_ms``, up to and including ``end_ms``.
+
+    ``end_ms`` need not be a step; a subquery is computed as far as this.
+    """
 
     start_ms: int
     end_ms: int
@@ -36,6 +39,11 @@ class Steps:
     @property
     def count(self) -> int:
         return (self.end_ms - self.start_ms) // self.step_ms + 1
+
+    @property
+    def last_ms(self) -> int:
+        """The last of the steps."""
+        return self.start_ms + (self.count - 1) * self.step_ms
 
     @property
     def times_ms(self) -> np.ndarray:
@@ -130,15 +138,20 @@ def merged(matrix: StepMatrix, *, may_meet: bool = True) -> StepMatrix:
             present.append(row_present)
             continue
         if not may_meet or (present[row] & row_present).any():
-            raise QueryError(
-                "Several series of the result have the same labels",
-                got=show(labels),
-                expected="one series per label set",
-                fix="keep a label that tells them apart, or aggregate them first",
-            )
+            raise equal_labels(labels)
         values[row] = np.where(row_present, row_values, values[row])
         present[row] = present[row] | row_present
     return StepMatrix(tuple(row_of), np.array(values), np.array(present))
+
+
+def equal_labels(labels: Labels) -> QueryError:
+    """The error that two series of a result have the same labels."""
+    return QueryError(
+        "Several series of the result have the same labels",
+        got=show(labels),
+        expected="one series per label set",
+        fix="keep a label that tells them apart, or aggregate them first",
+    )
 
 
 def show(labels: Labels) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import NamedTuple
 
 _WARNING, _INFO = "PromQL warning: ", "PromQL info: "
-_PLACE = re.compile(r"(.*) \((\d+):(\d+)\)", re.DOTALL)
 
 
 class Place(NamedTuple):
@@ -33,7 +31,7 @@ class Notes:
     """Collects annotations: each message once, in the order in which they first came up.
 
     Prometheus keeps one place per message, that of the part it evaluated last; so does this, in whatever order parts are
-    computed. What tasks found has no order among itself but the text's, and comes before what is noted here.
+    computed.
 
     Parameters
     ----------
@@ -53,14 +51,15 @@ class Notes:
         """Note something that is worth a look."""
         self._note(_INFO + message, self._known(place))
 
-    def add(self, warnings: Iterable[str], infos: Iterable[str]) -> None:
-        """Take over the texts of another collection, such as a task's."""
-        for text in (*warnings, *infos):
-            placed = _PLACE.fullmatch(text)
-            if placed:
-                self._note(placed[1], (-1, int(placed[2]), int(placed[3])))
-            else:
-                self._note(text, ())
+    @property
+    def records(self) -> dict[str, _Known]:
+        """The messages with their places, as :meth:`add` takes them."""
+        return dict(self._places)
+
+    def add(self, records: Mapping[str, _Known]) -> None:
+        """Take over the records of another collection, such as a task's."""
+        for message, place in records.items():
+            self._note(message, place)
 
     @property
     def warnings(self) -> tuple[str, ...]:

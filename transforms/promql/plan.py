@@ -327,31 +327,30 @@ def settled(plan: Plan, start_ms: int, end_ms: int) -> Plan:
     return settle(plan)
 
 
-def needed_samples(
-    plans: Iterable[Plan], start_ms: int, end_ms: int, lookback_ms: int
-) -> dict[Selector, tuple[int, int]]:
-    """What has to be read for steps from ``start_ms`` to ``end_ms`` (included): per selector one range [start, end).
+def needed_samples(plans: Iterable[Plan], steps: Steps, lookback_ms: int) -> dict[Selector, tuple[int, int]]:
+    """What has to be read for some steps: per selector one range [start, end).
 
     A selector is read once, over the widest of the ranges that the plans (:func:`settled`) look at.
     """
     needed: dict[Selector, tuple[int, int]] = {}
 
-    def look(plan: Plan, start_ms: int, end_ms: int) -> None:
+    def look(plan: Plan, steps: Steps) -> None:
         read = getattr(plan, "read", None)
         if isinstance(read, Subquery):
-            inner = read.steps(*read.ends_ms(start_ms, end_ms), plan.range_ms)
+            inner = read.steps(*read.ends_ms(steps.start_ms, steps.end_ms), plan.range_ms)
             if inner is not None:
-                look(read.plan, inner.start_ms, inner.end_ms)
+                look(read.plan, inner)
         elif isinstance(read, Read):
             length_ms = getattr(plan, "range_ms", lookback_ms)
-            first_ms, last_ms = read.ends_ms(start_ms, end_ms)
+            # Behind the last step only subqueries look as far as the end.
+            first_ms, last_ms = read.ends_ms(steps.start_ms, steps.last_ms)
             low, high = window_range(first_ms, length_ms)[0], window_range(last_ms, length_ms)[1]
             before = needed.get(read.selector, (low, high))
             needed[read.selector] = (min(low, before[0]), max(high, before[1]))
         for inner_plan in inputs(plan):
             if not (isinstance(read, Subquery) and inner_plan is read.plan):
-                look(inner_plan, start_ms, end_ms)
+                look(inner_plan, steps)
 
     for plan in plans:
-        look(plan, start_ms, end_ms)
+        look(plan, steps)
     return needed

@@ -13,6 +13,7 @@ from throttlescope.ingest.selector import NAME_LABEL, Selector
 from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
+from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import needed_samples, settled
 from throttlescope.transforms.promql.series_index import with_limits
 from throttlescope.transforms.promql.shards.work import LakeView
@@ -79,7 +80,7 @@ def _needed(
         # Of the first and the last: ``@ end()`` moves with the evaluation.
         for time_ms in {int(times_ms[0]), int(times_ms[-1])} if len(times_ms) else ():
             plan = settled(rule.plan, time_ms, time_ms)
-            yield from needed_samples([plan], time_ms, time_ms, lookback_ms).items()
+            yield from needed_samples([plan], Steps.at(time_ms), lookback_ms).items()
 
 
 def _metrics(view: LakeView, selector: Selector) -> Iterable[str]:

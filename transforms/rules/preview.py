@@ -14,6 +14,7 @@ from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.times import DAY_MS, MINUTE_MS, check_range
 from throttlescope.transforms.promql.budget import Budget
+from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import needed_samples, settled
 from throttlescope.transforms.promql.query import DEFAULTS
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, Labels
@@ -263,7 +264,7 @@ def _before(rules: Sequence[Scheduled], lookback_ms: int) -> int:
     for rule in rules:
         longest = 0
         plan = settled(rule.plan, 0, 0)
-        for selector, (low_ms, _) in needed_samples([plan], 0, 0, lookback_ms).items():
+        for selector, (low_ms, _) in needed_samples([plan], Steps.at(0), lookback_ms).items():
             behind = [
                 reach.get(number, 0)
                 for number in rule.reads

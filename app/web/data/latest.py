@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.web.causes import ORDER
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.models.diagnosis.latest import LOOK_BACK_MS, latest_of
 from throttlescope.models.diagnosis.standing import RECENT_MS
@@ -30,7 +31,7 @@ _BEHIND_MS = BLOCK_MS
 _LATEST_SQL = f"""
 CREATE TABLE latest AS
 SELECT *, window_end_ms < cluster_end_ms - {STALE_MS} AS stale,
-       starts_with(string_split(topic, '/')[-1], '__') AS own_topic,
+       regexp_full_match(topic, '{SYSTEM_TOPIC}') OR regexp_full_match(subscription, '{SYSTEM_SUBSCRIPTION}') AS own_topic,
        list_position({list(ORDER)!r}, cause) AS cause_rank,
        coalesce(list_position({list(ORDER)!r}, main_cause), {len(ORDER)}) AS main_rank,
        lower(cluster || ' ' || topic || CASE WHEN partition < 0 THEN '' ELSE '-partition-' || partition END

@@ -14,7 +14,7 @@ from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.times import DAY_MS
 from throttlescope.transforms.limits import Rung, limit_ladder
 
-_PER_BROKER = ("broker_configuration_runtime", "broker_dynamic_configuration", "broker_version")
+_PER_BROKER = ("broker_configuration_runtime", "broker_dynamic_configuration", "broker_version", "brokers")
 
 
 @dataclass(frozen=True)

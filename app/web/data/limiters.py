@@ -190,7 +190,8 @@ CREATE TABLE limit_rows AS
 SELECT {KEY}, level, max(observed_ms) AS observed_ms,
        arg_max({{{{rate_msg: rate_msg, rate_bytes: rate_bytes, period_s: period_s, counts: counts,
                 relative: relative_to_publish, set_by: set_by, broker: broker, exempt_caught_up: exempt_caught_up,
-                read_batch_entries: read_batch_entries, read_size_bytes: read_size_bytes}}}}, observed_ms) AS r
+                read_batch_entries: read_batch_entries, read_size_bytes: read_size_bytes,
+                answered_ms: coalesce(answered_ms, observed_ms)}}}}, observed_ms) AS r
 FROM (SELECT *, max(observed_ms) OVER (PARTITION BY cluster) AS newest_ms FROM {{source}})
 WHERE observed_ms > newest_ms - {DAY_MS} GROUP BY {KEY}, level
 """  # noqa: S608

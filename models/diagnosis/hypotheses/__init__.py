@@ -13,6 +13,7 @@ from throttlescope.models.diagnosis.hypotheses.broker import (
     filter_rejects,
     phantom_backlog,
     read_limit,
+    room_unused,
 )
 from throttlescope.models.diagnosis.hypotheses.limiter_or_consumers import (
     acks_behind,
@@ -22,6 +23,8 @@ from throttlescope.models.diagnosis.hypotheses.limiter_or_consumers import (
     throttled,
 )
 from throttlescope.models.diagnosis.hypotheses.passing import (
+    NO_BACKLOG,
+    SYSTEM_BACKLOG,
     delayed_delivery,
     draining,
     healed_by_loss,
@@ -37,6 +40,7 @@ from throttlescope.models.diagnosis.hypotheses.stopped import (
     key_shared_blocked,
     no_consumers,
     redelivery,
+    replication_markers,
 )
 from throttlescope.models.diagnosis.symptoms import Symptoms
 
@@ -45,6 +49,8 @@ def not_enough_seen(s: Symptoms) -> Standing | None:
     """Without samples of the backlog nothing is claimed."""
     if not s.holds("coverage"):
         return Standing("unknown", "", "too little of the window was seen")
+    if s.holds("served_twice"):
+        return Standing("unknown", "", "several brokers show the subscription at the same time")
     if s.backlog_held is None:
         return Standing("unknown", "", "the backlog was not measured")
     return None
@@ -55,6 +61,9 @@ def nobody_can_say(s: Symptoms) -> Standing | None:
     if not s.backlog_held:
         return None
     limited = limiters_say(s)
+    if room_unused(s):
+        why = "the consumers have room and no limiter is near: the broker lost count of permits, or its reads are slow"
+        return Standing("unknown", "", why)
     return Standing("unknown", "", limited.why if limited.cause == "unknown" else "no cause stands")
 
 
@@ -64,12 +73,13 @@ HYPOTHESES: tuple[Callable[[Symptoms], Standing | None], ...] = (
     healed_by_loss,
     no_consumers,
     blocked_on_unacked,
+    replication_markers,
     throttled,
+    key_shared_blocked,
     hung_consumers,
     dispatch_stopped,
     filter_rejects,
     redelivery,
-    key_shared_blocked,
     publish_burst,
     draining,
     acks_behind,
@@ -86,9 +96,14 @@ HYPOTHESES: tuple[Callable[[Symptoms], Standing | None], ...] = (
 
 
 def standings(s: Symptoms) -> tuple[Standing, ...]:
-    """All causes that stand, most urgent first; at least one always does."""
+    """All causes that stand, most urgent first; at least one always does.
+
+    What waits on a subscription of Pulsar itself is no incident, whichever cause would stand otherwise.
+    """
     found = tuple(standing for ask in HYPOTHESES if (standing := ask(s)) is not None)
+    if s.is_system and found != (NO_BACKLOG,):
+        return (not_enough_seen(s) or SYSTEM_BACKLOG,)
     return found or (Standing("unknown", "", "no cause stands"),)
 
 
-__all__ = ["GRADES", "HYPOTHESES", "SIDE_OF", "Standing", "standings"]
+__all__ = ["GRADES", "HYPOTHESES", "SIDE_OF", "SYSTEM_BACKLOG", "Standing", "standings"]

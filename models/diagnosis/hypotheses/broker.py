@@ -16,7 +16,7 @@ def filter_rejects(s: Symptoms) -> Standing | None:
 
 def read_limit(s: Symptoms) -> Standing | None:
     """Consumers have room, and reads wait for the broker's memory."""
-    if not s.backlog_held or not s.holds("reads_wait") or not _nobody_holds(s):
+    if not s.backlog_held or not s.holds("reads_wait") or not room_unused(s):
         return None
     return Standing(
         "read_limit", "B", "the consumers have room, and the broker's memory for reads is used up"
@@ -25,7 +25,7 @@ def read_limit(s: Symptoms) -> Standing | None:
 
 def cold_reads(s: Symptoms) -> Standing | None:
     """Consumers have room, and what they could take comes slowly from storage."""
-    if not s.backlog_held or not s.holds("cold_reads") or not _nobody_holds(s):
+    if not s.backlog_held or not s.holds("cold_reads") or not room_unused(s):
         return None
     if (s.by_name["backlog_present"].value or 0.0) < t.INACTIVE_ENTRIES:
         return None
@@ -37,11 +37,10 @@ def phantom_backlog(s: Symptoms) -> Standing | None:
     """As much is dispatched as published, the consumers have room, and still the backlog stays as it is."""
     if not s.backlog_held or s.holds("backlog_growing") or s.holds("backlog_draining"):
         return None
-    if (
-        s.holds("dispatch_stopped") is not False
-        or s.holds("acks_behind") is not False
-        or not _nobody_holds(s)
-    ):
+    if s.holds("backlog_old"):
+        # The broker knows the age of the oldest message, so there is one.
+        return None
+    if s.holds("dispatch_stopped") is not False or s.holds("acks_behind") is not False or not room_unused(s):
         return None
     if s.holds("cold_reads") or s.holds("counters_restarted") or s.holds("redelivering"):
         return None
@@ -49,7 +48,7 @@ def phantom_backlog(s: Symptoms) -> Standing | None:
     return Standing("phantom_backlog", "C", why)
 
 
-def _nobody_holds(s: Symptoms) -> bool:
+def room_unused(s: Symptoms) -> bool:
     """The consumers have room, and no limiter is used up or counts as one that is."""
     return s.queue.queue == "empty" and not any(
         limiter.zone in ("at", "near") or limiter.activity == "continuous" for limiter in s.limiters

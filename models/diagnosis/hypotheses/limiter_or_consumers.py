@@ -45,7 +45,14 @@ def slow_consumers(s: Symptoms) -> Standing | None:
     if limited.cause != "slow_consumers":
         return None
     if s.holds("cold_reads") and s.queue.queue != "full":
-        return Standing("unknown", "", "most reads miss the cache, so storage may be what is slow")
+        # Nothing shows the consumers' queues: storage is excluded, not they proven.
+        grade = max(limited.grade, "C")
+        if s.holds("unacked_steady"):
+            return Standing("slow_consumers", grade, f"{limited.why}; the consumers always hold messages")
+        if s.holds("storage_faster"):
+            return Standing("slow_consumers", grade, f"{limited.why}; storage can deliver more than that")
+        why = "either the consumers or the reads from storage are slow: permits of the consumers would tell"
+        return Standing("unknown", "", why)
     if s.holds("counters_restarted") and s.queue.queue != "full" and not s.holds("backlog_growing"):
         return None
     return limited
@@ -69,6 +76,9 @@ def micro_burst_throttled(s: Symptoms) -> Standing | None:
         and limiter.limit is not None
         and limiter.events >= t.EVENTS_PER_PERIOD * peak / limiter.limit
     ]
+    if not proven and any(limiter.events and not limiter.observed for limiter in s.limiters):
+        why = "bursts come and go while reads are throttled: without the limit nobody can tell whether it holds them"
+        return Standing("unknown", "", why)
     if not proven:
         return None
     top = max(proven, key=lambda limiter: limiter.events)
@@ -95,11 +105,19 @@ def limiters_say(s: Symptoms) -> Standing:
             key=lambda pair: (round((pair[0].rho or 0.0) * 50), pair[0].events or 0.0),
         )
         return Standing(row.cause, row.grade, row.why, limiter.name)
-    for _, row in rows:
+    for limiter, row in rows:
         if row.cause == "unknown":
-            return Standing("unknown", "", row.why)
+            doubted = limiter.believed_zone != limiter.zone
+            return Standing("unknown", "", doubt_words(limiter) if doubted else row.why)
     _, weakest = max(rows, key=lambda pair: GRADES.index(pair[1].grade))
     return Standing("slow_consumers", weakest.grade, weakest.why)
+
+
+def doubt_words(limiter: LimiterReading) -> str:
+    """Why the use of a limit excludes nothing."""
+    if limiter.doubt == "old":
+        return "the limits were read too long before or after the window to exclude one"
+    return f"only part of this {limiter.level}'s traffic was read, so the use of its limit is not known"
 
 
 def _zone(s: Symptoms, limiter: LimiterReading):
@@ -112,4 +130,4 @@ def _zone(s: Symptoms, limiter: LimiterReading):
         and limiter.zone in ("at", "near")
     ):
         return "possible"
-    return limiter.zone
+    return limiter.believed_zone

@@ -6,6 +6,14 @@ from throttlescope.models.diagnosis.hypotheses.standing import Standing
 from throttlescope.models.diagnosis.symptoms import Symptoms
 
 
+def replication_markers(s: Symptoms) -> Standing | None:
+    """Nothing is published and the backlog of a replicated subscription grows: by markers, as far as anybody can tell."""
+    if not s.backlog_held or not s.holds("replication_markers"):
+        return None
+    why = "the backlog grows while nothing is published: snapshot markers of the replicated subscription, or messages not counted"
+    return Standing("unknown", "", why)
+
+
 def no_consumers(s: Symptoms) -> Standing | None:
     """Nobody is connected and something waits, however little."""
     waiting = s.by_name["backlog_present"].value
@@ -44,7 +52,7 @@ def hung_consumers(s: Symptoms) -> Standing | None:
         return Standing(
             "hung_consumers", "A", "consumers hold messages and neither ask, take nor acknowledge"
         )
-    if s.queue.queue == "unknown":
+    if s.queue.queue == "unknown" and not s.only_old:
         return Standing("hung_consumers", "C", "consumers neither ask, take nor acknowledge")
     # Permits are there and nothing is dispatched: that is the broker, or a backlog that does not exist.
     return None
@@ -60,6 +68,12 @@ def dispatch_stopped(s: Symptoms) -> Standing | None:
         return Standing(
             "slow_consumers", "B", "nothing is dispatched while consumers acknowledge what they hold"
         )
+    if s.queue.queue == "empty":
+        why = "consumers have permits and nothing is dispatched: the broker's dispatching is stuck, or the backlog is not there"
+        return Standing("unknown", "", why)
+    if s.queue.queue == "unknown" and s.only_old:
+        why = "nothing is dispatched: either the consumers hang, or the broker's dispatching is stuck; their permits would tell"
+        return Standing("unknown", "", why)
     return Standing(
         "unknown", "", "nothing is dispatched, and not because consumers are full or a limit is used up"
     )

@@ -252,10 +252,16 @@ def _counters(told: _Told) -> list[_Rows]:
         if not len(of):
             continue
         at = told.subscription[of], told.start[of]
-        rho, per_s = reading.rho[at], reading.events_per_s[at]
-        used = np.where(np.isnan(rho) | (rho == 0), 1.0, np.minimum(1.0, rho))
+        per_s, limited = reading.events_per_s[at], ~np.isnan(reading.limit[at])
         text = told.texts.distinct(
-            [reading.events[at], per_s, reading.sparse[at], reading.informative[at]],
+            [
+                reading.events[at],
+                per_s,
+                reading.sparse[at],
+                reading.informative[at],
+                limited,
+                reading.old[at] & reading.observed[at],
+            ],
             lambda i, reading=reading, at=at: events_text(reading.one((at[0][i], at[1][i]))),
         )
         query = told.per_subscription(
@@ -264,7 +270,7 @@ def _counters(told: _Told) -> list[_Rows]:
         rows.append(
             _Rows(
                 of, _COUNTERS + rank[number][of], "throttle_events", "neutral", text, per_s,
-                t.EVENTS_PER_PERIOD * used / reading.period_s[at], "events/s", reading.events_at_ms[at], query,
+                reading.wanted_per_s[at], "events/s", reading.events_at_ms[at], query,
             )
         )  # fmt: skip
     return rows

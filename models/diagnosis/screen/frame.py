@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
-from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.diagnosis.window import SubscriptionKey, span_column
 
 #: Subscriptions that are looked at together: their matrices stay in the processor's cache.
 AT_ONCE = 1_000
@@ -185,17 +185,13 @@ class Frame:
         if self.unknown(name):
             return self.nothing()
         total, covered_s = np.zeros(self.shape), np.zeros(self.shape)
-        for deltas, spans_s in zip(self.each(name), self.each(self.spans_s), strict=True):
+        spans = self.numbers(span_column(name)) / SECOND_MS
+        for deltas, spans_s in zip(self.each(name), self.each(spans), strict=True):
             counts = ~np.isnan(deltas) & (spans_s > 0)
             total += np.where(counts, deltas, 0.0)
             covered_s += np.where(counts, spans_s, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(covered_s > 0, total / covered_s, np.nan)
-
-    @cached_property
-    def spans_s(self) -> np.ndarray:
-        spans_ms = self.numbers("delta_span_ms")
-        return np.where(np.isnan(spans_ms), MINUTE_MS, spans_ms) / SECOND_MS
 
     def growth(self, name: str) -> np.ndarray:
         """Change over the window by the median of all pairwise slopes."""

@@ -12,6 +12,7 @@ from math import isnan
 import numpy as np
 
 from throttlescope.ingest.contracts.words import LEVELS, LIMITERS, UNITS
+from throttlescope.ingest.times import SECOND_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.limiters import LimiterReading
 from throttlescope.models.diagnosis.screen.frame import Frame
@@ -37,6 +38,10 @@ class Reading:
         :data:`UNTOLD`, :data:`NO` or :data:`YES`.
     broken : array of bool
         More was delivered than it can let through.
+    wanted_per_s : array
+        Events per second that a binding limiter shows at least.
+    old : array of bool
+        It was read too long before or after.
     """
 
     level: str
@@ -55,6 +60,8 @@ class Reading:
     sparse: np.ndarray
     informative: np.ndarray
     broken: np.ndarray
+    wanted_per_s: np.ndarray
+    old: np.ndarray
 
     @property
     def name(self) -> str:
@@ -86,6 +93,8 @@ class Reading:
             in_force=not self.broken[at],
             zone="near" if self.near[at] else "far" if self.measured[at] else "unknown",
             activity="sparse" if self.sparse[at] else "ticking",
+            wanted_per_s=self.wanted_per_s.item(at),
+            doubt="old" if self.old[at] and self.observed[at] else None,
         )
 
 
@@ -100,8 +109,11 @@ class _Shared:
 
     def __init__(self, frame: Frame) -> None:
         self.per_entry = frame.last("messages_per_entry")
-        self.batch = or_(frame.last("read_batch_entries"), t.READ_BATCH_ENTRIES)
-        self.read_size = or_(frame.last("read_size_bytes"), t.READ_SIZE_BYTES)
+        age_s = (frame.grid.starts_ms + frame.grid.length_ms - frame.last("limits_observed_ms")) / SECOND_MS
+        self.old = np.abs(age_s) > t.LIMITS_OLD_S
+        read_size = or_(frame.last("read_size_bytes"), t.READ_SIZE_BYTES)
+        self.exempt = _exempt(frame)
+        self.planned = {"msg": _planned_entries(frame, self.old), "bytes": (read_size, read_size)}
         counts, words = frame.words("limit_counts")
         entries = words.index("entries") if "entries" in words else -1
         self.counts_entries = frame.last(counts) == entries
@@ -132,29 +144,33 @@ def _read(frame: Frame, shared: _Shared, level: str, unit: str) -> Reading:
         use = f"rho_{level}_{unit}"
         _, rho_at_ms = frame.highest(use)
         rho = np.where(limited, frame.mean(use), np.nan)
+        rho[shared.exempt] = own_rho[shared.exempt] = np.nan
     broken = rho > t.RHO_NOT_IN_FORCE + period_s / grid.length_s
     measured = ~np.isnan(rho) & ~(period_s * 2 > grid.length_s)
     name = f"throttled_{unit}_events_{level}_delta"
     events, events_per_s = frame.total(name), nothing()
     events_at_ms, sparse = np.zeros(frame.shape, np.int64), np.zeros(frame.shape, bool)
+    used = np.where(measured & (rho >= t.RHO_POSSIBLE), np.minimum(1.0, rho), 1.0)
+    wanted_per_s = t.EVENTS_PER_PERIOD * used / period_s
     informative = np.full(frame.shape, UNTOLD)
     if (events > 0).any():
         events_per_s = frame.rate(name)
         _, events_at_ms = frame.highest(name)
         duty_share = frame.mean(f"throttled_{unit}_duty_{level}_share")
-        used = np.where(measured, np.minimum(1.0, rho), 1.0)
-        often = events_per_s >= t.EVENTS_PER_PERIOD * used / period_s
-        sparse = ~often | ((duty_share < t.EVENT_DUTY_SHARE) & (period_s <= 1))
-        planned = shared.batch if unit == "msg" else shared.read_size
+        sparse = ~(events_per_s >= wanted_per_s) | ((duty_share < t.EVENT_DUTY_SHARE) & (period_s <= 1))
+        smallest, largest = shared.planned[unit]
         with np.errstate(divide="ignore", invalid="ignore"):
-            skipped = (shared.per_entry > 0) & (shared.out_msg / shared.per_entry > shared.batch * events)
-        known = np.where(limit >= planned, YES, NO)
-        informative = np.where(limited, known, np.where(skipped & (events > 0), YES, UNTOLD))
+            dispatched = np.where(shared.per_entry > 0, shared.out_msg / shared.per_entry, np.nan)
+            skipped = dispatched > shared.planned["msg"][1] * events
+        informative = np.where(skipped & (events > 0), YES, UNTOLD)
+        believed = limited & ~shared.old
+        informative[believed & (limit < smallest)] = NO
+        informative[believed & (limit >= largest)] = YES
     return Reading(
         level=level, unit=unit, observed=observed, limit=limit, period_s=period_s, rho=rho, rho_at_ms=rho_at_ms,
         own_rho=own_rho, measured=measured, near=(rho >= t.RHO_NEAR_LIMIT) & (rho < t.RHO_AT_LIMIT),
         events=events, events_per_s=events_per_s, events_at_ms=events_at_ms, sparse=sparse,
-        informative=informative, broken=broken,
+        informative=informative, broken=broken, wanted_per_s=wanted_per_s, old=shared.old,
     )  # fmt: skip
 
 
@@ -170,6 +186,23 @@ def _limit_in_force(frame: Frame, level: str, unit: str) -> tuple[np.ndarray, np
     period_s = frame.last(f"limit_{level}_period_s")
     period_s = np.where(np.isnan(limit) | ~(period_s > 1), 1.0, period_s)
     return limit, period_s
+
+
+def _exempt(frame: Frame) -> np.ndarray:
+    """Caught up, on a broker that applies no limiter then."""
+    flags = frame.last("exempt_caught_up") == 1
+    if flags.any():
+        entries = frame.numbers("backlog_ready_entries")
+        flags &= frame.share(entries <= t.INACTIVE_ENTRIES, ~np.isnan(entries)) >= t.MAJORITY_SHARE
+    return flags
+
+
+def _planned_entries(frame: Frame, old: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest and the largest read that may be planned, in entries."""
+    batch = or_(frame.last("read_batch_entries"), np.nan)
+    known = ~np.isnan(batch) & ~old
+    smallest = np.where(known, batch, np.fmin(batch, t.READ_BATCH_ENTRIES))
+    return smallest, np.where(known, batch, np.fmax(batch, t.READ_BATCH_ENTRIES_5))
 
 
 def or_(values: np.ndarray, otherwise: float) -> np.ndarray:

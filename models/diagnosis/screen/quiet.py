@@ -22,10 +22,11 @@ from throttlescope.models.diagnosis.screen.limiters import Reading, or_, read
 #: All that is read of ``signals`` to judge quiet windows.
 COLUMNS = (
     *SUBSCRIPTION_KEY_NAMES, "minute_ms", "backlog_ready_entries",
-    "backlog_ready_peak_entries", "delayed_entries", "unacked_msg", "consumers",
-    "permits_min", "permits_max", "permits_exhausted_share", "in_msg_delta", "out_msg_delta", "out_bytes_delta",
-    "expired_msg_delta", "quota_evictions_5m", "write_entry_rate", "delta_span_ms", "coverage_share", "counter_resets",
-    "broker", "broker_changed", "limits_changed", "limit_counts", "relative_to_publish", "read_batch_entries",
+    "backlog_ready_peak_entries", "subscription_backlog_age_s", "delayed_entries", "unacked_msg", "consumers",
+    "permits_min", "permits_max", "permits_exhausted_share", "stats_samples", "in_msg_delta", "out_msg_delta", "out_bytes_delta",
+    "expired_msg_delta", "quota_evictions_5m", "write_entry_rate", "delta_span_ms", "in_span_ms", "events_span_ms",
+    "coverage_share", "counter_resets", "broker", "broker_changed", "brokers_serving", "limits_changed", "limits_observed_ms", "limit_counts",
+    "exempt_caught_up", "relative_to_publish", "read_batch_entries",
     "read_size_bytes", "subscription_type", "messages_per_entry",
     *(f"limit_{level}_{what}" for level in LEVELS for what in ("set_by", "period_s", *UNITS)),
     *(f"rho_{level}_{unit}" for level in LEVELS for unit in UNITS),
@@ -78,7 +79,7 @@ def screen(frame: Frame) -> Screened:
     """Look at all windows of a frame."""
     consumers = _Consumers(frame)
     readings = read(frame)
-    batch = or_(frame.last("read_batch_entries"), t.READ_BATCH_ENTRIES)
+    batch = _read_entries(frame)
     publish = _publish_entry_rate(frame, consumers.per_entry)
     known_publish = np.where(np.isnan(publish), 0.0, publish)
     floor = np.maximum(batch, t.HELD_S * known_publish)
@@ -92,8 +93,11 @@ def screen(frame: Frame) -> Screened:
     left = {
         "odd rows": np.broadcast_to(frame.odd[:, None], frame.shape),
         "coverage": ~(_seen_share(frame) >= t.COVERAGE_FULL_SHARE + _CLOSE),
+        "served twice": _highest(frame, "brokers_serving") > 1,
         "backlog not measured": np.isnan(waiting) | np.isnan(ready),
         "backlog present": ~(waiting <= floor),
+        "backlog old": (waiting > t.LEAST_ENTRIES)
+        & ((frame.total("out_msg_delta") == 0) | (frame.last("subscription_backlog_age_s") >= t.OLD_S)),
         "backlog growing": (growth >= growth_threshold) & (ready > batch),
         "backlog draining": (growth < 0) & (ready > floor),
         "backlog in bursts": _bursts(frame, undelivered, floor, consumers.per_entry, readings),
@@ -102,6 +106,7 @@ def screen(frame: Frame) -> Screened:
         "evicting": frame.any("quota_evictions_5m"),
         "no consumers": consumers.away & (waiting > 0),
         "queues full": consumers.full(),
+        "snapshots of consumers": frame.total("stats_samples") >= t.STATS_SAMPLES,
         "topic moved": frame.any("counter_resets") | frame.any("broker_changed"),
         "limit changed": frame.any("limits_changed"),
         "limit relative to publishing": frame.any("relative_to_publish"),
@@ -109,15 +114,33 @@ def screen(frame: Frame) -> Screened:
         "numbers out of range": reduce(
             np.logical_or, ((reading.limit >= _EXACT) | (reading.events < 0) for reading in readings)
         ),
+        "events in no known time": reduce(
+            np.logical_or,
+            ((reading.events > 0) & np.isnan(reading.events_per_s) for reading in readings),
+        ),
     }
     return Screened(
         frame, frame.rows_in > 0, left, waiting, floor, publish, ready, growth, growth_threshold, readings
     )
 
 
+def _highest(frame: Frame, name: str) -> np.ndarray:
+    """The highest value of each window."""
+    return frame.nothing() if frame.unknown(name) else reduce(np.fmax, frame.each(name))
+
+
 def _seen_share(frame: Frame) -> np.ndarray:
     seen = frame.total("coverage_share")
     return np.where(np.isnan(seen), 0.0, seen) / frame.grid.length
+
+
+def _read_entries(frame: Frame) -> np.ndarray:
+    """Entries of one read, counted in messages where entries are known to be batches."""
+    batch = or_(frame.last("read_batch_entries"), t.READ_BATCH_ENTRIES)
+    per_entry = reduce(np.fmin, frame.each("messages_per_entry"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        in_messages = np.maximum(np.minimum(batch, t.LEAST_ENTRIES), batch / per_entry)
+    return np.where(per_entry > 1, in_messages, batch)
 
 
 def _publish_entry_rate(frame: Frame, per_entry: np.ndarray) -> np.ndarray:
@@ -160,7 +183,8 @@ class _Consumers:
         self._kind = {word: kind == code for code, word in enumerate(words)}
         unacked = frame.numbers("unacked_msg")
         some_unacked = frame.total(np.where(unacked > 0, 1.0, 0.0)) > 0
-        self.tracks_unacked = np.where(np.isnan(kind), some_unacked, self._is(TRACKS_UNACKED))
+        self.kind_unknown = np.isnan(kind)
+        self.tracks_unacked = np.where(self.kind_unknown, some_unacked, self._is(TRACKS_UNACKED))
         self._deducts = self.tracks_unacked & (self.per_entry > 0)
         counts = frame.numbers("consumers")
         self.last_count = frame.last(counts)
@@ -196,7 +220,9 @@ class _Consumers:
         several = self.last_count > 1
         exhausted = frame.mean("permits_exhausted_share")
         of_all = np.fmin(1.0, exhausted * self.last_count)
-        exhausted = np.where(several & self._is(ONE_ACTIVE) & ~np.isnan(exhausted), of_all, exhausted)
+        # Where the type is not known, only one of them may be active.
+        one_active = self._is(ONE_ACTIVE) | self.kind_unknown
+        exhausted = np.where(several & one_active & ~np.isnan(exhausted), of_all, exhausted)
         most = frame.numbers("permits_max")
         return np.where(several & self._is(("Shared",)), frame.share(most <= 0, ~np.isnan(most)), exhausted)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from throttlescope.ingest.system_names import is_system
 from throttlescope.models.diagnosis.consumers import QueueReading, read_queue
 from throttlescope.models.diagnosis.history import Burst, Capacity, burst_before, capacity_seen
 from throttlescope.models.diagnosis.limiters import LimiterReading, read_limiters
@@ -21,6 +22,7 @@ class Symptoms:
     """All that was measured in one window: every symptom once, the six limiters, and the consumers' queues.
 
     Capacity and burst come from the hours before it, and are looked for only where there is a backlog to explain.
+    ``is_system`` says that the subscription is Pulsar's own.
     """
 
     by_name: dict[str, Symptom]
@@ -28,6 +30,7 @@ class Symptoms:
     queue: QueueReading
     capacity: Capacity | None = None
     burst: Burst | None = None
+    is_system: bool = False
 
     def holds(self, name: str) -> bool | None:
         """The answer to a question; None where it cannot be told."""
@@ -35,23 +38,33 @@ class Symptoms:
 
     @property
     def backlog_held(self) -> bool | None:
-        """Whether there is a backlog to explain: it is there, or it grows."""
+        """Whether there is a backlog to explain: it is there, it grows, or the little that waits is old."""
         present, growing = self.holds("backlog_present"), self.holds("backlog_growing")
-        if present or growing:
+        if present or growing or self.holds("backlog_old"):
             return True
         return None if present is None else False
+
+    @property
+    def only_old(self) -> bool:
+        """Whether there is a backlog only because what waits is old: it may all be in the consumers' hands."""
+        return bool(self.holds("backlog_old")) and not (
+            self.holds("backlog_present") or self.holds("backlog_growing")
+        )
 
 
 def examine(window: Window) -> Symptoms:
     """Answer every question about a window."""
     readings, queue = read_limiters(window), read_queue(window)
     present, growing = backlog.backlog_present(window), backlog.backlog_growing(window)
-    held = present.holds or growing.holds
+    old = backlog.backlog_old(window)
+    held = present.holds or growing.holds or old.holds
     capacity = capacity_seen(window) if held else None
     burst = burst_before(window) if held else None
     found = (
         backlog.coverage(window),
+        backlog.served_twice(window),
         present,
+        old,
         growing,
         backlog.backlog_draining(window),
         backlog.backlog_sawtooth(window, readings),
@@ -66,6 +79,8 @@ def examine(window: Window) -> Symptoms:
         consumers.hash_blocked(window),
         consumers.consumer_queue_full(window, queue),
         consumers.consumer_queue_empty(window, queue),
+        consumers.consumers_busy(window, queue),
+        consumers.unacked_steady(window),
         consumers.dispatch_flat(window),
         consumers.dispatch_stopped(window),
         consumers.acks_stopped(window),
@@ -77,15 +92,25 @@ def examine(window: Window) -> Symptoms:
         limiters.throttle_events(window, readings),
         limiters.limit_changed(window),
         limiters.limit_observed_later(window, readings),
+        limiters.limits_old(window, readings),
         limiters.limit_not_in_force(window, readings),
         before.publishing_burst(window, burst),
         before.capacity_short(window, capacity),
         surroundings.cold_reads(window),
+        surroundings.storage_faster(window),
+        surroundings.replication_markers(window),
         surroundings.filtering(window),
         surroundings.reads_wait(window),
         surroundings.counters_restarted(window),
     )
-    return Symptoms({symptom.name: symptom for symptom in found}, readings, queue, capacity, burst)
+    return Symptoms(
+        {symptom.name: symptom for symptom in found},
+        readings,
+        queue,
+        capacity,
+        burst,
+        is_system(window.key.topic, window.key.subscription),
+    )
 
 
 __all__ = ["SYMPTOMS", "Symptom", "Symptoms", "examine"]

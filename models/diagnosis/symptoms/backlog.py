@@ -6,9 +6,10 @@ from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.consumers import low_entries, peak_entries, undelivered_entries
 from throttlescope.models.diagnosis.limiters import LimiterReading
+from throttlescope.models.diagnosis.stillness import stillness
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import duration, entries, share
+from throttlescope.models.diagnosis.wording import duration, entries, number, share
 
 
 def coverage_share(window: Window) -> float:
@@ -30,6 +31,29 @@ def coverage(window: Window) -> Symptom:
     )  # fmt: skip
 
 
+def served_twice(window: Window) -> Symptom:
+    """Several brokers show the subscription at the same time: their counters are added up, and mean nothing together."""
+    twice = window.share("brokers_serving", lambda brokers: brokers > 1)
+    if twice is None:
+        return Symptom("served_twice", None, "How many brokers show the subscription is not known.")
+    most = window.highest("brokers_serving")
+    text = (
+        f"{number(most.value)} brokers show the subscription at the same time in {share(twice)} of the minutes, "
+        "as two clusters under one label cluster do."
+        if twice
+        else "One broker shows the subscription."
+    )
+    return Symptom(
+        "served_twice",
+        twice >= t.MAJORITY_SHARE,
+        text,
+        twice,
+        t.MAJORITY_SHARE,
+        "share of minutes",
+        most.at_ms,
+    )
+
+
 def publish_entry_rate(window: Window) -> float | None:
     """Entries/s written to the topic partition: published messages over messages per entry, else the broker's gauge."""
     published, per_entry = window.rate("in_msg_delta"), window.last("messages_per_entry")
@@ -38,10 +62,22 @@ def publish_entry_rate(window: Window) -> float | None:
     return window.mean("write_entry_rate")
 
 
+def read_entries(window: Window) -> float:
+    """Entries of one read, which are no backlog: counted in messages where entries are known to be batches.
+
+    A read batch of 100 entries of one message is soon consumed, 100 entries of a thousand are not. The fewest messages per entry
+    of the window count: the quotient of two rates is off for a minute when the rates change.
+    """
+    batch = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
+    per_entry = window.lowest("messages_per_entry")
+    if per_entry is None or not per_entry.value > 1:
+        return batch
+    return max(min(batch, t.LEAST_ENTRIES), batch / per_entry.value)
+
+
 def backlog_floor_entries(window: Window) -> float:
     """A backlog up to this is none: one read clears it, or it is a few seconds of publishing."""
-    batch = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
-    return max(batch, t.HELD_S * (publish_entry_rate(window) or 0.0))
+    return max(read_entries(window), t.HELD_S * (publish_entry_rate(window) or 0.0))
 
 
 def backlog_growth_entries(window: Window) -> float | None:
@@ -52,7 +88,7 @@ def backlog_growth_entries(window: Window) -> float | None:
 def growth_threshold_entries(window: Window) -> float:
     """Growth of less than this is noise: what one read clears, or a small share of what was published."""
     published = (publish_entry_rate(window) or 0.0) * window.length_s
-    return max(window.last("read_batch_entries") or t.READ_BATCH_ENTRIES, t.GROWTH_SHARE * published)
+    return max(read_entries(window), t.GROWTH_SHARE * published)
 
 
 def backlog_present(window: Window) -> Symptom:
@@ -78,16 +114,25 @@ def waiting_text(waiting: float, publish: float | None) -> str:
     return text + "."
 
 
+def backlog_old(window: Window) -> Symptom:
+    """However few entries wait, they have waited for long: by their age, or because nothing moved while they did."""
+    name = "backlog_old"
+    still = stillness(window)
+    query = promql.gauge(window.key, "pulsar_subscription_storage_backlog_age_seconds")
+    if still.own_age_s is None:
+        query = f"pulsar_storage_backlog_age_seconds{promql.of_topic(window.key)}"
+    return Symptom(name, still.is_old, still.text, still.age_s, t.OLD_S, "s", window.end_ms, query)
+
+
 def backlog_growing(window: Window) -> Symptom:
     """The backlog grows by more than noise."""
     name, query = "backlog_growing", promql.gauge(window.key, "pulsar_subscription_back_log_no_delayed")
     growth = backlog_growth_entries(window)
     if growth is None:
         return Symptom(name, None, "Too few samples to tell whether the backlog grows.", promql=query)
-    batch = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
     threshold = growth_threshold_entries(window)
     # What one read clears has not grown into a backlog, whatever its slope says.
-    holds = growth >= threshold and window.last("backlog_ready_entries") > batch
+    holds = growth >= threshold and window.last("backlog_ready_entries") > read_entries(window)
     low_growth = window.growth("backlog_ready_low_entries") if holds else None
     # Ends of minutes that meet a burst later and later look like growth; what lies below the bursts does not grow.
     holds = holds and (low_growth is None or low_growth >= threshold)
@@ -173,7 +218,7 @@ def expiring(window: Window) -> Symptom:
     if expired is None or len(points) < 2:
         return Symptom(name, None, "Expiry was not measured.", promql=query)
     fall = max(0.0, max(point.value for point in points) - points[-1].value)
-    floor = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
+    floor = read_entries(window)
     part = min(1.0, expired / fall) if fall > 0 else 0.0
     growth, threshold = backlog_growth_entries(window) or 0.0, growth_threshold_entries(window)
     fell = fall > floor and part >= t.EXPIRED_SHARE

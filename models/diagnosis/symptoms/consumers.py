@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from math import sqrt
 
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.times import SECOND_MS
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
-from throttlescope.models.diagnosis.consumers import QueueReading
+from throttlescope.models.diagnosis.clock import clock_off_s, clock_words
+from throttlescope.models.diagnosis.consumers import QueueReading, tracks_unacked
+from throttlescope.models.diagnosis.stats_samples import StatsReading, read_stats
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
 from throttlescope.models.diagnosis.wording import duration, number, share
@@ -55,7 +57,8 @@ def consumer_queue_full(window: Window, queue: QueueReading) -> Symptom:
     value, threshold, unit, words = _queue_numbers(window, queue, full=True)
     holds = queue.queue == "full"
     text = f"The broker waits for the consumers: {words}." if holds else f"Queues are not full: {words}."
-    return Symptom(name, holds, text, value, threshold, unit, window.end_ms, query)
+    at_ms, query = _queue_seen(window, queue, query)
+    return Symptom(name, holds, text, value, threshold, unit, at_ms, query)
 
 
 def consumer_queue_empty(window: Window, queue: QueueReading) -> Symptom:
@@ -66,18 +69,59 @@ def consumer_queue_empty(window: Window, queue: QueueReading) -> Symptom:
     value, threshold, unit, words = _queue_numbers(window, queue, full=False)
     holds = queue.queue == "empty"
     text = f"The consumers have room: {words}." if holds else f"The consumers have little room: {words}."
-    return Symptom(name, holds, text, value, threshold, unit, window.end_ms, query)
+    at_ms, query = _queue_seen(window, queue, query)
+    return Symptom(name, holds, text, value, threshold, unit, at_ms, query)
+
+
+def _queue_seen(window: Window, queue: QueueReading, query: str) -> tuple[int, str | None]:
+    """When what decided was seen, and the query that shows it; none shows the admin API's snapshots."""
+    if queue.stats is not None and queue.shown_by in ("starved", "fill"):
+        return queue.stats.newest_ms or window.end_ms, None
+    return window.end_ms, query
+
+
+def from_stats(window: Window, stats: StatsReading) -> str:
+    """Where snapshots come from, how many there are, and how near the newest is to the window's end."""
+    count = f"admin API, {stats.samples} sample{'' if stats.samples == 1 else 's'}"
+    if stats.newest_ms is None:
+        return count
+    apart_s = (window.end_ms - stats.newest_ms) / SECOND_MS
+    when = f"{duration(abs(apart_s))} {'before' if apart_s >= 0 else 'after'} the window's end"
+    return f"{count}, newest {when}"
+
+
+def consumers_busy(window: Window, queue: QueueReading) -> Symptom:
+    """The consumers are never idle, and they are dispatched to at a constant rate."""
+    name, query = "consumers_busy", promql.gauge(window.key, "pulsar_subscription_unacked_messages")
+    if queue.idle_share is None:
+        return Symptom(name, None, "Unacknowledged messages were not measured.", promql=query)
+    if queue.busy_minutes is None:
+        return Symptom(
+            name, False, "The consumers were idle at times, or not seen for long enough.", promql=query
+        )
+    text = (
+        f"The consumers are never idle: they held unacknowledged messages at the end of each of {queue.busy_minutes} minutes "
+        f"and took {number(window.rate('out_msg_delta'))} msg/s, at a constant rate."
+    )
+    return Symptom(
+        name, True, text, float(queue.busy_minutes), t.BUSY_MINUTES, "minutes", window.end_ms, query
+    )
 
 
 def _queue_numbers(window: Window, queue: QueueReading, full: bool) -> tuple[float, float, str, str]:
     if queue.shown_by == "starved":
         threshold = t.STARVED_FULL_SHARE if full else t.STARVED_EMPTY_SHARE
-        words = f"no permits in {share(queue.starved_share)} of the samples"
+        words = f"no permits in {share(queue.starved_share)} of the samples{_by_stats(window, queue)}"
         return queue.starved_share, threshold, "share", words
     if queue.shown_by == "fill":
         threshold = t.FILL_FULL_SHARE if full else t.FILL_EMPTY_SHARE
-        words = f"their queues are {share(queue.fill_share)} full of unacked messages"
+        words = (
+            f"their queues are {share(queue.fill_share)} full of unacked messages{_by_stats(window, queue)}"
+        )
         return queue.fill_share, threshold, "share", words
+    if queue.queue == "busy":
+        words = f"they held unacknowledged messages at the end of each of {queue.busy_minutes} minutes"
+        return queue.idle_share, t.IDLE_SHARE, "share", words
     if queue.shown_by == "idle":
         words = f"they hold no unacked message at the end of {share(queue.idle_share)} of the minutes"
         return queue.idle_share, t.IDLE_SHARE, "share", words
@@ -86,16 +130,38 @@ def _queue_numbers(window: Window, queue: QueueReading, full: bool) -> tuple[flo
     return unacked, threshold, "msg", f"they hold {number(unacked)} unacked messages"
 
 
+def _by_stats(window: Window, queue: QueueReading) -> str:
+    return f" ({from_stats(window, queue.stats)})" if queue.stats is not None else ""
+
+
+def unacked_steady(window: Window) -> Symptom:
+    """Consumers always hold more than a limiter lets through at once, and never much less: they are not waiting for it.
+
+    A client asks for more when half of its queue is used up, so consumers at their capacity hold between half and all of it.
+    What a limiter lets through at once is gone before its next period where consumers are faster than the limit.
+    """
+    name, query = "unacked_steady", promql.gauge(window.key, "pulsar_subscription_unacked_messages")
+    held, out = window.known("unacked_msg"), window.rate("out_msg_delta")
+    if not tracks_unacked(window) or len(held) < t.CAPACITY_MINUTES or not out:
+        return Symptom(
+            name, None, "What consumers hold was not measured, or nothing is dispatched.", promql=query
+        )
+    least, most = min(held), max(held)
+    text = f"Consumers hold {number(least)} to {number(most)} unacknowledged messages, at least {duration(least / out)} of dispatching."
+    holds = least > t.UNACKED_S * out and least >= t.UNACKED_STEADY_SHARE * most
+    return Symptom(name, holds, text, least, t.UNACKED_S * out, "msg", window.end_ms, query)
+
+
 def redelivering(window: Window) -> Symptom:
     """Much of what is dispatched was dispatched before."""
     name, query = "redelivering", promql.gauge(window.key, "pulsar_subscription_msg_rate_redeliver")
     pairs = [
-        (again, delta / (span_ms or MINUTE_MS) * SECOND_MS)
+        (again, delta / span_ms * SECOND_MS)
         for again, delta, span_ms in zip(
             *(window.column(name) for name in ("redeliver_msg_rate", "out_msg_delta", "delta_span_ms")),
             strict=True,
         )
-        if again is not None and delta is not None and (span_ms is None or span_ms > 0)
+        if again is not None and delta is not None and span_ms is not None and span_ms > 0
     ]
     if not pairs:
         return Symptom(name, None, "Redeliveries were not measured.", promql=query)
@@ -142,6 +208,8 @@ def acks_stopped(window: Window) -> Symptom:
     name = "acks_stopped"
     query = promql.age(window.key, "pulsar_subscription_last_acked_timestamp")
     age_s, rate = window.last("last_ack_age_s"), window.mean("ack_msg_rate")
+    if clock_off_s(window) is not None:
+        age_s = None
     if age_s is None and rate is None:
         return Symptom(name, None, "Acknowledgements were not measured.", promql=query)
     if age_s is None:
@@ -155,7 +223,10 @@ def flow_stopped(window: Window) -> Symptom:
     """No consumer asked for messages in the window."""
     name = "flow_stopped"
     query = promql.age(window.key, "pulsar_subscription_last_consumed_flow_timestamp")
-    age_s = window.last("last_flow_age_s")
+    age_s, off_s = window.last("last_flow_age_s"), clock_off_s(window)
+    if off_s is not None:
+        text = f"When consumers last asked for messages is not known: the broker's clock is {clock_words(off_s)}."
+        return Symptom(name, None, text, promql=query)
     if age_s is None:
         return Symptom(name, None, "When consumers last asked for messages was not measured.", promql=query)
     text = f"A consumer last asked for messages {duration(age_s)} ago."
@@ -188,7 +259,7 @@ def consumers_blocked(window: Window) -> Symptom:
         if blocked is not None and consumers
     ]
     if not pairs:
-        return Symptom(name, None, "Whether consumers are blocked was not measured.", promql=query)
+        return _blocked_in_stats(window, name, query)
     part = sum(1 for blocked, consumers in pairs if blocked >= consumers) / len(pairs)
     blocked, consumers = pairs[-1]
     text = (
@@ -202,11 +273,31 @@ def consumers_blocked(window: Window) -> Symptom:
     )
 
 
+def _blocked_in_stats(window: Window, name: str, query: str) -> Symptom:
+    """The same from snapshots of the admin API's stats."""
+    stats = read_stats(window)
+    part = stats.blocked_share
+    if part is None:
+        return Symptom(name, None, "Whether consumers are blocked was not measured.", promql=query)
+    text = (
+        f"Every consumer is blocked until it acknowledges in {share(part)} of the samples"
+        if part
+        else "Consumers are not all blocked on unacked messages"
+    )
+    return Symptom(
+        name, part >= t.MAJORITY_SHARE, f"{text} ({from_stats(window, stats)}).", part, t.MAJORITY_SHARE, "share",
+        stats.newest_ms,
+    )  # fmt: skip
+
+
 def consumers_uneven(window: Window) -> Symptom:
     """One consumer, or a few, do far less than the fastest."""
     name = "consumers_uneven"
     query = f"bottomk(3, {promql.gauge(window.key, 'pulsar_consumer_msg_ack_rate')})"
     slowest, fastest = window.mean("consumer_ack_msg_rate_min"), window.mean("consumer_ack_msg_rate_max")
+    if slowest is None and fastest is None:
+        slowest, fastest = window.mean("stats_ack_msg_rate_min"), window.mean("stats_ack_msg_rate_max")
+        query = None
     if slowest is None or fastest is None or (window.last("consumers") or 0) < 2 or fastest <= 0:
         return Symptom(
             name,
@@ -228,21 +319,30 @@ def hash_blocked(window: Window) -> Symptom:
         return Symptom(
             name, False, "Entries of one key wait for one consumer only on Key_Shared subscriptions."
         )
-    replay, without = window.mean("replay_entries"), window.mean("consumers_without_permits")
-    consumers, most = window.mean("consumers"), window.share("permits_max", lambda permits: permits > 0)
+    replay, consumers = window.mean("replay_entries"), window.mean("consumers")
     if window.last("subscription_type") is None or replay is None or consumers is None:
         return Symptom(
             name, None, "The subscription's type or its redelivery queue was not measured.", promql=query
         )
     waiting = replay > (window.last("read_batch_entries") or t.READ_BATCH_ENTRIES)
-    text = f"{number(replay)} entries wait in the redelivery queue"
-    if without is None or most is None:
-        return Symptom(
-            name, None if waiting else False, f"{text}; which consumer they wait for was not measured.", replay,
-            t.READ_BATCH_ENTRIES, "entries", window.end_ms, query,
-        )  # fmt: skip
-    uneven = 0 < without < consumers and most >= t.MAJORITY_SHARE
-    text += f" while {number(without)} of {number(consumers)} consumers have no permits."
+    uneven, words = _some_without_permits(window, consumers)
+    holds = False if not waiting else uneven
     return Symptom(
-        name, waiting and uneven, text, replay, t.READ_BATCH_ENTRIES, "entries", window.end_ms, query
-    )
+        name, holds, f"{number(replay)} entries wait in the redelivery queue{words}.", replay,
+        t.READ_BATCH_ENTRIES, "entries", window.end_ms, query,
+    )  # fmt: skip
+
+
+def _some_without_permits(window: Window, consumers: float) -> tuple[bool | None, str]:
+    """Whether some consumers have no permits while others have some, as scraped or as the admin API's stats show."""
+    without, most = window.mean("consumers_without_permits"), window.share("permits_max", lambda p: p > 0)
+    if without is not None and most is not None:
+        words = f" while {number(without)} of {number(consumers)} consumers have no permits"
+        return 0 < without < consumers and most >= t.MAJORITY_SHARE, words
+    stats = read_stats(window)
+    if stats.uneven_share is None:
+        return None, "; which consumer they wait for was not measured"
+    words = f" while some consumers have no permits and others have room in {share(stats.uneven_share)} of the samples"
+    if stats.draining_share:
+        words += f", and hashes are draining in {share(stats.draining_share)}"
+    return stats.uneven_share >= t.MAJORITY_SHARE, f"{words} ({from_stats(window, stats)})"

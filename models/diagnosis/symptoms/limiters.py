@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
-from throttlescope.models.diagnosis.limiters import LimiterReading
+from throttlescope.models.diagnosis.limiters import LimiterReading, limits_age_s
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import number, per_period, share
+from throttlescope.models.diagnosis.wording import duration, number, per_period, share
 
 _UNIT_WORDS = {"msg": "message", "bytes": "byte"}
 
@@ -40,14 +40,17 @@ def limiter_use(window: Window, limiter: LimiterReading, name: str = "limiter_at
 def use_text(limiter: LimiterReading) -> str:
     text = f"{_limit_words(limiter)} is used to {share(limiter.rho)}"
     if limiter.shared and limiter.own_rho is not None:
-        text += f" by all that share it, to {share(min(limiter.own_rho, limiter.rho))} by this subscription"
+        text += (
+            f" by the subscriptions that were read, to {share(min(limiter.own_rho, limiter.rho))} by this one"
+        )
     return text + "."
 
 
 def limits_far(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
     """Every limiter is known and far from its limit, or there is none."""
-    holds: bool | None = all(limiter.zone == "far" for limiter in limiters)
-    if not holds and all(limiter.zone in ("far", "unknown") for limiter in limiters):
+    zones = [limiter.believed_zone for limiter in limiters]
+    holds: bool | None = all(zone == "far" for zone in zones)
+    if not holds and all(zone in ("far", "unknown") for zone in zones):
         holds = None
     set_ = [limiter for limiter in limiters if limiter.limit is not None]
     if holds and not set_:
@@ -79,9 +82,8 @@ def limiter_events(window: Window, limiter: LimiterReading) -> Symptom:
     """What one limiter's counter shows, and whether it proves anything."""
     query = promql.events(window.key, limiter.level, limiter.unit, window.length_ms)
     holds = bool(limiter.events) if limiter.events is not None else None
-    threshold = t.EVENTS_PER_PERIOD * min(1.0, limiter.rho or 1.0) / (limiter.period_s or 1)
     return Symptom(
-        "throttle_events", holds, events_text(limiter), limiter.events_per_s, threshold, "events/s",
+        "throttle_events", holds, events_text(limiter), limiter.events_per_s, limiter.wanted_per_s, "events/s",
         limiter.events_at_ms, query, limiter.name,
     )  # fmt: skip
 
@@ -102,6 +104,10 @@ def events_text(limiter: LimiterReading) -> str:
             f"{counted}; that proves nothing, because a period's tokens are fewer than {planned}, "
             "so every read of a healthy subscription counts too."
         )
+    elif limiter.doubt == "old":
+        text = f"{counted}; the limit was read too long ago to say whether that means anything."
+    elif limiter.limit is not None:
+        text = f"{counted}; whether that means anything depends on dispatcherMaxReadBatchSize, which was not read."
     else:
         text = f"{counted}; without the limit nobody can say whether that means anything."
     return text
@@ -134,6 +140,19 @@ def limit_observed_later(window: Window, limiters: tuple[LimiterReading, ...]) -
     if not any(limiter.observed for limiter in limiters):
         return Symptom("limit_observed_later", None, "The limits were not read.")
     return Symptom("limit_observed_later", holds, text, at_ms=observed_ms)
+
+
+def limits_old(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:
+    """The limits were read so long before or after the window that others may have been in force."""
+    age_s, observed_ms = limits_age_s(window), window.last("limits_observed_ms")
+    if age_s is None or not any(limiter.observed for limiter in limiters):
+        return Symptom("limits_old", None, "The limits were not read.", None, t.LIMITS_OLD_S, "s")
+    text = f"The limits were read {limits_age_words(age_s)}."
+    return Symptom("limits_old", abs(age_s) > t.LIMITS_OLD_S, text, age_s, t.LIMITS_OLD_S, "s", observed_ms)
+
+
+def limits_age_words(age_s: float) -> str:
+    return f"{duration(abs(age_s))} {'before' if age_s >= 0 else 'after'} the window's end"
 
 
 def limit_not_in_force(window: Window, limiters: tuple[LimiterReading, ...]) -> Symptom:

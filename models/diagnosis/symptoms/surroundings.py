@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.history import most_from_storage
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
 from throttlescope.models.diagnosis.wording import number, share
@@ -24,6 +25,64 @@ def cold_reads(window: Window) -> Symptom:
     return Symptom(
         name, part >= t.CACHE_MISS_SHARE, text, part, t.CACHE_MISS_SHARE, "misses / entries dispatched",
         window.end_ms, query,
+    )  # fmt: skip
+
+
+def storage_faster(window: Window) -> Symptom:
+    """Storage can deliver more than is dispatched: it did so before, or one read would have to take implausibly long.
+
+    Every backlog that has grown is read from storage, so misses of the cache alone say nothing about how fast storage is.
+    """
+    name = "storage_faster"
+    query = f"pulsar_storage_read_cache_misses_rate{promql.of_topic(window.key)}"
+    out, per_entry = window.rate("out_msg_delta"), window.last("messages_per_entry")
+    if not out or not per_entry or per_entry <= 0:
+        return Symptom(name, None, "What is read from storage was not measured.", promql=query)
+    given = out / per_entry
+    before = most_from_storage(window)
+    if before is not None and before[0] >= t.COLD_MORE * given:
+        text = (
+            f"Storage delivered {number(before[0])} entries/s to this subscription before; now {number(given)} "
+            "entries/s are dispatched."
+        )
+        threshold = t.COLD_MORE * given
+        return Symptom(name, True, text, before[0], threshold, "entries/s", before[1], query)
+    entries_read = _entries_of_a_read(window)
+    read_s = entries_read / given
+    text = (
+        f"{number(given)} entries/s are dispatched: if storage set this pace, one read of {number(entries_read)} entries "
+        f"would take {number(read_s)} s."
+    )
+    return Symptom(name, read_s >= t.COLD_READ_S, text, read_s, t.COLD_READ_S, "s", window.end_ms, query)
+
+
+def _entries_of_a_read(window: Window) -> float:
+    """Entries that one read brings at most: a batch, or what fits into the read size."""
+    batch = window.last("read_batch_entries") or t.READ_BATCH_ENTRIES
+    out_msg, out_bytes = window.rate("out_msg_delta"), window.rate("out_bytes_delta")
+    per_entry = window.last("messages_per_entry")
+    if not out_msg or not out_bytes or not per_entry:
+        return float(batch)
+    entry_bytes = out_bytes / out_msg * per_entry
+    return max(1.0, min(batch, (window.last("read_size_bytes") or t.READ_SIZE_BYTES) / entry_bytes))
+
+
+def replication_markers(window: Window) -> Symptom:
+    """A replicated subscription's backlog grows although nothing is published: snapshot markers are entries of it."""
+    name = "replication_markers"
+    replicated, published = window.last("stats_replicated"), window.rate("in_msg_delta")
+    growth = window.growth("backlog_ready_entries")
+    if not replicated:
+        text = "The subscription is not replicated, or the admin API was not asked."
+        return Symptom(name, None if replicated is None else False, text)
+    if published is None or growth is None:
+        return Symptom(name, None, "Whether anything is published was not measured.")
+    return Symptom(
+        name,
+        published == 0 and growth > 0,
+        f"The subscription is replicated; {number(published)} msg/s are published while its backlog grows by "
+        f"{number(growth)} entries. Snapshot markers of replicated subscriptions are entries of the backlog.",
+        growth, 0.0, "entries", window.end_ms,
     )  # fmt: skip
 
 

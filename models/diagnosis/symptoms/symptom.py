@@ -7,7 +7,9 @@ from dataclasses import dataclass
 #: The closed list of symptoms that evidence may name.
 SYMPTOMS = (
     "coverage",
+    "served_twice",
     "backlog_present",
+    "backlog_old",
     "backlog_growing",
     "backlog_draining",
     "backlog_sawtooth",
@@ -20,6 +22,8 @@ SYMPTOMS = (
     "hash_blocked",
     "consumer_queue_full",
     "consumer_queue_empty",
+    "consumers_busy",
+    "unacked_steady",
     "limiter_at_limit",
     "limits_far",
     "throttle_events",
@@ -36,11 +40,14 @@ SYMPTOMS = (
     "filtering",
     "reads_wait",
     "cold_reads",
+    "storage_faster",
+    "replication_markers",
     "counters_restarted",
     "limit_changed",
     "limit_observed_later",
+    "limits_old",
     "limit_not_in_force",
-    # Not measured: the rule by which no cause is named.
+    # Not measured: the rule by which no cause is named, or a backlog is no incident.
     "rule",
 )
 

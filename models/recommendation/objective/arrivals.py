@@ -81,7 +81,7 @@ def read_minutes(lake: Lake, cluster: str, name: SubscriptionName, start_ms: int
     rows = lake.read(
         "signals",
         columns=[
-            "partition", "minute_ms", "in_msg_delta", "backlog_ready_entries", "messages_per_entry", "backlog_age_s",
+            "partition", "minute_ms", "in_msg_delta", "in_span_ms", "backlog_ready_entries", "messages_per_entry", "backlog_age_s",
         ],
         where=mine & (pc.field("minute_ms") >= start_ms) & (pc.field("minute_ms") < end_ms),
         partition={"cluster": [cluster]},
@@ -109,7 +109,8 @@ def minutes_of(rows: pa.Table, start_ms: int, end_ms: int) -> Minutes:
         per_entry = _numbers(part, "messages_per_entry")
         per_entry = np.where(per_entry > 0, per_entry, 1.0)
         came, waiting, old = np.full(count, np.nan), np.full(count, np.nan), np.full(count, np.nan)
-        came[at] = _numbers(part, "in_msg_delta")
+        # A minute's at the rate that was counted: after a missed scrape the difference is that of several minutes.
+        came[at] = _numbers(part, "in_msg_delta") * MINUTE_MS / _numbers(part, "in_span_ms")
         waiting[at] = _numbers(part, "backlog_ready_entries") * per_entry
         old[at] = _numbers(part, "backlog_age_s")
         # One partition that is not known makes the sum unknown.

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5
 from throttlescope.models.throttling.replay.observed import Observed
 
 #: A limiter of which less than this share is used over a minute does not bind (a binding one was seen at 0.90 and more).
@@ -75,7 +76,10 @@ def _rate(row: Mapping, unit: str) -> tuple[float, bool]:
     rate = row[f"rate_{unit}"]
     if rate is None:
         return np.inf, True
-    whole_read = row["read_batch_entries"] if unit == "msg" else row["read_size_bytes"]
+    # Where the batch was not read, the larger of Pulsar's defaults is possible.
+    whole_read = (
+        (row["read_batch_entries"] or READ_BATCH_ENTRIES_5) if unit == "msg" else row["read_size_bytes"]
+    )
     return rate / row["period_s"], rate >= whole_read
 
 

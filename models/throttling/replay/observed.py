@@ -65,7 +65,7 @@ class Observed:
     restarts_ms : list of int
         When counters restarted, or went on at another broker.
     publish_limited : bool or None
-        Whether the broker held producers back; None where it was not recorded.
+        Whether the broker paused producers in the window or in the minute before; None where it was not recorded.
     others_per_s : mapping
         What the broker dispatched of other topics, by unit per second: they share a broker limit.
     redelivered_msg_per_s : float

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES
 from throttlescope.models.throttling.bounds import check
 from throttlescope.models.throttling.compile import compile_scenario
 from throttlescope.models.throttling.machine import Machine
@@ -203,7 +204,7 @@ def _broker(observed: Observed) -> dict:
     settings = {}
     if row is not None:
         settings = {
-            "dispatcherMaxReadBatchSize": row["read_batch_entries"],
+            "dispatcherMaxReadBatchSize": row["read_batch_entries"] or READ_BATCH_ENTRIES,
             "dispatcherMaxReadSizeBytes": row["read_size_bytes"],
             "dispatchThrottlingOnBatchMessageEnabled": row["counts"] == "entries",
             "dispatchThrottlingOnNonBacklogConsumerEnabled": not row["exempt_caught_up"],

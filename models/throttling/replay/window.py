@@ -10,6 +10,7 @@ from throttlescope.ingest.contracts.words import LEVELS, UNITS
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.ingest.subscription_name import SubscriptionName
+from throttlescope.ingest.system_names import is_system_subscription
 from throttlescope.ingest.times import format_time
 from throttlescope.models.throttling.replay.admin import Said, newest
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
@@ -31,6 +32,7 @@ from throttlescope.models.throttling.replay.series import (
     UNACKED,
 )
 from throttlescope.transforms.promql.source import Series
+from throttlescope.transforms.read_once import counted_once
 
 #: Scrapes further apart than so many usual distances have a gap between them.
 GAP_SCRAPES = 2.5
@@ -64,7 +66,7 @@ def observed_of(
         There are too few samples.
     """
     within = [_within(item, start_ms, end_ms) for item in series]
-    within = [item for item in within if len(item.timestamps_ms)]
+    within = counted_once([item for item in within if len(item.timestamps_ms)], start_ms, end_ms)
     mine = [item for item in within if item.labels[NAME_LABEL] == BACKLOG and is_of(name, item.labels)]
     times_ms = merged_times(mine) if mine else np.empty(0, np.int64)
     if len(times_ms) < LEAST_SCRAPES:
@@ -113,7 +115,7 @@ def _observed(
     backlogs = by_metric[BACKLOG]
     keys = sorted({(item.labels["subscription"], int(item.labels["partition"])) for item in backlogs})
     readers = {
-        key: _reader(by_metric, key, times_ms, restarts) for key in keys if not key[0].startswith("__")
+        key: _reader(by_metric, key, times_ms, restarts) for key in keys if not is_system_subscription(key[0])
     }
     partitions = {
         number: PartitionSamples(
@@ -152,7 +154,8 @@ def _observed(
         broker_version=said.broker_version,
         gaps=[(int(times_ms[at]), int(times_ms[at + 1])) for at in wide],
         restarts_ms=sorted(restarts),
-        publish_limited=None if limited is None else bool(added(limited, times_ms, set()).any()),
+        # Set to 0 by the broker every 60 s: what is above 0 was counted since then, whatever the value before.
+        publish_limited=None if limited is None else any(bool((item.values > 0).any()) for item in limited),
         others_per_s=_others(by_metric, readers, backlogs, times_ms),
         redelivered_msg_per_s=sum(float(item.values.mean()) for item in mine(REDELIVERED_PER_S)),
     )

@@ -22,6 +22,7 @@ class Scenario(Model):
 
     format: Literal[1]
     name: str = Field(pattern=NAME)
+    tenant: str = Field("lab", pattern=NAME)
     about: str = ""
     family: str = Field("none", pattern=r"^[a-z0-9_]+$")
     size: str = Field("one", pattern=r"^[a-z0-9_]+$")
@@ -120,7 +121,7 @@ class Scenario(Model):
     @property
     def namespace(self) -> str:
         """The Pulsar namespace of the scenario."""
-        return f"lab/{self.name}"
+        return f"{self.tenant}/{self.name}"
 
     @property
     def duration_s(self) -> float:

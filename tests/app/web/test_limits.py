@@ -28,7 +28,9 @@ def one(level: str, unit: str, frame: pd.DataFrame):
     ("limit", "proves"),
     [
         ({"limit_topic_msg": 99}, False),
-        ({"limit_topic_msg": 100}, True),
+        ({"limit_topic_msg": 100}, False),  # of Pulsar 5 a read may be 500
+        ({"limit_topic_msg": 500}, True),
+        ({"limit_topic_msg": 100, "read_batch_entries": 100}, True),
         ({"limit_topic_msg": 100, "read_batch_entries": 200}, False),
         ({"limit_topic_msg": 50, "read_batch_entries": 50}, True),
     ],

@@ -18,6 +18,7 @@ from tests.app.web.sample_lake import (
     write_sample_lake,
 )
 from tests.app.web.test_format import plain
+from throttlescope.app.synthetic_history import CLUSTER as SYNTHETIC
 from throttlescope.app.web import grid, now_or_recent, shell
 from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
@@ -29,6 +30,7 @@ from throttlescope.app.web.pages.subscription import windows
 from throttlescope.app.web.pages.subscription.shown import shown
 from throttlescope.app.web.pages.subscription.view import LONGEST_MS, chosen_range, read_view
 from throttlescope.app.web.pages.subscriptions import around, table
+from throttlescope.app.web.parts import synthetic_badge
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
 
@@ -157,6 +159,15 @@ def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
 def test_recordings_are_called_recordings(reader):
     said = read(shell.freshness_line(newest.freshness(reader)))
     assert said == "demo: recordings data up to 2026-11-20 03:00:00 UTC"
+
+
+def test_a_synthetic_cluster_is_marked(reader):
+    mixed = dataclasses.replace(newest.freshness(reader), clusters=("prod", SYNTHETIC))
+    marked = f"{SYNTHETIC} was made by the simulator: nothing of it was measured"
+    assert marked in read(shell.freshness_line(mixed))
+    assert marked not in read(shell.freshness_line(newest.freshness(reader)))
+    assert [read(one) for one in synthetic_badge(SYNTHETIC)] == ["synthetic: made by the simulator"]
+    assert synthetic_badge("prod") == []
 
 
 def test_a_subscription_that_ended_says_so(tmp_path):

@@ -265,7 +265,18 @@ def test_files_from_before_a_column_was_added_are_read_with_it(lake, app, monkey
 
     assert count(lambda snapshot: snapshot.files["signals"]) == [(1, 0)]
     later_ms = row["minute_ms"] + 48 * BLOCK_MS
-    upsert(old, "signals", [row | {"minute_ms": later_ms, "date": date_of(later_ms), newest: 1}])
+    upsert(
+        old,
+        "signals",
+        [
+            row
+            | {
+                "minute_ms": later_ms,
+                "date": date_of(later_ms),
+                newest: pa.scalar(1).cast(contract.column(newest).type).as_py(),
+            }
+        ],
+    )
     assert count(lambda snapshot: snapshot.files["signals"]) == [(2, 1)]
     each = [count(lambda snapshot, at=at: [snapshot.files["signals"][at]])[0] for at in (0, 1)]
     assert sorted(each) == [(1, 0), (1, 1)]

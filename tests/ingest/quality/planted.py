@@ -27,6 +27,7 @@ from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 HOURS = {"door": (1, 4), "samples": (0, 2), "policies": (0, 26), "signals": (0, 1), "verdicts": (0, 1)}
 DOOR_END_MS = HOUR + HOURS["door"][1] * BLOCK_MS
 PERMITS, UNACKED = "pulsar_consumer_available_permits", "pulsar_subscription_unacked_messages"
+PAUSES = "pulsar_publish_rate_limit_times"
 ACKED_AT = "pulsar_subscription_last_acked_timestamp"
 
 Rows = dict[str, list[dict]]
@@ -228,7 +229,12 @@ PLANTED: dict[str, dict[str, tuple[Callable[[str], Rows], Callable[[str], Rows]]
         ),
         "counters_seldom_restart": (
             _blocks(_restarts(13)),
-            _blocks(_restarts(12), _restarts(13) | {"series_id": "b" * 32, "metric_name": UNACKED}),
+            _blocks(
+                _restarts(12),
+                _restarts(13) | {"series_id": "b" * 32, "metric_name": UNACKED},
+                # Set to 0 every minute by a broker that runs on.
+                _restarts(60) | {"series_id": "c" * 32, "metric_name": PAUSES},
+            ),
         ),
         "scrapes_succeed": (_blocks(block("a", "up", values=[0.0] * 240)), _blocks(block("a", "up", values=[1.0] * 240))),
         # 0 says never.

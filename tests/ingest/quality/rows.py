@@ -116,7 +116,7 @@ def limits(**changes):
 
 def stats(**changes):
     """A row of ``topic_stats``."""
-    row = dict.fromkeys((column.name for column in TABLES["topic_stats"].columns), 0) | KEY | {
+    row = {column.name: None if column.nullable else 0 for column in TABLES["topic_stats"].columns} | KEY | {
         "observed_ms": HOUR, "subscription_type": "Shared", "blocked_on_unacked": False, "consumers": 1, "permits_min": 1,
         "permits_max": 2, "messages_per_entry": 1.0, "owner_broker": "b:8080", "date": date_of(HOUR),
     }  # fmt: skip

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.sets import RECORDINGS, REPOSITORY
+from tests.lab.sets import RECORDINGS, REPOSITORY, SETS
 from tests.lab.simulated.page import renewed
 from tests.lab.simulated.recorded import scenario_of
 from throttlescope.ingest.lake import Lake
@@ -161,10 +161,8 @@ def predicted(lake: Lake, drain: Drain) -> Row:
 
 
 def rows_of(lake: Lake, folders: Iterable[Path] | None = None) -> list[Row]:
-    """All drains of the shipped recordings."""
-    found = (
-        sorted(path.parent for path in RECORDINGS.glob("*/recording.json")) if folders is None else folders
-    )
+    """All drains of the default set."""
+    found = SETS["default"].folders if folders is None else folders
     return [predicted(lake, drain) for folder in found for drain in drains(folder)]
 
 
@@ -185,7 +183,7 @@ def guide_page(page: str, lake: str) -> str:
         [sys.executable, "-m", "throttlescope.app.cli", *example_arguments(lake), "--quiet"],
         capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "110"},
     )  # fmt: skip
-    command = shlex.join(("throttlescope", *example_arguments(".demo")))
+    command = shlex.join(("throttlescope", *example_arguments("./lake")))
     answer = "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())
     text = f"```\n{command}\n```\n\n```\n{answer}\n```"
     start, stop = page.index(_LAKE_BEGIN), page.index(_LAKE_END)
@@ -330,8 +328,8 @@ def main(arguments: Sequence[str]) -> None:
                 sys.executable,
                 "-m",
                 "throttlescope.app.cli",
-                "demo",
-                "--no-serve",
+                "run",
+                *(word for one in SETS["default"].folders for word in ("--recording", str(one))),
                 "--quiet",
                 "--lake",
                 lake,

@@ -60,6 +60,8 @@ def _rows(one: Subscription) -> pa.Table:
         "in_msg_delta": one.arrived[at],
         "out_msg_delta": one.arrived[at],
         "delta_span_ms": np.full(length, MINUTE_MS),
+        "in_span_ms": np.full(length, MINUTE_MS),
+        "events_span_ms": np.full(length, MINUTE_MS),
         "backlog_ready_entries": one.backlog[at],
         "backlog_entries": one.backlog[at],
         "throttled_msg_events_subscription_delta": one.events[at],

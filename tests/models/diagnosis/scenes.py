@@ -29,6 +29,14 @@ HEALTHY = {
     "blocked": 0.0,
     "permits": 900.0,  # of each consumer
     "starved": 0.0,  # share of samples without permits
+    # Snapshots of the admin API's stats in each minute, and the shares of them that their columns are named for.
+    "stats": None,
+    "stats_starved": None,
+    "stats_fill": None,
+    "stats_uneven": None,
+    "stats_blocked": None,
+    "stats_draining": None,
+    "replicated": None,
     "kind": "Shared",
     "per_entry": 1.0,
     "coverage": 1.0,
@@ -36,8 +44,14 @@ HEALTHY = {
     "ack_age_s": 1.0,
     "resets": 0,
     "moved": False,
+    "brokers": 1,  # that show it at the same time
     "limits_observed": True,
     "observed_later": False,
+    "limits_age_s": 60.0,  # at the window's end
+    "read_batch": 100,  # entries; None: not read
+    "exempt": False,
+    "broker_read": 1.0,  # share of what uses a limit that was read
+    "topic_read": 1.0,
     "limit_changed": False,
     "counts": "messages",
     "relative": False,
@@ -53,6 +67,9 @@ HEALTHY = {
     "reads_inflight": 0.0,  # bytes
     "reads_free": 0.0,
     "mark_delete_age_s": 1.0,
+    "topic_age_s": None,  # of the topic's oldest message, and of the subscription's
+    "own_age_s": None,
+    "stats_age_s": None,  # of the latter, in the admin API
     # Minutes before the window, oldest first: each says what differs from a healthy minute.
     "before": (),
     # Of each limiter that is named below: limit per period, period, rho, events per second, duty.
@@ -119,9 +136,19 @@ def _row(i: int, given: dict) -> dict:
         "reads_inflight_bytes": now["reads_inflight"],
         "reads_available_inflight_bytes": now["reads_free"],
         "mark_delete_age_s": now["mark_delete_age_s"],
+        "backlog_age_s": now["topic_age_s"],
+        "subscription_backlog_age_s": now["own_age_s"],
+        "stats_backlog_age_s": now["stats_age_s"],
         "permits_min": now["permits"],
         "permits_max": now["permits"],
         "permits_exhausted_share": now["starved"],
+        "stats_samples": now["stats"],
+        "stats_replicated": now["replicated"],
+        "stats_newest_ms": START_MS + (i + 1) * MINUTE_MS - 20_000 if now["stats"] else None,
+        **{
+            f"stats_{name}_share": now[f"stats_{name}"]
+            for name in ("starved", "fill", "uneven", "blocked", "draining")
+        },
         "in_msg_rate_5m": now["in_rate"],
         "out_msg_rate_5m": now["out_rate"],
         "in_msg_delta": per_minute(now["in_rate"]),
@@ -137,15 +164,24 @@ def _row(i: int, given: dict) -> dict:
         "coverage_share": now["coverage"],
         "scrape_interval_ms": 15_000,
         "delta_span_ms": 60_000,
+        "in_span_ms": 60_000,
+        "events_span_ms": 60_000,
         "counter_resets": now["resets"],
         "broker": "broker-0:8080",
         "broker_changed": now["moved"],
+        "brokers_serving": now["brokers"],
         "limits_observed": now["limits_observed"],
+        "limits_observed_ms": (
+            START_MS + 5 * MINUTE_MS - round(now["limits_age_s"] * 1000) if now["limits_observed"] else None
+        ),
         "limit_observed_later": now["observed_later"],
         "limits_changed": now["limit_changed"],
         "limit_counts": now["counts"],
+        "exempt_caught_up": now["exempt"],
+        "broker_read_share": now["broker_read"],
+        "topic_read_share": now["topic_read"],
         "relative_to_publish": now["relative"],
-        "read_batch_entries": 100,
+        "read_batch_entries": now["read_batch"],
         "read_size_bytes": 5_242_880,
         "subscription_type": now["kind"],
         "messages_per_entry": now["per_entry"],

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from tests.models.diagnosis.scenes import growing, scene
+from tests.models.diagnosis.scenes import KEY, growing, scene
+from throttlescope.models.diagnosis.partitions import over_partitions
 from throttlescope.models.diagnosis.verdict import diagnose
 
 
@@ -55,6 +56,17 @@ SLOWER = {"out_rate": 120.0, **FULL}
 
 def sub(limit, rho, events, **more):
     return {"subscription.msg": {"limit": limit, "rho": rho, "events": events, **more}}
+
+
+#: A few entries wait, and nothing moves.
+STILL = {
+    "backlog": 95.0, "in_rate": 0.0, "out_rate": 0.0, "ack_rate": 0.0, "flow_age_s": 9e4, "ack_age_s": 9e4,
+    "mark_delete_age_s": 9e4,
+}  # fmt: skip
+#: Two consumers with a receiver queue of 100 under a limit that one read uses up.
+NEVER_IDLE = {
+    "in_rate": 110.0, "out_rate": 77.0, "permits": 50.0, "starved": 0.1, "unacked": 100.0, "limits": sub(95, 0.81, 1.0),
+}  # fmt: skip
 
 
 CASES = [
@@ -191,6 +203,25 @@ CASES = [
     Case("slow across an unload: the full queues say so",
          {**UP, **FULL, "resets": [0, 6, 0, 0, 0]},
          ("consumer_capacity", "slow_consumers", None, 0.9025), queue="full"),
+    Case("77 of 95 msg/s, one read's tokens, for a quarter of an hour, and both consumers hold messages at every sample",
+         {**UP, **NEVER_IDLE, "before": [NEVER_IDLE] * 10},
+         ("consumer_capacity", "slow_consumers", None, 0.70), yes="consumers_busy backlog_growing", queue="busy",
+         limiter_reads={"subscription.msg": ("near", "ticking")}),
+    Case("the same, but once in that time they were idle",
+         {**UP, **NEVER_IDLE, "before": [NEVER_IDLE] * 8 + [NEVER_IDLE | {"unacked": 0.0}] + [NEVER_IDLE]},
+         ("unknown", "unknown", None, 0.0), no="consumers_busy", queue="between"),
+    Case("the same, at a rate that swings",
+         {**UP, **NEVER_IDLE, "before": [NEVER_IDLE | {"out_rate": rate} for rate in (60.0, 95.0) * 5]},
+         ("unknown", "unknown", None, 0.0), no="consumers_busy", queue="between"),
+    Case("the same for five minutes only",
+         {**UP, **NEVER_IDLE, "before": [{}] * 5}, ("unknown", "unknown", None, 0.0), no="consumers_busy", queue="between"),
+    Case("near the limit, and the consumers are idle at most samples: the limiter's pauses",
+         {**UP, **NEVER_IDLE, "unacked": [0.0, 90.0, 0.0, 90.0, 0.0], "before": [NEVER_IDLE] * 10},
+         ("throttle", "throttled", "subscription.msg", 0.85), no="consumers_busy"),
+    Case("never idle under a limit of many reads, whose counter proves its pauses",
+         {**UP, **NEVER_IDLE, "out_rate": 833.0, "in_rate": 1033.0, "backlog": growing(5000, 200),
+          "limits": sub(1000, 0.833, 0.83), "before": [NEVER_IDLE | {"out_rate": 833.0}] * 10},
+         ("throttle", "throttled", "subscription.msg", 0.85), yes="consumers_busy", queue="busy"),
     # -- both ------------------------------------------------------------------------------------
     Case("the limit is used up every second, and the consumers could not take more either",
          {**UP, **FULL, "limits": sub(100, 0.97, 1.0)},
@@ -249,6 +280,33 @@ CASES = [
     Case("the same bursts under a limit whose events mean nothing",
          {"in_rate": 40.0, "out_rate": 40.0, "backlog": [0.0, 4000.0, 0.0, 3500.0, 5.0],
           "limits": sub(90, 0.45, 8.0)}, HEALTHY, yes="backlog_sawtooth"),
+    # -- little that waits for long ----------------------------------------------------------------
+    Case("95 entries, nothing dispatched or acknowledged for a day, the oldest message as old; permits are not scraped",
+         {**STILL, **NO_QUEUES, "topic_age_s": 86_400.0}, ("unknown", "unknown", None, 0.0),
+         yes="backlog_old dispatch_stopped acks_stopped", no="backlog_present backlog_growing", queue="unknown"),
+    Case("the same, and the consumers have permits: dispatch is stuck",
+         {**STILL, "topic_age_s": 86_400.0}, ("unknown", "unknown", None, 0.0), yes="backlog_old"),
+    Case("the same, and the consumers have none: they hang",
+         {**STILL, "kind": "Exclusive", "consumers": 1.0, "permits": 0.0, "starved": 1.0, "topic_age_s": 86_400.0},
+         ("consumer_capacity", "hung_consumers", None, 0.95), yes="backlog_old", queue="full"),
+    Case("the same, and nobody is connected",
+         {**STILL, "consumers": 0.0, "permits": None, "starved": None, "topic_age_s": 86_400.0},
+         ("consumer_capacity", "no_consumers", None, 0.95), queue="unknown", variant="abandoned"),
+    Case("the same under a limit that is used up for the hour",
+         {**STILL, "topic_age_s": 86_400.0, "limits": sub(100_000, 0.0, 1.0, period_s=3600)},
+         ("throttle", "throttled", "subscription.msg", 0.85), yes="backlog_old"),
+    Case("an old trickle: one message every ten seconds comes and goes, two hours late",
+         {"backlog": 95.0, "in_rate": 0.1, "out_rate": 0.1, "ack_rate": 0.1, "own_age_s": 7200.0, **NO_QUEUES},
+         ("consumer_capacity", "slow_consumers", None, 0.85), yes="backlog_old", queue="unknown"),
+    Case("99 entries of 1,000 messages under a limit that is used up: a hundred seconds of it",
+         {"backlog": 99.0, "in_rate": 1000.0, "out_rate": 1000.0, "per_entry": 1000.0, "limits": sub(1000, 1.0, 1.0)},
+         ("throttle", "throttled", "subscription.msg", 0.95), yes="backlog_present"),
+    Case("an idle subscription whose imprecise count keeps 95 entries", STILL, HEALTHY, open="backlog_old"),
+    Case("what a tail leaves behind: three entries, two of them delayed",
+         {**STILL, "backlog": 3.0, "delayed": 2.0, "topic_age_s": 86_400.0}, HEALTHY, no="backlog_old"),
+    Case("one message in ten minutes, and a neighbour whose backlog is a day old",
+         {"backlog": 1.0, "in_rate": 0.0, "out_rate": 0.0, "ack_rate": 0.0, "ack_age_s": 500.0, "topic_age_s": 86_400.0,
+          "mark_delete_age_s": 500.0}, HEALTHY, no="backlog_old"),
     # -- what the hours before say ---------------------------------------------------------------
     Case("at its limit, and ten minutes ago the consumers did less than is published now",
          {**UP, "in_rate": 200.0, "limits": sub(100, 0.99, 1.0), "before": [SLOWER] * 3 + [{}] * 10},
@@ -323,6 +381,14 @@ CASES = [
     Case("an old broker without counters or limits: full queues still say something",
          {**UP, **FULL, "limits_observed": False, "counters": False},
          ("consumer_capacity", "slow_consumers", None, 0.70), queue="full"),
+    Case("metrics only: Failover with six consumers, of which the active one is starved and five stand by",
+         {**UP, "kind": None, "consumers": 6.0, "starved": 1 / 6, "unacked": 0.0, "slowest_acks": 0.0,
+          "limits_observed": False, "limits": {"topic.bytes": {"events": 2.0}}},
+         ("consumer_capacity", "slow_consumers", None, 0.70), queue="full"),
+    Case("the same where unacked messages are not scraped: nobody can say whether five stand by",
+         {**UP, "kind": None, "consumers": 6.0, "starved": 1 / 6, "unacked": None, "slowest_acks": None,
+          "limits_observed": False, "limits": {"topic.bytes": {"events": 2.0}}},
+         ("unknown", "unknown", None, 0.0), queue="unknown"),
     # -- contradictions and gaps -----------------------------------------------------------------
     Case("consumers have room and no limit is near",
          {**UP, "out_rate": 50.0}, ("unknown", "unknown", None, 0.0), no="limiter_at_limit"),
@@ -385,3 +451,66 @@ def test_one_minute_of_five_is_too_little():
 def test_several_causes_may_stand():
     verdict = diagnose(scene(**UP, redeliver_rate=60.0, limits=sub(100, 1.0, 1.0)))
     assert [standing.cause for standing in verdict.standings][:2] == ["throttled", "redelivery"]
+
+
+#: Entries wait and nobody is connected, as on every topic with compaction between two of its runs.
+WAITING_ALONE = {
+    "backlog": 50.0, "consumers": 0.0, "out_rate": 0.0, "ack_rate": 0.0, "permits": None, "starved": None,
+}  # fmt: skip
+SYSTEM_KEYS = [
+    KEY._replace(subscription="__compaction"),
+    KEY._replace(topic="persistent://acme/shop/__change_events", subscription="reader-0123456789"),
+    KEY._replace(topic="persistent://acme/shop/orders-billing__transaction_pending_ack"),
+    KEY._replace(
+        namespace="pulsar/system", topic="persistent://pulsar/system/transaction_coordinator_assign"
+    ),
+]
+
+
+@pytest.mark.parametrize("key", SYSTEM_KEYS, ids=lambda key: f"{key.topic}#{key.subscription}")
+@pytest.mark.parametrize(
+    "changes", [WAITING_ALONE, WAITING_ALONE | UP, UP | FULL, {"expired": 9000.0, "backlog": 9000.0}]
+)
+def test_system_subscriptions_have_no_incident(key, changes):
+    assert diagnose(scene(**changes)).cause != "healthy"
+    verdict = diagnose(replace(scene(**changes), key=key))
+    assert (verdict.side, verdict.cause, verdict.confidence) == ("neither", "healthy", 0.95)
+    assert "Pulsar's own" in verdict.why
+    assert verdict.evidence[0].text == f"This is no incident: {verdict.why}."
+    assert verdict.contributing == ()
+
+
+def test_a_day_of_standstill_names_both_candidates():
+    verdict = diagnose(scene(**STILL, **NO_QUEUES, topic_age_s=86_400.0))
+    assert "consumers hang" in verdict.why
+    assert "dispatching is stuck" in verdict.why
+    texts = {row.symptom: row.text for row in verdict.evidence}
+    assert texts["backlog_old"] == (
+        "Nothing was dispatched or acknowledged while 95 entries wait; the oldest message of the topic's backlog is 24 h old."
+    )
+    assert any("exposeSubscriptionBacklogAgeInPrometheus" in one.fix for one in verdict.missing_evidence)
+
+
+def test_a_reader_takes_messages_when_it_wants():
+    window = scene(**STILL, **NO_QUEUES, topic_age_s=86_400.0)
+    for name in ("reader-4f1c9a0b2d", "role-reader-4f1c9a0b2d", "multiTopicsReader-4f1c9a0b2d"):
+        assert diagnose(replace(window, key=KEY._replace(subscription=name))).cause == "healthy"
+
+
+def test_a_few_old_entries_of_many_partitions_are_one_backlog():
+    found = [
+        diagnose(
+            replace(scene(**STILL, **NO_QUEUES, topic_age_s=86_400.0), key=KEY._replace(partition=n))
+        ).to_row()
+        for n in range(300)
+    ]
+    (rolled,) = over_partitions(found)
+    assert rolled.causes == {"unknown": 300}
+    assert rolled.text == (
+        "Partition 0 is the worst with 95 of 28,500 entries: unknown; 300 of 300 partitions share that cause."
+    )
+
+
+def test_system_subscriptions_without_samples_are_unknown():
+    verdict = diagnose(replace(scene(**WAITING_ALONE, coverage=0.2), key=SYSTEM_KEYS[0]))
+    assert (verdict.cause, verdict.contributing) == ("unknown", ())

@@ -51,6 +51,38 @@ def test_a_consumer_that_stands_by_does_not_hide_a_full_one():
     assert read_queue(window_of_two("Failover", low=500.0, high=1000.0, starved=0.05)).queue == "empty"
 
 
+ACTIVE = {
+    "kind": None,
+    "consumers": 6.0,
+    "permits": 500.0,
+    "unacked": 0.0,
+    "slowest_acks": 0.0,
+    "starved": 0.16,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "queue"),
+    [
+        # One of six is without permits nearly always, and nothing counts as unacked: five stand by.
+        ({}, "full"),
+        ({"starved": 0.05}, "between"),
+        ({"starved": 0.02}, "empty"),
+        ({"starved": 0.0}, "empty"),
+        # Nothing shows whether they stand by.
+        ({"unacked": None}, "unknown"),
+        ({"unacked": None, "starved": 0.04}, "empty"),
+        ({"unacked": None, "starved": 0.6}, "full"),
+        # All acknowledge, or messages count as unacked: nobody stands by.
+        ({"slowest_acks": 3.0}, "empty"),
+        ({"slowest_acks": [3.0, 3.0, 0.0, 0.0, 0.0]}, "full"),
+        ({"unacked": 90.0}, "empty"),
+    ],
+)
+def test_consumers_that_may_stand_by_prove_no_room(changes, queue):
+    assert read_queue(scene(**(ACTIVE | changes))).queue == queue
+
+
 def test_without_consumers_nobody_has_room():
     read = read_queue(scene(consumers=0.0, permits=None, starved=None))
     assert (read.queue, read.idle_share) == ("unknown", None)

@@ -14,8 +14,8 @@ from throttlescope.models.diagnosis.history import burst_before, capacity_seen, 
 from throttlescope.models.diagnosis.window import MinuteColumns, Window
 
 NAMES = (
-    "minute_ms", "consumers", "permits_exhausted_share", "out_msg_delta", "delta_span_ms", "in_msg_delta",
-    "backlog_ready_entries", "subscription_type", *naive.RHO,
+    "minute_ms", "consumers", "permits_exhausted_share", "stats_starved_share", "out_msg_delta", "delta_span_ms", "in_msg_delta",
+    "in_span_ms", "backlog_ready_entries", "subscription_type", *naive.RHO,
 )  # fmt: skip
 
 
@@ -31,8 +31,10 @@ def rows_of(rng: random.Random, minutes: int) -> list[dict]:
             "minute_ms": START_MS + (i - minutes + 5) * MINUTE_MS,
             "consumers": rng.choice([2.0, 2.0, 2.0, 2.0, 3.0, None]),
             "permits_exhausted_share": rng.choice([0.0, 0.3, 0.6, 1.0, 1.0, None]),
+            "stats_starved_share": rng.choice([0.0, 1.0, 1.0, None, None]),
             "out_msg_delta": rng.choice([6000.0, 7200.0, None]) if rng.random() < 0.2 else 6000.0,
-            "delta_span_ms": rng.choice([60_000, 45_000, None]),
+            "delta_span_ms": rng.choice([60_000, 45_000, 60_000, 75_000, 60_000, None]),
+            "in_span_ms": rng.choice([60_000] * 20 + [120_000, None]),
             "in_msg_delta": None if rng.random() < 0.05 else 60 * rng.uniform(90, 110) * (4 if high else 1),
             "backlog_ready_entries": rng.choice([None, rng.uniform(0, 5000)]),
             "subscription_type": kind,

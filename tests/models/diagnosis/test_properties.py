@@ -218,7 +218,13 @@ def test_time_and_names_do_not_matter():
     for case in CASES:
         window = scene(**case.scene)
         shift_ms = rng.randrange(1, 10**6) * MINUTE_MS
-        columns = {**window.columns, "minute_ms": [m + shift_ms for m in window.columns["minute_ms"]]}
+        columns = {
+            **window.columns,
+            **{
+                name: [None if ms is None else ms + shift_ms for ms in window.columns[name]]
+                for name in ("minute_ms", "limits_observed_ms")
+            },
+        }
         key = SubscriptionKey("x", "y/z", 'persistent://y/z/quo"te', -1, "../sub\n")
         moved = Window(
             key, window.start_ms + shift_ms, window.end_ms + shift_ms, columns, window.low, window.high

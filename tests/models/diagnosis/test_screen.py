@@ -119,12 +119,23 @@ ODD = {
     "consumers": (0.0, 1.0, 5.0, None),
     "kind": ("Key_Shared", "Exclusive", "Failover", None),
     "coverage": (0.8, 0.75, 0.4),
+    "own_age_s": (60.0, 1800.0, 9e4),
+    "stats_age_s": (60.0, 9e4),
+    "topic_age_s": (60.0, 9e4),
+    "mark_delete_age_s": (9e4, None),
+    "ack_age_s": (9e4, None),
     "expired": (1.0, None),
     "evictions": (1.0, None),
     "resets": (1,),
     "moved": (True,),
+    "brokers": (2, None),
     "limits_observed": (False,),
     "observed_later": (True,),
+    "limits_age_s": (86_400.0, 86_401.0, -90_000.0),
+    "read_batch": (500, 50, None),
+    "exempt": (True, None),
+    "broker_read": (0.1, None),
+    "topic_read": (0.5, None),
     "limit_changed": (True,),
     "relative": (True,),
     "counts": ("entries",),
@@ -229,7 +240,7 @@ def test_the_screen_knows_all_that_bears_on_healthy():
         if any("healthy" in causes.split() or causes == "*" for causes in row[2 : 2 + len(WEIGHTS)])
     }
     leaves = {
-        "backlog_present", "backlog_growing", "backlog_draining", "backlog_sawtooth", "backlog_delayed", "expiring",
+        "backlog_present", "backlog_old", "backlog_growing", "backlog_draining", "backlog_sawtooth", "backlog_delayed", "expiring",
         "evicting", "consumer_queue_full", "counters_restarted", "limit_changed", "limit_not_in_force",
         # Looked for only where there is a backlog.
         "publishing_burst",
@@ -245,6 +256,6 @@ def test_the_screen_knows_all_hypotheses_that_stand_without_a_backlog():
     need_a_backlog = {
         "blocked_on_unacked", "throttled", "hung_consumers", "dispatch_stopped", "filter_rejects", "redelivery",
         "key_shared_blocked", "publish_burst", "draining", "acks_behind", "read_limit", "cold_reads", "phantom_backlog",
-        "slow_consumers", "topic_moved", "nobody_can_say",
+        "slow_consumers", "topic_moved", "nobody_can_say", "replication_markers",
     }  # fmt: skip
     assert set(names) == without | need_a_backlog

@@ -14,6 +14,13 @@ KEY_SHARED = {"kind": "Key_Shared"}
 HELD = {"backlog": growing(5000, 20)}
 #: Three minutes in which the two consumers do 120 msg/s and the broker waits for them.
 SATURATED = [{"out_rate": 120.0, "permits": 0.0, "starved": 0.97}] * 3
+#: A few entries wait, and nothing was dispatched or acknowledged for a day.
+STILL = {
+    "backlog": 95.0, "in_rate": 0.0, "out_rate": 0.0, "ack_rate": 0.0, "flow_age_s": 9e4, "ack_age_s": 9e4,
+    "mark_delete_age_s": 9e4,
+}  # fmt: skip
+#: Two consumers that hold messages and have room for as many.
+HALF_FULL = {"permits": 500.0, "unacked": 1000.0}
 AT_LIMIT = {"topic.msg": {"limit": 121, "rho": 0.99, "events": 1.0}}
 
 #: symptom, scene, answer
@@ -33,6 +40,47 @@ CASES = [
     ("backlog_present", {"backlog": 5000.0, "unacked": 4990.0}, False),
     ("backlog_present", {"backlog": [5000.0, 5000.0, 5000.0, 5000.0, 0.0]}, False),
     ("backlog_present", {"backlog": [None] * 5}, None),
+    # Entries of a hundred messages: 100 messages are one entry, but ten entries are a scrape's moment.
+    ("backlog_present", {"backlog": 11.0, "in_rate": 50.0, "per_entry": 100.0}, True),
+    ("backlog_present", {"backlog": 10.0, "in_rate": 50.0, "per_entry": 100.0}, False),
+    ("backlog_present", {"backlog": 51.0, "in_rate": 1.0, "per_entry": 2.0}, True),
+    ("backlog_present", {"backlog": 49.0, "in_rate": 1.0, "per_entry": 2.0}, False),
+    # A quotient of two rates that is off while they change.
+    ("backlog_present", {"backlog": 90.0, "in_rate": 1.0, "per_entry": [8.0, 4.0, 2.0, 1.0, 9.0]}, False),
+    ("backlog_growing", {"backlog": growing(0, 0.1), "in_rate": 100.0, "per_entry": 100.0}, True),
+    ("backlog_growing", {"backlog": growing(0, 0.03), "in_rate": 100.0, "per_entry": 100.0}, False),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0}, True),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "mark_delete_age_s": None, "ack_age_s": None}, True),
+    ("backlog_old", {**STILL, "topic_age_s": 900.0}, False),
+    # The topic's oldest message may be a neighbour's: here something moved, or came a moment ago.
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "out_rate": [0.0, 0.0, 0.1, 0.0, 0.0]}, False),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "mark_delete_age_s": 600.0}, False),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "ack_age_s": 600.0}, False),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "before": [{**STILL, "backlog": 2.0}] * 9}, False),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "backlog": [0.0, 95.0, 95.0, 95.0, 95.0]}, False),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "low": 5.0}, False),
+    # Hardly anything, what a tail leaves behind, what is not due, and what consumers hold.
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "backlog": 10.0}, False),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "backlog": 3.0, "delayed": 2.0}, False),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "delayed": 20.0}, None),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "unacked": 95.0}, False),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "unacked": 95.0, "per_entry": None}, False),
+    # A topic that was away a moment ago; nothing measured; no age at all.
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "resets": [0, 3, 0, 0, 0]}, None),
+    ("backlog_old", {**STILL, "topic_age_s": 86_400.0, "out_rate": None}, None),
+    ("backlog_old", STILL, None),
+    # A count that does not move while nothing is published may be wrong; with messages that came it is not.
+    ("backlog_old", {**STILL, "before": [STILL] * 30}, False),
+    ("backlog_old", {**STILL, "in_rate": 0.1, "before": [{**STILL, "in_rate": 0.1}] * 30}, True),
+    ("backlog_old", {**STILL, "in_rate": 0.1, "before": [{**STILL, "in_rate": 0.1}] * 15}, None),
+    # The subscription's own age needs no stillness, but more than the seconds of publishing that are always under way.
+    ("backlog_old", {"backlog": 95.0, "own_age_s": 7200.0, "in_rate": 0.1, "out_rate": 0.1}, True),
+    ("backlog_old", {"backlog": 95.0, "own_age_s": 7200.0}, False),
+    ("backlog_old", {**STILL, "own_age_s": 60.0, "topic_age_s": 86_400.0}, False),
+    # The admin API says whose the topic's oldest message is.
+    ("backlog_old", {**STILL, "stats_age_s": 7200.0}, True),
+    ("backlog_old", {**STILL, "stats_age_s": 60.0, "topic_age_s": 86_400.0}, False),
+    ("backlog_old", {**STILL, "stats_age_s": 7200.0, "out_rate": 1.0}, False),
     ("backlog_growing", {"backlog": growing(0, 10)}, True),
     # 2 % of 30,000 published entries are 600.
     ("backlog_growing", {"backlog": growing(0, 1.9)}, False),
@@ -75,6 +123,11 @@ CASES = [
     ("consumer_queue_empty", {}, True),
     ("consumer_queue_empty", {"permits": 0.0, "starved": 1.0, "unacked": 2000.0}, False),
     ("consumer_queue_empty", {"permits": None, "starved": None, "kind": "Exclusive"}, None),
+    ("consumers_busy", {**HALF_FULL, "before": [HALF_FULL] * 5}, True),
+    ("consumers_busy", {**HALF_FULL, "before": [HALF_FULL] * 4}, False),
+    ("consumers_busy", {**HALF_FULL, "before": [HALF_FULL] * 3 + [{**HALF_FULL, "unacked": 0.0}] * 2}, False),
+    ("consumers_busy", {**HALF_FULL, "before": [{**HALF_FULL, "consumers": 3.0}] * 5}, False),
+    ("consumers_busy", {"kind": "Exclusive", "consumers": 1.0}, None),
     ("redelivering", {"redeliver_rate": 40.0}, True),
     ("redelivering", {"redeliver_rate": [100.0, 90.0, 0.0, 0.0, 0.0]}, False),
     ("redelivering", {"redeliver_rate": None}, None),
@@ -85,7 +138,7 @@ CASES = [
     ("dispatch_stopped", {"out_rate": 0.0}, True),
     ("dispatch_stopped", {"out_rate": [0.0, 0.0, 0.0, 0.0, 1.0]}, False),
     ("dispatch_stopped", {"out_rate": [0.0, 0.0, None, None, None]}, None),
-    ("acks_stopped", {"ack_age_s": 301.0}, True),
+    ("acks_stopped", {"ack_age_s": 301.0, "ack_rate": 0.0}, True),
     ("acks_stopped", {"ack_age_s": 10.0}, False),
     ("acks_stopped", {"ack_age_s": None, "ack_rate": 0.0}, True),
     ("acks_stopped", {"ack_age_s": None, "ack_rate": None}, None),
@@ -112,6 +165,13 @@ CASES = [
     ("limit_observed_later", {"observed_later": True}, True),
     ("limit_observed_later", {}, False),
     ("limit_observed_later", {"limits_observed": False}, None),
+    ("served_twice", {"brokers": [1, 2, 2, 2, 2]}, True),
+    ("served_twice", {"brokers": [2, 1, 1, 1, 1]}, False),
+    ("served_twice", {"brokers": None}, None),
+    ("limits_old", {"limits_age_s": 90_000.0}, True),
+    ("limits_old", {"limits_age_s": -90_000.0}, True),
+    ("limits_old", {}, False),
+    ("limits_old", {"limits_observed": False}, None),
     ("limit_not_in_force", {"limits": {"topic.msg": {"limit": 50, "rho": 2.0}}}, True),
     ("limit_not_in_force", {"limits": {"topic.msg": {"limit": 50, "rho": 1.1}}}, False),
     ("expiring", {"backlog": [9000.0, 9000.0, 9000.0, 100.0, 100.0], "expired": [0.0, 0.0, 0.0, 8900.0, 0.0]}, True),
@@ -168,6 +228,21 @@ CASES = [
     ("cold_reads", {"misses": 90.0}, True),
     ("cold_reads", {"misses": 5.0}, False),
     ("cold_reads", {"misses": None}, None),
+    # A read of a batch would have to take 2 s; it was 1,000 entries/s from storage once; and nobody knows.
+    ("storage_faster", {"out_rate": 50.0}, True),
+    ("storage_faster", {"out_rate": 400.0, "before": [{"out_rate": 1000.0, "misses": 990.0}]}, True),
+    ("storage_faster", {"out_rate": 400.0, "before": [{"out_rate": 1000.0, "misses": 3.0}]}, False),
+    ("storage_faster", {"out_rate": 6.0, "message_bytes": 1e6}, False),
+    ("storage_faster", {"out_rate": None}, None),
+    ("replication_markers", {"replicated": True, "in_rate": 0.0, "backlog": growing(500, 1)}, True),
+    ("replication_markers", {"replicated": True, "backlog": growing(500, 1)}, False),
+    ("replication_markers", {"replicated": False, "in_rate": 0.0, "backlog": growing(500, 1)}, False),
+    ("replication_markers", {}, None),
+    ("unacked_steady", {"unacked": [700.0, 500.0, 800.0, 900.0, 600.0]}, True),
+    ("unacked_steady", {"unacked": [700.0, 300.0, 800.0, 900.0, 600.0]}, False),
+    # As much as a limiter lets through in a second may be met at the same moment of each period.
+    ("unacked_steady", {"unacked": 90.0}, False),
+    ("unacked_steady", {"unacked": 900.0, "kind": "Failover"}, None),
     ("counters_restarted", {"resets": [0, 0, 8, 0, 0]}, True),
     ("counters_restarted", {"moved": [False, True, False, False, False]}, True),
     ("counters_restarted", {}, False),
@@ -206,7 +281,7 @@ def test_every_symptom_has_a_case_for_each_answer():
         (
             {"limits": {"topic.msg": {"limit": 500, "rho": 0.99, "events": 1.0}}, "out_rate": 60.0},
             "limiter_at_limit",
-            "The topic's message limit (500 msg/s) is used to 99 % by all that share it, to 12 % by this subscription.",
+            "The topic's message limit (500 msg/s) is used to 99 % by the subscriptions that were read, to 12 % by this one.",
         ),
         (
             {"limits": {"subscription.msg": {"limit": 50, "rho": 0.1, "events": 5.0}}},
@@ -217,8 +292,8 @@ def test_every_symptom_has_a_case_for_each_answer():
         (
             {"limits": {"broker.bytes": {"limit": 60_000_000, "period_s": 60, "rho": 0.1}}},
             "limiter_at_limit",
-            "The broker's byte limit (60,000,000 B per 60 s) is used to 10 % by all that share it, "
-            "to 10 % by this subscription.",
+            "The broker's byte limit (60,000,000 B per 60 s) is used to 10 % by the subscriptions that were read, "
+            "to 10 % by this one.",
         ),
     ],
 )

@@ -53,6 +53,8 @@ def minutes(entries, *, key=KEY, start_ms=DAY, rate=5.0, **columns):
             "unacked_msg": 0.0,
             "messages_per_entry": 1.0,
             "in_msg_rate_5m": rate,
+            "in_span_ms": MINUTE_MS,
+            "delta_span_ms": MINUTE_MS,
             "broker": "broker-0:8080",
             "broker_changed": False,
             "counter_resets": 0,

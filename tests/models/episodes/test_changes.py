@@ -160,7 +160,14 @@ def verdict(number: int, cause: str, limiter=None) -> dict:
 def test_both_sides_are_measured_and_what_lies_between_is_in_neither():
     change = found(snapshot(0, 100), snapshot(10, 100), snapshot(13, 50))
     rows = [
-        minute(n, 0, rho_subscription_msg=0.5, throttled_msg_events_subscription_delta=0, in_msg_delta=3600)
+        minute(
+            n,
+            0,
+            rho_subscription_msg=0.5,
+            throttled_msg_events_subscription_delta=0,
+            in_msg_delta=3600,
+            in_span_ms=60_000,
+        )
         for n in range(10)
     ]
     rows += [

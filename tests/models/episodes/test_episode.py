@@ -169,3 +169,48 @@ def test_without_verdicts_the_cause_is_unknown():
 def test_without_rates_the_floor_is_one_read():
     assert len(episodes(minutes([101] * 30, in_msg_rate_5m=None, messages_per_entry=None, broker=None))) == 1
     assert episodes(minutes([100] * 30, in_msg_rate_5m=None, messages_per_entry=None)) == []
+
+
+def test_system_subscriptions_have_no_episodes():
+    rows = minutes([*CALM, *UP, *DRAIN, *CALM])
+    for own in (
+        KEY._replace(subscription="__compaction"),
+        KEY._replace(topic="persistent://a/b/__change_events"),
+    ):
+        assert episodes([row | own._asdict() for row in rows]) == []
+    assert len(episodes(rows)) == 1
+
+
+def test_entries_that_are_batches_count_their_messages():
+    assert episodes(minutes([60] * 30)) == []
+    assert len(episodes(minutes([60] * 30, messages_per_entry=50.0))) == 1
+    assert episodes(minutes([9] * 30, messages_per_entry=50.0)) == []
+
+
+STILL = {
+    "out_msg_delta": 0.0,
+    "backlog_age_s": 86_400.0,
+    "mark_delete_age_s": 86_400.0,
+    "last_ack_age_s": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        ({}, 0),
+        (STILL, 1),
+        (STILL | {"subscription_backlog_age_s": 60.0}, 0),
+        (STILL | {"out_msg_delta": 1.0}, 0),
+        (STILL | {"mark_delete_age_s": 600.0}, 0),
+        (STILL | {"delayed_entries": 3.0}, 0),
+        ({"subscription_backlog_age_s": 7200.0, "out_msg_delta": 1.0}, 1),
+    ],
+)
+def test_few_entries_that_are_old_are_a_backlog(columns, found):
+    assert len(episodes(minutes([60] * 30, rate=1.0, **columns))) == found
+    assert episodes(minutes([8] * 30, rate=0.1, **columns)) == []
+
+
+def test_a_reader_s_old_entries_are_no_backlog():
+    assert episodes(minutes([60] * 30, key=KEY._replace(subscription="reader-4f1c9a0b2d"), **STILL)) == []

@@ -24,7 +24,7 @@ def rows_of(backlogs: Sequence[float | None], subscription: str = "billing", **c
             "minute_ms": minute_ms, "date": date_of(minute_ms), "coverage_share": 1.0, "counter_resets": 0,
             "broker_changed": False, "limits_observed": True, "limit_observed_later": False, "limits_changed": False,
             "backlog_entries": backlog, "backlog_ready_entries": backlog, "in_msg_delta": 6000.0, "messages_per_entry": 1.0,
-            "consumers": 2.0,
+            "consumers": 2.0, "in_span_ms": 60_000,
         }  # fmt: skip
         row |= {name: value[n] if isinstance(value, list) else value for name, value in changed.items()}
         rows.append(row)

@@ -45,6 +45,13 @@ def test_a_trace_has_entries_and_what_came_in_entries() -> None:
     assert trace.drained_below_entries == 100
 
 
+def test_what_two_jobs_scraped_came_once() -> None:
+    _, items = of_one()
+    again = [Series({**one.labels, "job": "pods"}, one.timestamps_ms + 4000, one.values + 1) for one in items]
+    (trace,) = traces_of(MemorySource([*items, *again]), (), 0, 10**9).values()
+    assert trace.in_entries[1:].max() == pytest.approx(300.0, rel=0.02)
+
+
 def test_the_longest_period_of_a_limit_decides_what_is_drained() -> None:
     row = {
         "cluster": "prod",

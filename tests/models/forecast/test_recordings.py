@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import forecasts as bench
 from benchmarks.forecasting.losses import all_first_losses
-from benchmarks.forecasting.page import share, span
+from benchmarks.forecasting.page import share, span, targets
 from benchmarks.forecasting.recordings import everything
 from throttlescope.models.forecast.residuals import SHIPPED
 
@@ -61,6 +61,15 @@ def test_the_page_tells_these_figures(judged) -> None:
         part = bench.part(*judged, bench.PARTS[name])
         assert share(part.inside, part.decided) in page
         assert span(part.wilson) in page
+
+
+def test_the_page_says_that_the_held_out_set_missed_its_target(judged) -> None:
+    text = targets(bench.figures(*judged), bench.JUDGED_UNSEEN)
+    unseen, validated = text.splitlines()[2:]
+    assert "570 of 662 = 86.1 % | 83.3 to 88.5 %" in unseen
+    assert unseen.endswith("| no |")
+    assert validated.endswith("| cannot meet it |")
+    assert unseen in bench.PAGE.read_text()
 
 
 def test_first_losses_are_predicted_within_one_check() -> None:

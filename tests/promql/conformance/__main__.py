@@ -19,11 +19,16 @@ def main() -> None:
     corpus.add_argument("--name", default="corpus", help="names the JSON file")
     corpus.add_argument("--what", default="", help="which version the checkout is of, as the page says it")
     corpus.add_argument("--file", default="", help="only files with this in their name")
+    corpus.add_argument("--through", choices=("memory", "lake"), default="memory", help="where we evaluate")
     corpus.add_argument("--no-laws", action="store_true", help="leave out the variants of every eval")
     compliance = commands.add_parser("compliance", help="the compliance list on jittered and aligned data")
     compliance.add_argument("--checkout", type=Path, required=True, help="of prometheus/compliance")
+    compliance.add_argument(
+        "--through", choices=("memory", "lake"), default="memory", help="where we evaluate"
+    )
     compliance.add_argument("--seed", type=int, default=1, help="of the demo metrics")
     pairs = commands.add_parser("random", help="random data and random queries")
+    pairs.add_argument("--through", choices=("memory", "lake"), default="memory", help="where we evaluate")
     pairs.add_argument("--pairs", type=int, default=10_000)
     pairs.add_argument("--seed", type=int, default=1)
     pairs.add_argument("--depth", type=int, default=5, help="how deep queries nest at most")
@@ -55,31 +60,46 @@ def _corpus(options: argparse.Namespace) -> None:
         options.checkout,
         only=options.file,
         laws=not options.no_laws,
+        through_lake=options.through == "lake",
         say=lambda line: print(line, flush=True),
     )
     for line in corpus.report(result):
         print(line)
-    _keep(options, options.name, {"what": options.what or str(options.checkout), **result})
+    _keep(options, _name(options.name, options), {"what": options.what or str(options.checkout), **result})
 
 
 def _compliance(options: argparse.Namespace) -> None:
     from tests.promql.conformance import compliance
 
-    result = compliance.run(options.checkout, options.seed, say=lambda line: print(line, flush=True))
+    result = compliance.run(
+        options.checkout,
+        options.seed,
+        say=lambda line: print(line, flush=True),
+        through_lake=options.through == "lake",
+    )
     for line in compliance.report(result):
         print(line)
-    _keep(options, "compliance", result)
+    _keep(options, _name("compliance", options), result)
 
 
 def _random(options: argparse.Namespace) -> None:
-    from tests.promql.conformance import pairs
+    from tests.promql.conformance import lake_pairs, pairs
 
+    draw = lake_pairs.THROUGH_LAKE if options.through == "lake" else pairs.IN_MEMORY
     result = pairs.run(
-        options.pairs, options.seed, options.workers, options.depth, say=lambda line: print(line, flush=True)
+        options.pairs,
+        options.seed,
+        options.workers,
+        options.depth,
+        say=lambda line: print(line, flush=True),
+        draw=draw,
+        kept=options.results / f"parts-{options.through}",
     )
     for line in pairs.report(result):
         print(line)
-    _keep(options, f"random-{options.seed}", result)
+    if options.through == "lake":
+        result["lakes"] = [lake_pairs.shape(options.seed, data) for data in range(result["data_sets"])]
+    _keep(options, _name(f"random-{options.seed}", options), {"through": options.through, **result})
 
 
 def _hostile(options: argparse.Namespace) -> None:
@@ -97,6 +117,10 @@ def _page(options: argparse.Namespace) -> None:
     from tests.promql.conformance import page
 
     page.write(options.folder, options.page)
+
+
+def _name(name: str, options: argparse.Namespace) -> str:
+    return f"{name}-lake" if options.through == "lake" else name
 
 
 def _keep(options: argparse.Namespace, name: str, result: dict) -> None:

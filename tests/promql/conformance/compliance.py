@@ -6,6 +6,7 @@ tolerance of the official tester is 1e-5; how many queries would need it is coun
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections import Counter
@@ -17,7 +18,8 @@ import yaml
 from tests.lab.prometheus import write_arrays
 from tests.promql.conformance.demo import END_MS, as_written, demo_series
 from tests.promql.conformance.outcome import Outcome, difference, same_but_for_ties
-from tests.promql.conformance.targets import Ours, server
+from tests.promql.conformance.targets import Ours, Target, server
+from tests.promql.conformance.through_lake import OursInLake
 from throttlescope.transforms.promql.source import MemorySource
 
 QUERIES = Path("promql/promql-test-queries.yml")
@@ -25,6 +27,8 @@ QUERIES = Path("promql/promql-test-queries.yml")
 STEP_MS = 10_000
 LENGTH_MS = 10 * 60_000
 ACROSS_SERIES, OFFICIAL = 1e-12, 1e-5
+#: Labels that decide the shard of a series of the demo service, which has no topic.
+SHARD_LABELS = ("instance", "type", "path")
 _TIES = re.compile(r"\b(topk|bottomk)\b")
 
 #: What stands for a placeholder in the list's templates; the list itself names them only.
@@ -64,11 +68,12 @@ def _filled(template: str, names: list[str]) -> Iterator[str]:
         yield from _filled(template.replace("{{." + names[0] + "}}", value), names[1:])
 
 
-def run(checkout: Path, seed: int, say: Callable[[str], None] = print) -> dict:
-    """Every query on jittered and on aligned data."""
+def run(checkout: Path, seed: int, say: Callable[[str], None] = print, *, through_lake: bool = False) -> dict:
+    """Every query on jittered and on aligned data, in memory or through a lake."""
     asked = queries(checkout)
     result: dict = {
         "seed": seed,
+        "through": "lake" if through_lake else "memory",
         "queries": len(asked),
         "listed_failures": sum(f for _, f in asked),
         "sets": {},
@@ -79,8 +84,12 @@ def run(checkout: Path, seed: int, say: Callable[[str], None] = print) -> dict:
         with server() as theirs:
             samples = write_arrays(theirs.url, [as_written(one) for one in series])
             result["server"] = theirs.version()
-            ours = Ours(MemorySource(series))
-            rows = [_row(text, listed, ours, theirs) for text, listed in asked]
+            with contextlib.ExitStack() as stack:
+                ours: Target = Ours(MemorySource(series))
+                if through_lake:
+                    ours = stack.enter_context(OursInLake(series, SHARD_LABELS))
+                    result |= {"shards": ours.shards, "blocks": ours.blocks}
+                rows = [_row(text, listed, ours, theirs) for text, listed in asked]
         result["sets"][scrapes] = {
             "series": len(series),
             "samples": samples,
@@ -92,7 +101,7 @@ def run(checkout: Path, seed: int, say: Callable[[str], None] = print) -> dict:
     return result
 
 
-def _row(text: str, listed: bool, ours: Ours, theirs) -> dict:
+def _row(text: str, listed: bool, ours: Target, theirs: Target) -> dict:
     asked = (text, END_MS - LENGTH_MS, END_MS, STEP_MS)
     real, mine = theirs.query(*asked), ours.query(*asked)
     verdict, trouble = judged(text, mine, real)

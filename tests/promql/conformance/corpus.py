@@ -13,7 +13,8 @@ from pathlib import Path
 from tests.promql.conformance import tricks
 from tests.promql.conformance.notation import Eval, read_file
 from tests.promql.conformance.outcome import BAD_DATA, UNSUPPORTED, Outcome, difference
-from tests.promql.conformance.promqltest import OurEngine, ServerEngine, play
+from tests.promql.conformance.promqltest import Engine, OurEngine, ServerEngine, play
+from tests.promql.conformance.through_lake import LakeEngine
 from tests.promql.conformance.verdict import wrong
 
 FOLDER = Path("promql/promqltest/testdata")
@@ -22,7 +23,14 @@ RELATIVE = 1e-12
 _INFO = re.compile(r"\binfo\s*\(")
 
 
-def run(checkout: Path, *, only: str = "", laws: bool = True, say: Callable[[str], None] = print) -> dict:
+def run(
+    checkout: Path,
+    *,
+    only: str = "",
+    laws: bool = True,
+    through_lake: bool = False,
+    say: Callable[[str], None] = print,
+) -> dict:
     """Run all files of a checkout; returns what the page and the table are made of."""
     started = time.monotonic()
     files = sorted(path for path in (checkout / FOLDER).glob("*.test") if only in path.stem)
@@ -32,19 +40,20 @@ def run(checkout: Path, *, only: str = "", laws: bool = True, say: Callable[[str
     with ServerEngine() as theirs:
         version = theirs.version()
         for path in files:
-            found = list(_file(path, theirs, laws=laws))
+            ours = LakeEngine() if through_lake else OurEngine()
+            found = list(_file(path, theirs, ours, laws=laws))
             evals += found
             say(_line(path.stem, found))
     return {
         "server": version,
+        "through": "lake" if through_lake else "memory",
         "files": len(files),
         "seconds": round(time.monotonic() - started, 1),
         "evals": evals,
     }
 
 
-def _file(path: Path, theirs: ServerEngine, *, laws: bool) -> Iterator[dict]:
-    ours = OurEngine()
+def _file(path: Path, theirs: ServerEngine, ours: Engine, *, laws: bool) -> Iterator[dict]:
     for played in play(read_file(path.read_text()), (theirs, ours)):
         one = played.eval
         row = {
@@ -61,6 +70,8 @@ def _file(path: Path, theirs: ServerEngine, *, laws: bool) -> Iterator[dict]:
         if one.must_fail and real.error == BAD_DATA:
             # Every eval can be read by the version that it was written for.
             theirs_wrong = f"not read: {real.message}"
+        if isinstance(ours, LakeEngine):
+            row |= {"series": ours.series, "shards": ours.shards}
         row |= {
             "info": bool(_INFO.search(one.text)),
             "must_fail": one.must_fail,
@@ -82,7 +93,7 @@ def _ours_wrong(one: Eval, mine: Outcome, real: Outcome) -> str | None:
     return found
 
 
-def _laws(one: Eval, theirs: ServerEngine, ours: OurEngine | None) -> Iterator[dict]:
+def _laws(one: Eval, theirs: ServerEngine, ours: Engine | None) -> Iterator[dict]:
     for variant in tricks.variants(one):
         holds = tricks.broken_law(one, variant, theirs) is None
         broken = tricks.broken_law(one, variant, ours) if ours and holds else None

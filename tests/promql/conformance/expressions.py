@@ -85,6 +85,10 @@ class Language:
         Names without the prefix; ``hist_bucket`` goes to the histogram functions.
     base_ms : int
         A time that ``@`` may name.
+    topic_labels : tuple of str
+        Labels that decide the shard of a lake, and others of a topic, to group and match by; none where it is empty.
+    repeated : tuple of str
+        Two metrics of which each topic has the first once at most, and some without the first have the second twice.
     subqueries, odd_forms : bool
         Subqueries; whether upper case, comments, clauses behind the brackets and repeated names are written.
     """
@@ -96,6 +100,8 @@ class Language:
     base_ms: int
     subqueries: bool = True
     odd_forms: bool = True
+    topic_labels: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
 
 
 def whole_language(base_ms: int) -> Language:
@@ -228,7 +234,7 @@ class Writer:
         return chosen
 
     def _grouping(self) -> str:
-        labels = self.rng.sample(LABELS, self.rng.randint(0, 2))
+        labels = self.rng.sample(LABELS, self.rng.randint(0, 2)) + self._of_topic()
         if self.language.odd_forms and self._chance(0.05):
             labels.append(self._pick(("__name__", "le", '"utf 8"', "absent_label")))
         words = self._pick(("", "by", "by", "without"))
@@ -247,13 +253,15 @@ class Writer:
         return Piece(kind, ("(", left, between, right, ")"))
 
     def _partners(self, depth: int) -> tuple[Piece, Piece, str]:
+        if self.language.repeated and self._chance(0.4):
+            return self._repeated()
         form = self.rng.random()
         if form < 0.35:
             # Both of one selector: every series has its partner.
             selector = self.selector()
             return self._around(selector, depth), self._around(selector, depth), ""
         if form < 0.65:
-            labels = ", ".join(self.rng.sample(LABELS, self.rng.randint(1, 2)))
+            labels = ", ".join(self.rng.sample(LABELS, self.rng.randint(1, 2)) + self._of_topic())
             one = Piece(
                 VECTOR,
                 (f"{self._pick(('sum', 'max', 'count'))} by ({labels}) (", self.vector(depth - 2), ")"),
@@ -270,6 +278,23 @@ class Writer:
                 return many, one, f"on ({labels}) group_left {include} "
             return one, many, f"on ({labels}) group_right {include} "
         return self.vector(depth - 1), self.vector(depth - 1), self._matching()
+
+    def _repeated(self) -> tuple[Piece, Piece, str]:
+        """Partners of which one may have a key twice where the other is not, in either order."""
+        sides = [
+            Piece(VECTOR, (wrap + self.prefix + name + self._shift() + (")" if wrap else ""),))
+            for name, wrap in zip(
+                self.language.repeated, (self._pick(("", "abs(")), self._pick(("", "", "-("))), strict=True
+            )
+        ]
+        topic = ", ".join(self.language.topic_labels)
+        matching = self._pick(
+            (f"on ({topic}) ", f"on ({topic}) ", "ignoring (instance) ", "ignoring (a, instance) ")
+        )
+        group = self._pick(("", "", "group_left ", "group_right "))
+        if self._chance(0.4):
+            sides.reverse()
+        return sides[0], sides[1], matching + group
 
     def _around(self, selector: Piece, depth: int) -> Piece:
         for _ in range(self.rng.randint(0, max(depth - 1, 0))):
@@ -291,7 +316,7 @@ class Writer:
     def _on(self) -> str:
         if self._chance(0.4):
             return ""
-        labels = self.rng.sample(LABELS, self._pick((0, 1, 2, 3, 3, 3)))
+        labels = self.rng.sample(LABELS, self._pick((0, 1, 2, 3, 3, 3))) + self._of_topic()
         if self._chance(0.7):
             if self.language.odd_forms and self._chance(0.06):
                 labels.append(self._pick(("__name__", "le", '"utf 8"', "absent_label", "a")))
@@ -372,9 +397,9 @@ class Writer:
     # -- functions that take words -----------------------------------------------------------------
 
     def _label_replace(self, name: str, depth: int) -> Piece:
-        to = self._pick(("a", "b", "new", "instance", "__name__", "utf 8"))
+        to = self._pick(("a", "b", "new", "instance", "__name__", "utf 8", *self.language.topic_labels))
         by = self._pick(("$1", "x", "", "${1}-$2", "$1x", "$$1", "pre_$0", "${first}"))
-        source = self._pick(("a", "b", "instance", "__name__", "absent_label"))
+        source = self._pick(("a", "b", "instance", "__name__", "absent_label", *self.language.topic_labels))
         regex = self._pick(("(.*)", "(.)(.*)", "i(.)", "x|y", "(?P<first>.+)", "", ".+", "(.", "1"))
         words = "".join(f', "{word}"' for word in (to, by, source, regex))
         return Piece(VECTOR, (f"{name}(", self.vector(depth - 1), f"{words})"))
@@ -455,6 +480,15 @@ class Writer:
         if self.language.odd_forms:
             return Piece(SCALAR, (self._pick(_NUMBERS),))
         return Piece(SCALAR, (self._pick(("0", "1", "-1", "2.5", "1e3", "0.1", "100", "Inf", "NaN", "5m")),))
+
+    def _of_topic(self) -> list[str]:
+        """All labels of a topic, some of them, or none."""
+        labels = self.language.topic_labels
+        if not labels or self._chance(0.3):
+            return []
+        return list(
+            labels[:3] if self._chance(0.5) else self.rng.sample(labels, self.rng.randint(1, len(labels)))
+        )
 
     # -- small things ------------------------------------------------------------------------------
 

@@ -182,20 +182,24 @@ def same_but_for_ties(ours: Outcome, theirs: Outcome) -> bool:
     """Whether two answers differ only in which of several equal values they chose at a step, as topk may."""
     if ours.error or theirs.error or ours.kind != theirs.kind or _notes_apart(ours, theirs):
         return False
-    mine, real = _by_time(ours), _by_time(theirs)
+    mine, real = elements_by_time(ours), elements_by_time(theirs)
     if mine.keys() != real.keys():
         return False
     # What both chose falls away; what is left must be as many elements of the same values on both sides.
-    return all(
-        sorted(v for _, v in mine[t] - real[t]) == sorted(v for _, v in real[t] - mine[t]) for t in mine
-    )
+    return all(_values(mine[t] - real[t]) == _values(real[t] - mine[t]) for t in mine)
+
+
+def _values(elements: set[tuple[Labels, str]]) -> list[str]:
+    # Among ties 0 and -0 are equal.
+    return sorted("0" if value == "-0" else value for _, value in elements)
 
 
 def _notes_apart(ours: Outcome, theirs: Outcome) -> bool:
     return (ours.warnings, ours.infos) != (theirs.warnings, theirs.infos)
 
 
-def _by_time(outcome: Outcome) -> dict[int, set[tuple[Labels, str]]]:
+def elements_by_time(outcome: Outcome) -> dict[int, set[tuple[Labels, str]]]:
+    """Per step the label sets with their values."""
     steps: dict[int, set[tuple[Labels, str]]] = {}
     for labels, points in outcome.rows:
         for time_ms, value in points:

@@ -4,38 +4,46 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 
 from tests.promql.conformance import compliance, corpus
 
 Results = dict[str, list[dict]]
 
+_IN_MEMORY = ("corpus", "compliance", "random", "hostile")
+_THROUGH_LAKE = ("corpus lake", "compliance lake", "random lake")
 
-def write(results_dir: Path, page: Path) -> None:
-    """Fill every marked place of the page.
+
+def write(results_dir: Path, page: Path, say: Callable[[str], None] = print) -> None:
+    """Fill the marked places of the page for which there are results; the others keep what they say.
 
     Raises
     ------
     SystemExit
-        Where the results of a place are missing.
+        Where there are no results at all.
     """
     results = read(results_dir)
+    if not any(results.values()):
+        raise SystemExit(f"no results in {results_dir}: run a proof first")
     text = page.read_text()
-    for name, render in PLACES.items():
-        text = filled(text, name, render(results))
+    for name, (commands, render) in PLACES.items():
+        missing = [command for command in commands if not results[command]]
+        if missing:
+            say(f"{name}: left as it is, there are no results of {', '.join(missing)}")
+        else:
+            text = filled(text, name, render(results))
     page.write_text(text)
 
 
 def read(results_dir: Path) -> Results:
-    """All results, by the command that made them."""
-    found: Results = {}
-    for command in ("corpus", "compliance", "random", "hostile"):
-        found[command] = [
-            json.loads(path.read_text()) for path in sorted(results_dir.glob(f"{command}*.json"))
-        ]
-        if not found[command]:
-            raise SystemExit(f"no results of {command} in {results_dir}: run it first")
+    """All results, by the command that made them; `` lake`` behind it where we evaluated through a lake."""
+    found: Results = {name: [] for name in (*_IN_MEMORY, *_THROUGH_LAKE)}
+    for command in _IN_MEMORY:
+        for path in sorted(results_dir.glob(f"{command}*.json")):
+            result = json.loads(path.read_text())
+            found[f"{command} lake" if result.get("through") == "lake" else command].append(result)
     return found
 
 
@@ -59,27 +67,8 @@ def _cell(value: object) -> str:
 
 
 def summary(results: Results) -> str:
-    """Targets, figures, and whether they are met."""
-    lines = ["| target | measured | met? |", "|---|---|---|"]
-    for one in results["corpus"]:
-        n = corpus.counts(one["evals"])
-        lines.append(
-            f"| corpus, {one['what']}: every eval that the server answers as written, less info() "
-            f"| {n['ours']:,} of {n['counted']:,} | {_met(n['ours'] == n['counted'])} |"
-        )
-    for one in results["compliance"]:
-        equal = {name: compliance.equal(found["rows"]) for name, found in one["sets"].items()}
-        figures = ", ".join(f"{count} of {one['queries']} ({name})" for name, count in equal.items())
-        lines.append(
-            f"| compliance list, jittered and aligned | {figures} | {_met(set(equal.values()) == {one['queries']})} |"
-        )
-    pairs = sum(one["pairs"] for one in results["random"])
-    unexplained = sum(one["counts"]["differs"] - one["counts"]["explained"] for one in results["random"])
-    crashes = sum(one["counts"]["crashes"] for one in results["random"])
-    lines.append(
-        f"| random pairs: no unexplained difference, no crash | {unexplained} and {crashes} of {pairs:,} "
-        f"| {_met(not unexplained and not crashes)} |"
-    )
+    """Targets in memory, figures, and whether they are met."""
+    lines = ["| target | measured | met? |", "|---|---|---|", *_equality(results, "")]
     texts = sum(one["texts"] for one in results["hostile"])
     trouble = {
         kind: sum(one["classes"].get(kind, 0) for one in results["hostile"])
@@ -91,6 +80,34 @@ def summary(results: Results) -> str:
         f"{trouble['hang']} and {slow} too slow of {texts:,} | {_met(not slow and not any(trouble.values()))} |"
     )
     return "\n".join(lines) + "\n"
+
+
+def summary_of_lakes(results: Results) -> str:
+    """Targets through a lake, figures, and whether they are met."""
+    return "\n".join(["| target | measured | met? |", "|---|---|---|", *_equality(results, " lake")]) + "\n"
+
+
+def _equality(results: Results, where: str) -> Iterator[str]:
+    for one in results[f"corpus{where}"]:
+        n = corpus.counts(one["evals"])
+        yield (
+            f"| corpus, {one['what']}: every eval that the server answers as written, less info() "
+            f"| {n['ours']:,} of {n['counted']:,} | {_met(n['ours'] == n['counted'])} |"
+        )
+    for one in results[f"compliance{where}"]:
+        equal = {name: compliance.equal(found["rows"]) for name, found in one["sets"].items()}
+        figures = ", ".join(f"{count} of {one['queries']} ({name})" for name, count in equal.items())
+        yield (
+            f"| compliance list, jittered and aligned | {figures} | {_met(set(equal.values()) == {one['queries']})} |"
+        )
+    runs = results[f"random{where}"]
+    pairs = sum(one["pairs"] for one in runs)
+    unexplained = sum(one["counts"]["differs"] - one["counts"]["explained"] for one in runs)
+    crashes = sum(one["counts"]["crashes"] for one in runs)
+    yield (
+        f"| random pairs: no unexplained difference, no crash | {unexplained} and {crashes} of {pairs:,} "
+        f"| {_met(not unexplained and not crashes)} |"
+    )
 
 
 def _met(met: bool) -> str:
@@ -150,18 +167,51 @@ def corpus_differences(results: Results) -> str:
     return "\n".join(["| eval | where | counts as missing | how |", "|---|---|---|---|", *rows]) + "\n"
 
 
+def corpus_of_lakes(results: Results) -> str:
+    """Per corpus what could be loaded into a lake, over how many shards it lies, and how equal we are."""
+    head = (
+        "| corpus | evals | left out | loaded | in two shards or more | in five or more | answered as written | ours "
+        "| ours = server |"
+    )
+    rows = []
+    for one in results["corpus lake"]:
+        n, loaded = corpus.counts(one["evals"]), [each for each in one["evals"] if "skipped" not in each]
+        shards = [each["shards"] for each in loaded]
+        rows.append(
+            [
+                one["what"], n["evals"], n["skipped"], n["float"], sum(count > 1 for count in shards),
+                sum(count > 4 for count in shards), n["counted"], n["ours"], f"{n['same']:,} of {n['beside']:,}",
+            ]
+        )  # fmt: skip
+    first = results["corpus lake"][0]
+    return f"On {first['date']} against Prometheus {first['server']}.\n\n" + _rows(head, rows)
+
+
 def compliance_table(results: Results) -> str:
     """How equal the answers are, per data set."""
+    return _compliance(results["compliance"])
+
+
+def compliance_of_lakes(results: Results) -> str:
+    """The same through a lake."""
+    one = results["compliance lake"][0]
+    return (
+        _compliance(results["compliance lake"])
+        + f"\nSeries in {one['shards']} of 16 shards and {one['blocks']} hours.\n"
+    )
+
+
+def _compliance(results: list[dict]) -> str:
     head = "| data | series | samples | equal to the bit | within 1e-12 | ties | only within 1e-5 | different | answers with values |"
     rows = []
-    for one in results["compliance"]:
+    for one in results:
         for name, found in one["sets"].items():
             verdicts = [row["verdict"] for row in found["rows"]]
             counts = [verdicts.count(verdict) for verdict in ("bits", "1e-12", "ties", "1e-5", "differs")]
             rows.append(
                 [name, found["series"], found["samples"], *counts, sum(r["filled"] for r in found["rows"])]
             )
-    one = results["compliance"][0]
+    one = results[0]
     return (
         f"{one['queries']} queries, on {one['date']}, seed {one['seed']}, Prometheus {one['server']}.\n\n"
         + _rows(head, rows)
@@ -170,12 +220,28 @@ def compliance_table(results: Results) -> str:
 
 def random_table(results: Results) -> str:
     """Figures per seed."""
+    return _random(results["random"])
+
+
+def random_of_lakes(results: Results) -> str:
+    """The same through a lake, and what the lakes were."""
+    shapes = [shape for one in results["random lake"] for shape in one["lakes"]]
+    told = ", ".join(
+        f"{name} {min(found)} to {max(found)} (median {median(found):g})"
+        for name, found in (
+            (name, [shape[name] for shape in shapes]) for name in ("series", "shards", "hours")
+        )
+    )
+    return _random(results["random lake"]) + f"\nPer data set: {told}.\n"
+
+
+def _random(results: list[dict]) -> str:
     head = (
         "| seed | pairs | data sets | equal to the bit | within 1e-12 | ties | one of several answers of the server "
         "| its instant queries | different, explained | different | with values | failed on both | crashes |"
     )
     rows = []
-    for one in results["random"]:
+    for one in results:
         n = one["counts"]
         rows.append(
             [
@@ -184,7 +250,7 @@ def random_table(results: Results) -> str:
                 n["failed"] + n["refused_by_both"], n["crashes"],
             ]
         )  # fmt: skip
-    first = results["random"][0]
+    first = results[0]
     return f"On {first['date']}, depth up to {first['depth']}.\n\n" + _rows(head, rows)
 
 
@@ -207,11 +273,16 @@ def hostile_table(results: Results) -> str:
     return "\n".join(parts)
 
 
-PLACES: dict[str, Callable[[Results], str]] = {
-    "summary": summary,
-    "corpus": corpus_table,
-    "corpus differences": corpus_differences,
-    "compliance": compliance_table,
-    "random": random_table,
-    "hostile": hostile_table,
+#: Per marked place the results that it needs, and what stands there.
+PLACES: dict[str, tuple[tuple[str, ...], Callable[[Results], str]]] = {
+    "summary": (_IN_MEMORY, summary),
+    "summary lake": (_THROUGH_LAKE, summary_of_lakes),
+    "corpus": (("corpus",), corpus_table),
+    "corpus differences": (("corpus",), corpus_differences),
+    "corpus lake": (("corpus lake",), corpus_of_lakes),
+    "compliance": (("compliance",), compliance_table),
+    "compliance lake": (("compliance lake",), compliance_of_lakes),
+    "random": (("random",), random_table),
+    "random lake": (("random lake",), random_of_lakes),
+    "hostile": (("hostile",), hostile_table),
 }

@@ -6,24 +6,36 @@ order in which we sum. A pair is repeated from the seed and its number.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 
 from tests.naive.promql import NaiveSeries
 from tests.promql.conformance.expressions import CHOOSING, Piece, Writer, whole_language
-from tests.promql.conformance.outcome import CRASH, UNSUPPORTED, Outcome, difference, same_but_for_ties
-from tests.promql.conformance.targets import Ours, Server, server
+from tests.promql.conformance.notation import duration_ms
+from tests.promql.conformance.outcome import (
+    CRASH,
+    UNSUPPORTED,
+    Outcome,
+    difference,
+    elements_by_time,
+    same_but_for_ties,
+)
+from tests.promql.conformance.targets import Ours, Server, Target, server
 from tests.promql.generate import BASE_MS, random_data
 from throttlescope.ingest.errors import InputError
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.functions import MATRIX, SCALAR, STRING, VECTOR
 from throttlescope.transforms.promql.parse import parse
-from throttlescope.transforms.promql.semantics import LOOKBACK_MS
+from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS
 
 #: Allowed between sums over series.
 RELATIVE = 1e-12
@@ -33,6 +45,8 @@ BY_ORDER = frozenset(("sum", "avg", "stddev", "stdvar", "min", "max", *CHOOSING)
 PAIRS_PER_DATA = 50
 PAIRS_PER_SERVER = 500
 _LENGTH_MS = 12 * 60_000
+_SUBQUERY_STEP = re.compile(r"\[\w+:(\w*)\]")
+_REACH_MS = 20 * 60_000
 #: The first sample lies six minutes before it.
 _EARLY_BASE_MS = 6 * 60_000
 
@@ -67,9 +81,7 @@ def pair(seed: int, number: int, depth: int = 5) -> Pair:
     data = number // PAIRS_PER_DATA
     base_ms = base_of(data)
     writer = Writer(rng, whole_language(base_ms), prefix(data))
-    kind = rng.choices((VECTOR, SCALAR, MATRIX, STRING), (90, 5, 4, 1))[0]
-    make = {VECTOR: writer.vector, SCALAR: writer.scalar, MATRIX: writer.matrix, STRING: writer.string}[kind]
-    piece = make(rng.randint(0, depth))
+    kind, piece = piece_of(rng, writer, depth)
     lookback_ms = rng.choice((15_000, 60_000, 600_000, 1_000)) if rng.random() < 0.1 else LOOKBACK_MS
     # Before the data too; around 1970 that is below zero.
     start_ms = base_ms + rng.choice(
@@ -80,6 +92,13 @@ def pair(seed: int, number: int, depth: int = 5) -> Pair:
     step_ms = rng.choice((15_000, 15_000, 60_000, 47_000, 7_000, 1_500, 240_000))
     length_ms = min(rng.choice((_LENGTH_MS, _LENGTH_MS, 0, rng.randint(0, _LENGTH_MS))), 200 * step_ms)
     return Pair(number, piece, start_ms, start_ms + length_ms, step_ms, lookback_ms)
+
+
+def piece_of(rng: random.Random, writer: Writer, depth: int) -> tuple[str, Piece]:
+    """A random query and its kind."""
+    kind = rng.choices((VECTOR, SCALAR, MATRIX, STRING), (90, 5, 4, 1))[0]
+    make = {VECTOR: writer.vector, SCALAR: writer.scalar, MATRIX: writer.matrix, STRING: writer.string}[kind]
+    return kind, make(rng.randint(0, depth))
 
 
 def base_of(data: int) -> int:
@@ -116,23 +135,67 @@ def judged(piece: Piece, mine: Outcome, real: Outcome) -> tuple[str, str]:
     return "differs", trouble
 
 
-def run_part(seed: int, first: int, after: int, depth: int, shrink: bool = True) -> list[dict]:
+@dataclass(frozen=True)
+class DataSet:
+    """Series as both sides know them.
+
+    Attributes
+    ----------
+    written : list of NaiveSeries
+        For the server, in the order of their labels.
+    ours : context manager
+        Gives the target that answers for us.
+    """
+
+    written: list[NaiveSeries]
+    ours: contextlib.AbstractContextManager[Target]
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Where pairs and data come from: :data:`IN_MEMORY`, or those of a lake (``lake_pairs``)."""
+
+    pair: Callable[[int, int, int], Pair]
+    data: Callable[[int, int], DataSet]
+
+
+def _in_memory(seed: int, data: int) -> DataSet:
+    series = data_of(seed, data)
+    return DataSet(series, contextlib.nullcontext(Ours.over(series)))
+
+
+IN_MEMORY = Draw(pair, _in_memory)
+
+
+def run_part(
+    seed: int, first: int, after: int, depth: int, shrink: bool = True, draw: Draw = IN_MEMORY
+) -> list[dict]:
     """The pairs of a range of numbers, on a server of their own."""
     rows = []
-    with server() as theirs:
-        data, ours = -1, Ours.over(())
+    with server() as theirs, contextlib.ExitStack() as stack:
+        data, ours, memory = -1, None, None
         for number in range(first, after):
-            one = pair(seed, number, depth)
+            one = draw.pair(seed, number, depth)
             if one.data != data:
                 data = one.data
-                series = data_of(seed, data)
-                theirs.write(series)
-                ours = Ours.over(series)
-            rows.append(_row(one, ours, theirs, shrink=shrink))
+                found = draw.data(seed, data)
+                theirs.write(found.written)
+                stack.close()
+                ours = stack.enter_context(found.ours)
+                memory = Ours.over(found.written)
+            row = _row(one, ours, theirs, shrink=shrink)
+            if row["verdict"] == "differs":
+                # Whether it is the evaluator, or how its work was shared out.
+                row["in_memory"] = judged(
+                    one.piece,
+                    memory.query(str(one.piece), *one.asked),
+                    theirs.query(str(one.piece), *one.asked),
+                )
+            rows.append(row)
     return rows
 
 
-def _row(one: Pair, ours: Ours, theirs: Server, *, shrink: bool) -> dict:
+def _row(one: Pair, ours: Target, theirs: Server, *, shrink: bool) -> dict:
     asked = one.asked
     real, mine = theirs.query(str(one.piece), *asked), ours.query(str(one.piece), *asked)
     verdict, trouble = judged(one.piece, mine, real)
@@ -177,7 +240,12 @@ def _as_its_instants(one: Pair, mine: Outcome, real: Outcome, theirs: Server) ->
     An instant query hands series on in storage order, a range query in another: sums then differ in their last digits,
     and deviations of large numbers in more.
     """
-    if mine.error or not one.step_ms or (mine.warnings, mine.infos) != (real.warnings, real.infos):
+    if (
+        mine.error
+        or real.error
+        or not one.step_ms
+        or (mine.warnings, mine.infos) != (real.warnings, real.infos)
+    ):
         return False
     if "start()" in str(one.piece) or "end()" in str(one.piece):
         return False
@@ -190,23 +258,57 @@ def _as_its_instants(one: Pair, mine: Outcome, real: Outcome, theirs: Server) ->
     return True
 
 
-def _cause(small: Piece, asked: Asked, ours: Ours, theirs: Server) -> str:
+def _cause(small: Piece, asked: Asked, ours: Target, theirs: Server) -> str:
     """The innermost piece that is equal but for its last digits or its choice among ties: it explains what is around it.
 
-    Empty where every piece is equal to the bit, or one differs for good.
+    Empty where every piece is equal to the bit, or one differs for good. A piece is asked at the query's steps and at those
+    of the subqueries in it.
     """
-    if any(word in str(small).lower() for word in ("limitk", "limit_ratio")):
-        # These look at no value.
-        return ""
-    for piece in sorted(small.inner, key=lambda found: len(str(found))):
-        if piece.kind in (VECTOR, SCALAR):
-            verdict, _ = judged(piece, ours.query(str(piece), *asked), theirs.query(str(piece), *asked))
-            if verdict != "bits":
-                return "" if verdict == "differs" else f"{verdict}: {piece}"
+    # limitk and limit_ratio look at no value: last digits inside of them explain nothing.
+    by_value = not any(word in str(small).lower() for word in ("limitk", "limit_ratio"))
+    for piece in sorted([*small.inner, small], key=lambda found: len(str(found))):
+        if piece.kind not in (VECTOR, SCALAR):
+            continue
+        for grid in (asked, *_subquery_grids(small, asked)):
+            mine, real = (target.query(str(piece), *grid) for target in (ours, theirs))
+            verdict, _ = judged(piece, mine, real)
+            if verdict == "differs":
+                chosen = _takes_any(piece, mine, real, grid, ours, theirs)
+                return f"any element: {piece}" if chosen else ""
+            if verdict == "ties" or (verdict != "bits" and by_value):
+                return f"{verdict}: {piece}" if piece is not small or grid is not asked else ""
     return ""
 
 
-def _shrunk(one: Pair, ours: Ours, theirs: Server, tries: int = 150) -> Piece:
+def _subquery_grids(small: Piece, asked: Asked) -> Iterator[Asked]:
+    start_ms, end_ms, _, lookback_ms = asked
+    for text in dict.fromkeys(_SUBQUERY_STEP.findall(str(small))):
+        inner_ms = duration_ms(text) if text else SUBQUERY_STEP_MS
+        # As far back as windows and offsets of these queries reach, and on the multiples of the step.
+        first_ms = (start_ms - _REACH_MS) // inner_ms * inner_ms
+        last_ms = min(end_ms + _REACH_MS, first_ms + 10_000 * inner_ms)
+        yield first_ms, last_ms, inner_ms, lookback_ms
+
+
+def _takes_any(
+    piece: Piece, mine: Outcome, real: Outcome, asked: Asked, ours: Target, theirs: Server
+) -> bool:
+    """Whether a piece is a limitk of equal vectors, of which both sides took as many elements: any will do."""
+    if not str(piece).lower().startswith("limitk") or mine.error or real.error:
+        return False
+    vectors = [part for part in piece.parts if isinstance(part, Piece) and part.kind == VECTOR]
+    if len(vectors) != 1 or isinstance(piece.parts[-1], Piece):
+        return False
+    of_ours, of_theirs = (target.query(str(vectors[0]), *asked) for target in (ours, theirs))
+    if judged(vectors[0], of_ours, of_theirs)[0] != "bits":
+        return False
+    whole, found, wanted = (elements_by_time(one) for one in (of_theirs, mine, real))
+    return found.keys() == wanted.keys() and all(
+        len(found[t]) == len(wanted[t]) and found[t] <= whole.get(t, set()) for t in found
+    )
+
+
+def _shrunk(one: Pair, ours: Target, theirs: Server, tries: int = 150) -> Piece:
     """A smaller query of the same times that still differs."""
     asked = one.asked
     piece, shrinking = one.piece, True
@@ -223,16 +325,28 @@ def _shrunk(one: Pair, ours: Ours, theirs: Server, tries: int = 150) -> Piece:
     return piece
 
 
-def run(pairs: int, seed: int, workers: int, depth: int, say: Callable[[str], None] = print) -> dict:
-    """All pairs; each worker has a server of its own."""
+def run(
+    pairs: int,
+    seed: int,
+    workers: int,
+    depth: int,
+    say: Callable[[str], None] = print,
+    *,
+    draw: Draw = IN_MEMORY,
+    kept: Path | None = None,
+) -> dict:
+    """All pairs; each worker has a server of its own.
+
+    ``kept`` is a folder of finished parts: a run that was stopped goes on where it was.
+    """
     started = time.monotonic()
     parts = [
-        (seed, first, min(first + PAIRS_PER_SERVER, pairs), depth)
+        (seed, first, min(first + PAIRS_PER_SERVER, pairs), depth, True, draw)
         for first in range(0, pairs, PAIRS_PER_SERVER)
     ]
     rows: list[dict] = []
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for done in [pool.submit(run_part, *part) for part in parts]:
+        for done in [pool.submit(_kept_part, kept, *part) for part in parts]:
             rows += done.result()
             say(f"{len(rows)} pairs: {dict(Counter(row['verdict'] for row in rows))}")
     return {
@@ -246,6 +360,17 @@ def run(pairs: int, seed: int, workers: int, depth: int, say: Callable[[str], No
         "differences": [row for row in rows if row["verdict"] == "differs"],
         "tolerated": [row for row in rows if row["verdict"] in ("1e-12", "ties", "varies", "order")],
     }
+
+
+def _kept_part(kept: Path | None, seed: int, first: int, after: int, *options) -> list[dict]:
+    file = kept and kept / f"{seed}-{first}-{after}.json"
+    if file and file.exists():
+        return json.loads(file.read_text())
+    rows = run_part(seed, first, after, *options)
+    if file:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(rows))
+    return rows
 
 
 def counts(rows: list[dict]) -> dict[str, int]:
@@ -306,3 +431,4 @@ def report(result: dict) -> Iterator[str]:
         yield f"\n{row['number']} {row['times']}\n  {row['text'][:600]}\n  small: {row['small'][:400]}\n  {row['trouble'][:500]}"
         if row["cause"]:
             yield f"  explained by {row['cause'][:300]}"
+        yield f"  in memory: {row['in_memory'][0]} {row['in_memory'][1][:300]}"

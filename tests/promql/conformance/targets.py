@@ -56,20 +56,22 @@ class Ours:
             return instant_query(text, self._source, start_ms, options)
 
         try:
-            with _alarm(self._timeout_s):
+            with alarm(self._timeout_s):
                 return our_outcome(run)
-        except _TooLongError:
+        except TooLongError:
             return Outcome(error=CRASH, message=f"no answer within {self._timeout_s:.0f} s")
 
 
-class _TooLongError(BaseException):
-    """Not an Exception, so that nothing below takes it for its own."""
+class TooLongError(BaseException):
+    """A query took too long. Not an Exception, so that nothing below takes it for its own."""
 
 
 @contextlib.contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
+def alarm(seconds: float) -> Iterator[None]:
+    """Raises :class:`TooLongError` when the time is up."""
+
     def ring(*_):
-        raise _TooLongError
+        raise TooLongError
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

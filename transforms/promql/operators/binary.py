@@ -6,6 +6,9 @@ at a step is found in the presence of those pairs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from throttlescope.transforms.promql import ast
@@ -13,6 +16,23 @@ from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, masked, merged, show
 from throttlescope.transforms.promql.operators.elements import calculate, compare
 from throttlescope.transforms.promql.semantics import Labels, drop_name, match_key, matched_labels
+
+
+@dataclass(frozen=True, eq=False)
+class OneSide:
+    """What a match over some of the series leaves open: whether its one side is repeated while its many side is there.
+
+    Attributes
+    ----------
+    many_present, repeated : ndarray, bool
+        The steps at which the many side has any element, and those at which a key has several on the one side.
+    error : QueryError or None
+        What to raise where both meet; None where nothing is repeated.
+    """
+
+    many_present: np.ndarray
+    repeated: np.ndarray
+    error: QueryError | None
 
 
 def with_scalar(
@@ -32,9 +52,20 @@ def with_scalar(
 
 
 def match(
-    op: str, left: StepMatrix, right: StepMatrix, matching: ast.Matching, *, return_bool: bool
+    op: str,
+    left: StepMatrix,
+    right: StepMatrix,
+    matching: ast.Matching,
+    *,
+    return_bool: bool,
+    leave_open: Callable[[OneSide], None] | None = None,
 ) -> StepMatrix:
     """An operator between two vectors, one to one or many to one (``VectorBinop`` in engine.go).
+
+    Parameters
+    ----------
+    leave_open : callable, optional
+        Given where these are not all series: it takes what only all of them decide.
 
     Raises
     ------
@@ -45,11 +76,16 @@ def match(
     swapped = matching.group == "right"
     many, one = (right, left) if swapped else (left, right)
     # A step at which one side is empty gives nothing, not even an error.
-    active = left.present.any(axis=0) & right.present.any(axis=0)
-    if not active.any():
+    many_present, one_present = many.present.any(axis=0), one.present.any(axis=0)
+    active = many_present & one_present
+    if not active.any() and leave_open is None:
         return empty(left.steps)
     one_keys = _rows_by_key(one, matching)
-    _refuse_several(one, one_keys, active, "right" if not swapped else "left", matching)
+    repeated, error = _repeated(one, one_keys, "right" if not swapped else "left", active)
+    if error is not None and (repeated & active).any():
+        raise error
+    if leave_open is not None:
+        leave_open(OneSide(many_present, repeated, error))
     many_rows, one_rows, keys = _pairs(many, one_keys, matching)
     if not len(many_rows):
         return empty(left.steps)
@@ -121,17 +157,28 @@ def _pairs(
     return np.array(many_rows, np.int64), np.array(one_rows, np.int64), keys
 
 
-def _refuse_several(
-    one: StepMatrix, keys: dict[Labels, list[int]], active: np.ndarray, side: str, matching: ast.Matching
-) -> None:
+def _repeated(
+    one: StepMatrix, keys: dict[Labels, list[int]], side: str, active: np.ndarray
+) -> tuple[np.ndarray, QueryError | None]:
+    """The steps at which a key has several elements, and an error about one of those keys: one at an active step if any is."""
+    repeated = np.zeros(one.steps, np.bool_)
+    found: tuple[Labels, list[int]] | None = None
     for key, rows in keys.items():
-        if len(rows) > 1 and (one.present[rows].sum(axis=0)[active] > 1).any():
-            raise QueryError(
-                f"Several series on the {side} side have the same key",
-                got=f"{show(one.labels[rows[0]])} and {show(one.labels[rows[1]])} for {show(key)}",
-                expected=f"one series per key on the {side} side",
-                fix="match on more labels, or aggregate that side to the labels that are matched",
-            )
+        if len(rows) < 2:
+            continue
+        here = one.present[rows].sum(axis=0) > 1
+        if here.any() and (found is None or ((here & active).any() and not (repeated & active).any())):
+            found = key, rows
+        repeated |= here
+    if found is None:
+        return repeated, None
+    key, rows = found
+    return repeated, QueryError(
+        f"Several series on the {side} side have the same key",
+        got=f"{show(one.labels[rows[0]])} and {show(one.labels[rows[1]])} for {show(key)}",
+        expected=f"one series per key on the {side} side",
+        fix="match on more labels, or aggregate that side to the labels that are matched",
+    )
 
 
 def _refuse_crowds(many: StepMatrix, rows: np.ndarray, keys: list[Labels], present: np.ndarray) -> None:

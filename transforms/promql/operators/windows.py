@@ -11,9 +11,8 @@ from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.functions import FUNCTIONS
-from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, merged
+from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty
 from throttlescope.transforms.promql.notes import Notes, Place
-from throttlescope.transforms.promql.operators.names import nameless
 from throttlescope.transforms.promql.operators.select import seen_rows
 from throttlescope.transforms.promql.operators.wording import note_quantiles, quoted
 from throttlescope.transforms.promql.semantics import Labels
@@ -65,7 +64,7 @@ def window(
     budget: Budget,
     place: Place | None = None,
 ) -> StepMatrix:
-    """A range function of each series over (end - range, end]; staleness markers are not seen.
+    """A range function of each series over (end - range, end], under the series' own labels; staleness markers are not seen.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def window(
     Raises
     ------
     QueryError
-        Series that differ by name alone have become equal, or a smoothing factor is out of its range.
+        A smoothing factor is out of its range.
     """
     if not samples.labels:
         return empty(len(ends_ms))
@@ -93,11 +92,12 @@ def window(
         note_quantiles(notes, scalars[0][present.any(axis=0)], place)
     elif function in ("rate", "increase"):
         _note_gauges(samples.labels, present, notes, place)
-    if function == "any_over_time" or FUNCTIONS[function].keeps_name:
-        return seen_rows(samples.labels, values, present)
-    labels, distinct = nameless(samples.labels)
-    found = seen_rows(labels, values, present)
-    return found if distinct else merged(found, may_meet=False)
+    return seen_rows(samples.labels, values, present)
+
+
+def keeps_name(function: str) -> bool:
+    """Whether a range function leaves the name of its series."""
+    return function == "any_over_time" or FUNCTIONS[function].keeps_name
 
 
 def _slices(samples: Samples, steps: int, range_ms: int, weight: int) -> Iterator[slice]:

@@ -8,48 +8,76 @@ import numpy as np
 
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.evaluate import Evaluation, Value, read_samples
+from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, empty
 from throttlescope.transforms.promql.notes import Notes
-from throttlescope.transforms.promql.plan import Plan
+from throttlescope.transforms.promql.open_checks import OpenChecks, SpanChecks, refuse_repeated
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.shards.cut import cuts
-from throttlescope.transforms.promql.shards.parts import Part, part_of, value_of
-from throttlescope.transforms.promql.shards.work import Piece, needed
-from throttlescope.transforms.promql.source import SampleSource, join
+from throttlescope.transforms.promql.shards.parts import PieceResult, part_of, value_of
+from throttlescope.transforms.promql.shards.work import Piece, Work, needed
+from throttlescope.transforms.promql.source import join
 
 
-def parts_of(piece: Piece, source: SampleSource, notes: Notes, budget: Budget) -> list[Part]:
-    """What one piece gives for each cut of its span."""
-    samples = read_samples(needed(piece.plan, piece.steps, piece.lookback_ms), source, budget)
-    evaluation = Evaluation(samples, piece.lookback_ms, notes, budget)
-    return [part_of(cut, evaluation) for cut in cuts(piece.plan, piece.steps)]
+def result_of_piece(piece: Piece, text: str, source: LakeSource, budget: Budget) -> PieceResult:
+    """What one piece gives for each cut of its span; ``text`` is the query's."""
+    notes = Notes(text)
+    selectors = needed(piece.plan, piece.steps, piece.lookback_ms)
+    samples = read_samples(selectors, source, budget)
+    distinct = frozenset() if piece.only_span else frozenset(filter(source.has_distinct, selectors))
+    checks = OpenChecks(some_series=True, some_steps=not piece.only_span, distinct=distinct)
+    evaluation = Evaluation(samples, piece.lookback_ms, notes, budget, checks=checks)
+    parts = [part_of(cut, evaluation) for cut in cuts(piece.plan, piece.steps)]
+    return PieceResult(parts, checks.by_number(piece.plan, piece.steps), notes.records)
 
 
-def value_of_span(
-    plan: Plan,
-    steps: Steps,
-    parts: Sequence[Sequence[Part]],
-    lookback_ms: int,
-    notes: Notes,
-    budget: Budget,
-) -> Value:
-    """The value of a plan over one span.
+class Gathering:
+    """Puts the results of a query's pieces together, span by span in the order of time.
 
     Parameters
     ----------
-    parts : sequence of sequence of Part
-        One list per piece of the span, in the order of shards.
+    work : Work
+    notes : Notes
+        Takes the notes of the pieces and of what is computed here.
+    budget : Budget
     """
-    if not parts:
+
+    def __init__(self, work: Work, notes: Notes, budget: Budget) -> None:
+        self._work, self._notes, self._budget = work, notes, budget
+        self._spans = SpanChecks()
+        self._values: list[Value] = []
+
+    def add(self, results: Sequence[PieceResult]) -> None:
+        """Take the next span's results, in the order of shards.
+
+        Raises
+        ------
+        QueryError
+            All shards together have no answer, as one evaluation over all series would find.
+        """
+        work, steps = self._work, self._work.spans[len(self._values)]
+        for result in results:
+            self._notes.add(result.notes)
+            self._spans.add(result.left_open)
+        refuse_repeated(result.left_open for result in results)
+        checks = OpenChecks(some_series=False, some_steps=len(work.spans) > 1)
         # Where no shard has a series, the plan is evaluated over none: what it notes does not depend on data.
-        nothing = {selector: join([]) for selector in needed(plan, steps, lookback_ms)}
-        return Evaluation(nothing, lookback_ms, notes, budget).value(plan, steps)
-    evaluation = Evaluation({}, lookback_ms, notes, budget)
-    given = {
-        (cut.plan, cut.steps): value_of(cut, [piece[number] for piece in parts], evaluation)
-        for number, cut in enumerate(cuts(plan, steps))
-    }
-    return evaluation.given(given).value(plan, steps)
+        nothing = {} if results else {one: join([]) for one in needed(work.plan, steps, work.lookback_ms)}
+        evaluation = Evaluation(nothing, work.lookback_ms, self._notes, self._budget, checks=checks)
+        given = {}
+        if results:
+            given = {
+                (cut.plan, cut.steps): value_of(cut, [result.parts[number] for result in results], evaluation)
+                for number, cut in enumerate(cuts(work.plan, steps))
+            }
+        self._values.append(evaluation.given(given).value(work.plan, steps))
+        self._spans.add(checks.by_number(work.plan, steps))
+
+    @property
+    def value(self) -> Value:
+        """The value of the whole query, all spans being there; notes that had to wait are written."""
+        self._spans.note(self._notes)
+        return joined(self._values, self._work.spans)
 
 
 def joined(values: Sequence[Value], spans: Sequence[Steps]) -> Value:

@@ -10,8 +10,8 @@ from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.evaluate import Value
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.notes import Notes
-from throttlescope.transforms.promql.shards.gather import joined, parts_of, value_of_span
-from throttlescope.transforms.promql.shards.parts import Part
+from throttlescope.transforms.promql.shards.gather import Gathering, result_of_piece
+from throttlescope.transforms.promql.shards.parts import PieceResult
 from throttlescope.transforms.promql.shards.work import LakeView, Piece, Work
 
 
@@ -24,23 +24,22 @@ def run_here(work: Work, view: LakeView, cache: BlockCache, notes: Notes, budget
         Of the first piece, in the order of time and shards, that failed.
     """
 
-    def run(piece: Piece) -> list[Part]:
+    def run(piece: Piece) -> PieceResult:
         budget.check_time()
         source = LakeSource(piece.files, view.indices[piece.shard], cache, piece.limits)
-        return parts_of(piece, source, notes, budget)
+        return result_of_piece(piece, work.text, source, budget)
 
-    lookback_ms = work.lookback_ms
-    values = []
+    gathering = Gathering(work, notes, budget)
     with ThreadPoolExecutor(max(1, min(len(work.pieces), os.cpu_count() or 1))) as threads:
         # Pieces wait in order; a span's results are put together, and given up, before the next one's.
         waiting = [(piece, threads.submit(run, piece)) for piece in work.pieces]
         try:
-            for number, span in enumerate(work.spans):
-                parts = []
+            for number in range(len(work.spans)):
+                results = []
                 while waiting and waiting[0][0].span == number:
-                    parts.append(waiting.pop(0)[1].result())
-                values.append(value_of_span(work.plan, span, parts, lookback_ms, notes, budget))
+                    results.append(waiting.pop(0)[1].result())
+                gathering.add(results)
         finally:
             for _, future in waiting:
                 future.cancel()
-    return joined(values, work.spans)
+    return gathering.value

@@ -5,7 +5,7 @@ A sum keeps what its additions lost beside it until all shards are added, so tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,10 +13,30 @@ import numpy as np
 from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.evaluate import Evaluation, Value
 from throttlescope.transforms.promql.matrix import StepMatrix, empty, grouped, in_order
+from throttlescope.transforms.promql.open_checks import Left
 from throttlescope.transforms.promql.plan import Range
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.shards.cut import Cut
 from throttlescope.transforms.promql.source import Series
+
+
+@dataclass(frozen=True, eq=False)
+class PieceResult:
+    """What one piece gives. Picklable.
+
+    Attributes
+    ----------
+    parts : list of Part
+        One per cut of the span.
+    left_open : mapping
+        What only all shards, or all spans, can decide.
+    notes : mapping
+        Records of :class:`Notes`.
+    """
+
+    parts: list[Part]
+    left_open: Left
+    notes: Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)

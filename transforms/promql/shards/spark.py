@@ -22,7 +22,8 @@ from throttlescope.transforms.promql.evaluate import Value
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.series_index import SeriesIndex, with_limits
-from throttlescope.transforms.promql.shards.gather import joined, parts_of, value_of_span
+from throttlescope.transforms.promql.shards.gather import Gathering, result_of_piece
+from throttlescope.transforms.promql.shards.parts import PieceResult
 from throttlescope.transforms.promql.shards.work import PIECE_SAMPLES, Piece, Work
 
 if TYPE_CHECKING:
@@ -46,14 +47,12 @@ def run_on_spark(work: Work, session: SparkSession, notes: Notes, budget: Budget
         Of the first piece, in the order of time and shards, that failed; or the time is up and the job was cancelled.
     """
     results = _results(work, session, budget) if work.pieces else {}
-    values = []
-    for number, span in enumerate(work.spans):
-        parts = []
-        for at, piece in enumerate(work.pieces):
-            if piece.span == number:
-                parts.append(_opened(results.pop(at), notes))
-        values.append(value_of_span(work.plan, span, parts, work.lookback_ms, notes, budget))
-    return joined(values, work.spans)
+    gathering = Gathering(work, notes, budget)
+    for number in range(len(work.spans)):
+        gathering.add(
+            [_opened(results.pop(at)) for at, piece in enumerate(work.pieces) if piece.span == number]
+        )
+    return gathering.value
 
 
 def _results(work: Work, session: SparkSession, budget: Budget) -> dict[int, bytes]:
@@ -93,25 +92,24 @@ def _results(work: Work, session: SparkSession, budget: Budget) -> dict[int, byt
     return dict(zip(answers.column("piece").to_pylist(), answers.column("result").to_pylist(), strict=True))
 
 
-def _run_piece(piece: Piece, text: str, left_s: float) -> tuple[int, tuple]:
-    """One piece, in a task: samples read, and its parts with notes, or the error that it met."""
-    notes, budget = Notes(text), Budget(timeout_s=left_s)
+def _run_piece(piece: Piece, text: str, left_s: float) -> tuple[int, PieceResult | ThrottlescopeError]:
+    """One piece, in a task: samples read, and its result, or the error that it met."""
+    budget = Budget(timeout_s=left_s)
     rows = read_files("series", list(piece.series_files), columns=["series_id", "metric_name", "labels"])
     index = SeriesIndex(with_limits(rows, piece.limits))
     try:
-        parts = parts_of(piece, LakeSource(piece.files, index, limits=piece.limits), notes, budget)
+        source = LakeSource(piece.files, index, limits=piece.limits)
+        result = result_of_piece(piece, text, source, budget)
     except ThrottlescopeError as error:
-        return budget.loaded, ("error", error)
-    return budget.loaded, ("parts", parts, notes.warnings, notes.infos)
+        return budget.loaded, error
+    return budget.loaded, result
 
 
-def _opened(result: bytes, notes: Notes) -> list:
-    kind, *content = pickle.loads(result)  # noqa: S301 - what our own task made
-    if kind == "error":
-        raise content[0]
-    parts, warnings, infos = content
-    notes.add(warnings, infos)
-    return parts
+def _opened(result: bytes) -> PieceResult:
+    found = pickle.loads(result)  # noqa: S301 - what our own task made
+    if isinstance(found, ThrottlescopeError):
+        raise found
+    return found
 
 
 class _cancelled_after:  # noqa: N801 - reads as what it does

@@ -19,6 +19,7 @@ from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC, STEP_MS, LimitSeries
 from throttlescope.transforms.promql.limit_snapshots import read_limit_series
 from throttlescope.transforms.promql.matrix import Steps
+from throttlescope.transforms.promql.partition_matchers import PartitionedTopics
 from throttlescope.transforms.promql.plan import (
     Aggregation,
     Buckets,
@@ -36,6 +37,9 @@ from throttlescope.transforms.promql.shards.cut import Cut, cuts
 #: Samples, and cells of a step matrix, that one piece holds at most, unless an hour of one shard is more: 16 bytes a
 #: sample and 9 a cell, each a few times over, stay below 500 MB.
 PIECE_SAMPLES = 6_000_000
+
+#: Aggregations that look at the largest parameter of all steps, be it for a note or because then nothing is asked for.
+_JUDGED_OVER_ALL_STEPS = ("quantile", "limit_ratio", "topk", "bottomk", "limitk")
 
 _INDEXED = ["series_id", "metric_name", "labels"]
 
@@ -60,6 +64,7 @@ class LakeView:
             self.series_files.setdefault(int(file.partition["shard"]), []).append(file)
         self._lake = lake
         self._indices: dict[int, SeriesIndex] | None = None
+        self._topics: PartitionedTopics | None = None
         self._per_hour: dict[str, float] = {}
 
     @property
@@ -81,11 +86,19 @@ class LakeView:
         if self._indices is None:
             rows = self._lake.read("series", columns=[*_INDEXED, "shard"], version=self.versions[1])
             rows = with_limits(rows, self.limits)
+            self._topics = PartitionedTopics(rows.column("labels"))
             shards = rows.column("shard").to_numpy()
             self._indices = {
                 int(shard): SeriesIndex(rows.filter(shards == shard)) for shard in np.unique(shards)
             }
         return self._indices
+
+    @property
+    def topics(self) -> PartitionedTopics:
+        """The partitions of the topics."""
+        if self._topics is None:
+            _ = self.indices
+        return self._topics
 
     def samples_per_hour(self, metric: str) -> float:
         """Samples of one series of a metric in an hour, as one of its files has them."""
@@ -124,6 +137,8 @@ class Piece:
     files : tuple of DataFile
     series_files : tuple of DataFile
         Files of ``series`` with the shard's labels.
+    only_span : bool
+        Whether the query has no other span.
     limits : LimitSeries or None
         Limits that match, of this shard and time.
     lookback_ms : int
@@ -139,6 +154,7 @@ class Piece:
     series_files: tuple[DataFile, ...] = field(repr=False)
     lookback_ms: int
     samples: int
+    only_span: bool
     limits: LimitSeries | None = field(default=None, repr=False)
 
 
@@ -241,6 +257,7 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
                     tuple(view.series_files.get(shard, ())),
                     lookback_ms,
                     int(samples),
+                    len(spans) == 1,
                     here or None,
                 )
             )
@@ -270,24 +287,22 @@ def needed(plan: Plan, steps: Steps, lookback_ms: int) -> dict:
     """What the shards read for some steps: per selector one range [start, end)."""
     found: dict = {}
     for cut in cuts(plan, steps):
-        for selector, (low, high) in needed_samples(
-            [cut.plan], cut.steps.start_ms, cut.steps.end_ms, lookback_ms
-        ).items():
+        for selector, (low, high) in needed_samples([cut.plan], cut.steps, lookback_ms).items():
             before = found.get(selector, (low, high))
             found[selector] = (min(low, before[0]), max(high, before[1]))
     return found
 
 
 def _looks_at_all_steps(node: Plan) -> bool:
-    """Whether a node takes something from the query's first step, or notes what is largest over all steps."""
+    """Whether a node takes something from the query's first step, or judges what is largest over all steps."""
     if isinstance(node, ScalarFirst) or (isinstance(node, Instant) and node.ages):
         return True
-    quantiles = []
-    if isinstance(node, Aggregation) and node.op in ("quantile", "limit_ratio"):
-        quantiles = [node.parameter]
+    parameters = []
+    if isinstance(node, Aggregation) and node.op in _JUDGED_OVER_ALL_STEPS:
+        parameters = [node.parameter]
     elif isinstance(node, Buckets) or (isinstance(node, Window) and node.function == "quantile_over_time"):
-        quantiles = node.scalars
-    return not all(isinstance(quantile, ScalarNumber) for quantile in quantiles)
+        parameters = node.scalars
+    return not all(isinstance(parameter, ScalarNumber) for parameter in parameters)
 
 
 def _within(files: Iterable[DataFile], low: int, high: int) -> Iterable[DataFile]:
@@ -316,16 +331,18 @@ def _span_ms(steps: Steps, counts: dict[tuple[str, int], int], view: LakeView) -
 
 
 def _spans(steps: Steps, span_ms: int) -> list[Steps]:
-    """The steps in spans that begin at the multiples of ``span_ms``; a short rest belongs to the span before it."""
+    """The steps in spans that begin at the multiples of ``span_ms``; a short rest belongs to the span before it.
+
+    A span ends where the next one begins, so that subqueries have their steps in between too.
+    """
     found = []
-    start_ms = steps.start_ms
-    last_ms = int(steps.times_ms[-1])
+    start_ms, last_ms = steps.start_ms, steps.last_ms
     while start_ms <= last_ms:
         edge_ms = (start_ms // span_ms + 1) * span_ms
         if last_ms - edge_ms < span_ms // 16:
             edge_ms = last_ms + 1
         count = -(-(edge_ms - start_ms) // steps.step_ms)
-        end_ms = min(start_ms + (count - 1) * steps.step_ms, last_ms)
-        found.append(Steps(start_ms, end_ms, steps.step_ms))
-        start_ms = end_ms + steps.step_ms
+        next_ms = start_ms + count * steps.step_ms
+        found.append(Steps(start_ms, next_ms - 1 if next_ms <= last_ms else steps.end_ms, steps.step_ms))
+        start_ms = next_ms
     return found

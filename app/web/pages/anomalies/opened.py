@@ -89,8 +89,8 @@ def _column(minutes: pd.DataFrame, signal: str) -> pd.Series:
     """A signal in the unit that rows of anomalies have, without a band."""
     if signal in ("in_msg_rate", "out_msg_rate"):
         counted = minutes[signal.replace("_rate", "_delta")].astype(float)
-        span_ms = minutes["delta_span_ms"].astype(float)
-        return counted / (span_ms.where(span_ms > 0, 60 * SECOND_MS) / SECOND_MS)
+        span_ms = minutes["in_span_ms" if signal == "in_msg_rate" else "delta_span_ms"].astype(float)
+        return counted / (span_ms.where(span_ms > 0) / SECOND_MS)
     if signal == "backlog_ready_entries":
         ready = minutes["backlog_ready_entries"].astype(float)
         return ready.fillna(minutes["backlog_entries"].astype(float))

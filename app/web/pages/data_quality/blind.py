@@ -114,8 +114,8 @@ def blind(found: BlindSpots) -> list:
                             "Pulsar's own topics",
                             f"{fmt.exact(found.own_topics)} subscriptions seen",
                             [
-                                "Topics such as __change_events are judged like any other, but their limits are not asked for, and tables "
-                                "leave the healthy ones out. ",
+                                "What waits on topics such as __change_events, or for __compaction, is no incident: their verdicts are "
+                                "healthy, their limits are not read, and tables leave them out. ",
                                 dcc.Link(
                                     "Show them",
                                     href=SubscriptionsAddress(search="/__", own_topics=True).href(),

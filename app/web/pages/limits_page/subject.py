@@ -17,7 +17,7 @@ from throttlescope.app.web.limits import Limit
 from throttlescope.app.web.parts import hostile, plain_table, section
 from throttlescope.app.web.shell import panel
 from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES, READ_SIZE_BYTES
+from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
 from throttlescope.transforms.limits import Rung
 
 _LONGEST_BODY = 20_000
@@ -98,7 +98,7 @@ def _level_row(level: str, unit: str, row: dict) -> list:
     planned = row["read_size_bytes"] if unit == "bytes" else row["read_batch_entries"]
     limit = Limit(
         level, unit, row[f"rate_{unit}"], row["period_s"], row["counts"], row["set_by"],
-        planned or (READ_SIZE_BYTES if unit == "bytes" else READ_BATCH_ENTRIES), None, changed=False,
+        planned or (READ_SIZE_BYTES if unit == "bytes" else READ_BATCH_ENTRIES_5), None, changed=False,
     )  # fmt: skip
     amount = limit.amount() + (", on top of the publish rate" if row["relative"] and limit.rate else "")
     who = limit.who()
@@ -110,7 +110,7 @@ def _level_row(level: str, unit: str, row: dict) -> list:
         amount,
         limit.speed() if limit.rate else "",
         who,
-        html.Span(fmt.moment(row["observed_ms"]), title=read),
+        html.Span(fmt.moment(row["answered_ms"]), title=read),
         html.Span(
             limit.proof(),
             className="proof proves-nothing"

@@ -12,7 +12,7 @@ from throttlescope.app.web.address.subscription import Subscription
 from throttlescope.app.web.causes import LEVEL_WORDS, SET_BY_WORDS
 from throttlescope.app.web.data.limiters import LOOSE_SHARE, NEAR_SHARE, Known
 from throttlescope.app.web.grid import NONE
-from throttlescope.app.web.limits import Limit
+from throttlescope.app.web.limits import Limit, planned_read
 from throttlescope.app.web.parts import view_link
 from throttlescope.app.web.shell import panel
 from throttlescope.ingest.contracts.words import LEVELS
@@ -100,7 +100,7 @@ def limit_of(row: dict) -> Limit:
     """A row as a limit in words."""
     level, unit = row["limiter"].split(".")
     r = row["r"]
-    planned = r["read_size_bytes"] if unit == "bytes" else r["read_batch_entries"]
+    planned = planned_read(r["read_size_bytes"], r["read_batch_entries"], unit)
     return Limit(
         level, unit, r["rate"], r["period_s"], r["counts"], r["set_by"], planned, row["share"], changed=False
     )

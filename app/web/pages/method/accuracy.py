@@ -19,7 +19,7 @@ from throttlescope.models.diagnosis.verdict import RULES_VERSION
 _SETS = {
     "kept aside": "recorded after the rules were frozen; only these can meet a target",
     "development": "some of them mended the rules",
-    "shipped": "what throttlescope demo shows; the rules before were judged by some of these",
+    "shipped": "the first that were recorded, a few of which come with the package; the rules before were judged by some of these",
 }
 _RULES = {
     "ours": "Ours",

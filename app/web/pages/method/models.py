@@ -162,16 +162,17 @@ def forecasts(found: dict[str, Any] | None) -> list:
 
 
 def _coverage_says(judged: dict[str, Any], target: dict[str, Any]) -> html.P:
-    low, high = judged["wilson"]
-    holds = low <= target["wanted"] <= high and judged["forecasts"] >= target["least_forecasts"]
+    """The target, judged by what no calibration had seen: a cross-validated figure cannot meet it."""
+    unseen = target["unseen"]
+    low, high = unseen["wilson"]
+    holds = low <= target["wanted"] <= high and unseen["decided"] >= target["least_forecasts"]
     return html.P(
         [
             words.met(holds),
-            f" Wanted: the Wilson interval holds {words.percent(target['wanted'])}, of at least {target['least_forecasts']} forecasts. On the set "
-            f"{target['judges']}, recorded after the method was fixed: {words.span(judged['wilson'])} of {fmt.exact(judged['forecasts'])}.",
-            " More is inside than wanted: the intervals are wider than need be."
-            if low > target["wanted"]
-            else "",
+            f" Wanted: the Wilson interval contains {words.percent(target['wanted'])}, of at least {target['least_forecasts']} forecasts. On the held-out "
+            f"set ({target['judges']}), when no calibration had seen it: {_of(unseen['inside'], unseen['decided'])}, {words.span(unseen['wilson'])}. "
+            f"Its recordings are part of the calibration now; cross-validated they show {words.span(judged['wilson'])} of "
+            f"{fmt.exact(judged['forecasts'])}, which cannot meet the target.",
         ]
     )
 

@@ -28,7 +28,7 @@ from throttlescope.app.web.pages.subscription.links import crumbs, what_if_href
 from throttlescope.app.web.pages.subscription.range_bar import range_of_page
 from throttlescope.app.web.pages.subscription.shown import Shown, shown
 from throttlescope.app.web.pages.subscription.view import Answered, View, read_answered, with_minutes
-from throttlescope.app.web.parts import hostile
+from throttlescope.app.web.parts import hostile, synthetic_badge
 from throttlescope.app.web.shell import back_link, explained, panel, skeleton
 
 PATH = SUBSCRIPTION_PATH
@@ -224,6 +224,7 @@ def _head(address: SubscriptionAddress) -> html.Div:
                     ),
                     html.Span("cluster ", className="quiet"),
                     hostile(key.cluster),
+                    *synthetic_badge(key.cluster),
                 ],
                 className="identity",
             ),

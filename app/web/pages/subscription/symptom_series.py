@@ -19,6 +19,7 @@ _COUNTER = re.compile(r'dispatch_throttled_(msg|bytes)_events\{[^}]*reason="(bro
 _COLUMNS = {
     "coverage": ("coverage_share", "share"),
     "backlog_present": ("backlog_ready_entries", "entries"),
+    "backlog_old": ("backlog_age_s", "s"),
     "backlog_growing": ("backlog_ready_entries", "entries"),
     "backlog_draining": ("backlog_ready_entries", "entries"),
     "backlog_sawtooth": ("backlog_ready_peak_entries", "entries"),
@@ -31,6 +32,7 @@ _COLUMNS = {
     "hash_blocked": ("replay_entries", "entries"),
     "consumer_queue_full": ("permits_exhausted_share", "share"),
     "consumer_queue_empty": ("permits_exhausted_share", "share"),
+    "consumers_busy": ("unacked_msg", "msg"),
     "dispatch_flat": ("out_msg_rate_5m", "msg/s"),
     "dispatch_stopped": ("out_msg_rate_5m", "msg/s"),
     "acks_stopped": ("ack_msg_rate", "msg/s"),

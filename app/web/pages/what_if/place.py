@@ -12,7 +12,7 @@ from throttlescope.app.web.figures.chart import CONFIG
 from throttlescope.app.web.pages.what_if import search
 from throttlescope.app.web.pages.what_if.controls import controls
 from throttlescope.app.web.pages.what_if.view import absolute
-from throttlescope.app.web.parts import hostile, save_buttons, section
+from throttlescope.app.web.parts import hostile, save_buttons, section, synthetic_badge
 from throttlescope.app.web.shell import skeleton
 from throttlescope.app.whatif.scales import scales
 
@@ -85,6 +85,7 @@ def head(address: WhatIfAddress) -> html.Div:
                     html.Span(where, className="quiet"),
                     html.Span("cluster ", className="quiet"),
                     hostile(key.cluster),
+                    *synthetic_badge(key.cluster),
                     html.Strong("Simulated: nothing is executed.", className="what-if-simulated"),
                 ],
                 className="identity",

@@ -1,5 +1,7 @@
 """A window read from a lake: what is there, what is missing, and what is said of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -120,7 +122,8 @@ def test_brokers_without_counters_of_throttling_are_known_as_such(tmp_path):
     assert any("does not count its throttling" in note for note in replay(found, parse_change([])).notes)
 
 
-@pytest.mark.parametrize(("times", "limited"), [(0.0, False), (STEADY, True)])
+# The broker sets it to 0 every 60 s: scraped in step with that, a steady limit is a constant.
+@pytest.mark.parametrize(("times", "limited"), [(0.0, False), (40.0, True), (TIMES % 60_000 / 1000, True)])
 def test_a_publish_limit_makes_the_arrivals_a_lower_bound(tmp_path, times, limited):
     found = seen(tmp_path, [*steady(), one("pulsar_publish_rate_limit_times", TIMES, times)])
     answer = replay(found, parse_change([]))
@@ -211,3 +214,10 @@ def test_a_window_without_samples_says_when_there_are_some(tmp_path):
     line = refused(lambda: read_observed(lake, SELECTOR, END_MS, END_MS + 60_000))
     assert "got 0 scrapes from 2026-11-20T08:05:00.001Z" in line
     assert "the lake has it from 2026-11-20T08:00:00Z to 2026-11-20T08:05:00Z" in line
+
+
+def test_a_broker_that_is_scraped_twice_is_replayed_once(tmp_path):
+    again = [replace(one, labels={**one.labels, "job": "pods"}) for one in steady()]
+    found = seen(tmp_path, [*steady(), *again])
+    assert found.partitions[-1].in_msg.tolist() == [0.0, *[50.0] * (COUNT - 1)]
+    assert found.readers["billing", -1].out_msg.tolist() == [0.0, *[40.0] * (COUNT - 1)]

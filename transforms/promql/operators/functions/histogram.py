@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numba import njit
@@ -17,6 +17,9 @@ from throttlescope.transforms.promql.operators.wording import note_quantiles, qu
 from throttlescope.transforms.promql.semantics import Labels
 
 BUCKET_LABEL = "le"
+
+#: Per histogram its first step, whether its buckets had to be made to rise there, and whether they had to later.
+Forced = dict[Labels, tuple[int, bool, bool]]
 
 _FLOAT = re.compile(
     r"[+-]?(?:inf(?:inity)?|(?:\d(?:_?\d)*\.?(?:\d(?:_?\d)*)?|\.\d(?:_?\d)*)(?:e[+-]?\d(?:_?\d)*)?"
@@ -37,6 +40,7 @@ def of_buckets(
     vector_place: Place | None = None,
     *,
     once: bool = False,
+    leave_open: Callable[[Forced], None] | None = None,
 ) -> StepMatrix:
     """``histogram_quantile`` or ``histogram_fraction``.
 
@@ -51,6 +55,8 @@ def of_buckets(
         Where in the text the quantile and the buckets stand.
     once : bool
         All that is read is pinned: Prometheus computes the first step only.
+    leave_open : callable, optional
+        Given where these are not all steps: takes what a note has to know of the others.
     """
     if function == "histogram_quantile":
         note_quantiles(notes, scalars[0], place)
@@ -77,7 +83,9 @@ def of_buckets(
     arrays = (vector.values, vector.present, uppers, rows, bounds)
     if function == "histogram_quantile":
         values, present, forced = bucket_quantiles(*arrays, scalars[0])
-        _note_forced(tuple(histograms), present, forced[:, :1] if once else forced, notes, vector_place)
+        if once:
+            forced, leave_open = forced[:, :1], None
+        _note_forced(tuple(histograms), present, forced, notes, vector_place, leave_open)
     else:
         values, present = bucket_fractions(*arrays, *scalars)
     return without_names(StepMatrix(tuple(histograms), values, present))
@@ -100,17 +108,31 @@ def _value(labels: Labels, name: str) -> str:
 
 
 def _note_forced(
-    labels: tuple[Labels, ...], present: np.ndarray, forced: np.ndarray, notes: Notes, place: Place | None
+    labels: tuple[Labels, ...],
+    present: np.ndarray,
+    forced: np.ndarray,
+    notes: Notes,
+    place: Place | None,
+    leave_open: Callable[[Forced], None] | None,
 ) -> None:
     """Tell of histograms that had to be made to rise.
 
     Prometheus names the metric at the first step at which a histogram has buckets, and forgets the name for later ones.
     """
-    for row in np.flatnonzero(forced.any(axis=1)):
-        first = present[row].argmax()
-        names = [_value(labels[row], NAME_LABEL)] if forced[row, first] else []
-        names += [""] if forced[row, first + 1 :].any() else []
-        for name in names:
+    found: Forced = {}
+    for row in np.flatnonzero(present.any(axis=1)):
+        first = int(present[row].argmax())
+        found[labels[row]] = first, bool(forced[row, first]), bool(forced[row, first + 1 :].any())
+    if leave_open is not None and any(_value(one, NAME_LABEL) for one in found):
+        leave_open(found)
+    else:
+        note_forced(found, notes, place)
+
+
+def note_forced(found: Forced, notes: Notes, place: Place | None) -> None:
+    """Tell of histograms that had to be made to rise, all their steps being known."""
+    for labels, (_, at_first, later) in found.items():
+        for name in ([_value(labels, NAME_LABEL)] if at_first else []) + ([""] if later else []):
             notes.info(
                 "input to histogram_quantile needed to be fixed for monotonicity (see "
                 "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile) for metric name "

@@ -1,4 +1,4 @@
-"""Functions that write a label. In: a step matrix and texts. Out: the same elements under other labels."""
+"""Functions that write a label. In: label sets and texts. Out: the label sets that they become."""
 
 from __future__ import annotations
 
@@ -7,25 +7,22 @@ from collections.abc import Sequence
 from throttlescope.ingest.errors import InputError
 from throttlescope.ingest.regex import Pattern, compile_pattern
 from throttlescope.transforms.promql.errors import QueryError
-from throttlescope.transforms.promql.matrix import StepMatrix, merged
 from throttlescope.transforms.promql.semantics import Labels, is_label_name, is_text, shown
 
 #: Characters that a written label may have. Nested functions can double it at every level; Prometheus has no bound.
 MAX_LABEL_LENGTH = 1_000_000
 
 
-def relabelled(function: str, vector: StepMatrix, texts: Sequence[str]) -> StepMatrix:
-    """``label_replace`` or ``label_join``; series that become equal are refused even where they never meet.
+def relabelled(function: str, labels: tuple[Labels, ...], texts: Sequence[str]) -> tuple[Labels, ...]:
+    """``label_replace`` or ``label_join``; the caller refuses series that become equal.
 
     Raises
     ------
     QueryError
-        A label name is empty or no UTF-8, a written value or the pattern cannot be read, or two series have become
-        equal.
+        A label name is empty or no UTF-8, or a written value or the pattern cannot be read.
     """
     write = _replacing if function == "label_replace" else _joining
-    labels = write(vector.labels, *texts)
-    return merged(vector.with_labels(labels), may_meet=False)
+    return write(labels, *texts)
 
 
 def _replacing(

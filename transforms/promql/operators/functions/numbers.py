@@ -63,10 +63,8 @@ def apply(function: str, vector: StepMatrix, scalars: Sequence[StepScalar]) -> S
 
 
 def negated(vector: StepMatrix) -> StepMatrix:
-    """Unary minus. Two series that differ by name alone are refused even where they never meet (3.5; not since 3.9)."""
-    labels, distinct = nameless(vector.labels)
-    found = StepMatrix(labels, negate(vector.values), vector.present)
-    return found if distinct else merged(found, may_meet=False)
+    """Unary minus, under the labels that were there: the caller drops the name."""
+    return StepMatrix(vector.labels, negate(vector.values), vector.present)
 
 
 def without_names(vector: StepMatrix) -> StepMatrix:

@@ -1,0 +1,109 @@
+"""Is the admin API that of the cluster that is scraped, and of all of it? In: its answers, the lake's series. Out: rows of ``quality``.
+
+- Fewer brokers are scraped than the admin API lists: topics on the others have no verdicts, and a topic that moves there is gone.
+- More are scraped than it lists, or its brokers call their cluster by another name than the metrics do: it may be another
+  cluster's, or two clusters share one label ``cluster``. Limits would be those of the wrong one.
+
+All are warnings: brokers come and go, and a cluster may have been given another name on purpose.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow.compute as pc
+
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.metrics import BROKER_MARKS
+from throttlescope.ingest.times import MINUTE_MS
+
+#: A broker is scraped where it was within so long before the end of the range.
+_CURRENT_MS = 10 * MINUTE_MS
+_MOST_NAMED = 5
+
+
+def admin_scope_findings(
+    lake: Lake, cluster: str, policies: Iterable[Mapping[str, Any]], end_ms: int, *, named_by_user: bool
+) -> list[dict[str, Any]]:
+    """Compare what the admin API says of brokers with what is scraped.
+
+    Parameters
+    ----------
+    policies : iterable of mappings
+        Answers of one walk, rows of ``policies``.
+    end_ms : int
+        End of the range that was read.
+    named_by_user : bool
+        The cluster's name was given, so it need not be the brokers' own.
+
+    Returns
+    -------
+    list of dict
+        Rows of ``quality`` without run and time; only what does not hold.
+    """
+    answers = list(policies)
+    listed = {name for row in answers if row["scope"] == "brokers" for name in json.loads(row["body"]) or ()}
+    scraped = scraped_brokers(lake, cluster, end_ms)
+    found = []
+    if listed and scraped and len(scraped) < len(listed):
+        found.append(
+            _finding(
+                cluster, "brokers_scraped", f"{len(scraped)} of {len(listed)} brokers are scraped",
+                "every broker that the admin API lists; topics of the others have no verdicts",
+                {"scraped": scraped, "listed": sorted(listed)},
+            )
+        )  # fmt: skip
+    if listed and len(scraped) > len(listed):
+        found.append(
+            _finding(
+                cluster, "admin_api_cluster", f"{len(scraped)} brokers are scraped, the admin API lists {len(listed)}",
+                "one cluster under this name, and its admin API; limits are otherwise another cluster's",
+                {"scraped": scraped, "listed": sorted(listed)},
+            )
+        )  # fmt: skip
+    names = {
+        name
+        for row in answers
+        if row["scope"] == "broker_configuration_runtime"
+        and (name := json.loads(row["body"]).get("clusterName"))
+    }
+    if not named_by_user and names and cluster not in names:
+        found.append(
+            _finding(
+                cluster, "admin_api_cluster", f"the brokers of the admin API belong to cluster {', '.join(sorted(names))}",
+                f"cluster {cluster}, as the metrics say; limits are otherwise another cluster's",
+                {"clusterName": sorted(names), "cluster": cluster},
+            )
+        )  # fmt: skip
+    return found
+
+
+def scraped_brokers(lake: Lake, cluster: str, end_ms: int) -> list[str]:
+    """Values of ``instance`` of the brokers that were scraped at the end of a range."""
+    where = (
+        pc.field("metric_name").isin(list(BROKER_MARKS))
+        & (pc.field("cluster") == cluster)
+        & (pc.field("last_ms") >= end_ms - _CURRENT_MS)
+    )
+    rows = lake.read("series", columns=["labels"], where=where)["labels"].to_pylist()
+    return sorted({name for labels in rows if (name := dict(labels).get("instance"))})
+
+
+def _finding(cluster: str, check: str, observed: str, expected: str, example: dict) -> dict[str, Any]:
+    short = {
+        name: value[:_MOST_NAMED] if isinstance(value, list) else value for name, value in example.items()
+    }
+    return {
+        "cluster": cluster,
+        "gate": "door",
+        "check": check,
+        "table": "policies",
+        "severity": "warning",
+        "success": False,
+        "observed": observed,
+        "expected": expected,
+        "rows": 1,
+        "example": json.dumps(short),
+    }

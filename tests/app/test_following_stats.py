@@ -1,0 +1,125 @@
+"""Stats while a run goes on: taken in rounds, kept until they are stored, and used by the minutes that they were taken for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.transforms.lakes import stats_row
+from throttlescope.app.following.held import Held
+from throttlescope.app.following.signals import HourlySignals
+from throttlescope.app.following.stats import StatsWatch
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, Topic
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start
+from throttlescope.transforms.minutes import BACKLOG
+from throttlescope.transforms.promql.source import Series
+
+T = 1_700_000_000_000
+ONE = Topic("persistent://t/n/one", (0, 1))
+
+
+class Admin:
+    """Answers every sample with one row, or not at all."""
+
+    def __init__(self):
+        self.asked, self.failure, self.error = [], None, None
+
+    def sample(self, cluster, topics, **bounds):
+        self.asked.append((cluster, topics, bounds))
+        if self.error is not None:
+            raise self.error
+        rows = []
+        if self.failure is None:
+            at_ms = T + len(self.asked)
+            rows = [
+                stats_row(
+                    at_ms=at_ms, cluster=cluster, namespace="t/n", topic=topics[0].name, partition=0, subscription="s"
+                )
+            ]  # fmt: skip
+        stats = TABLES["topic_stats"].conform(
+            pa.Table.from_pylist(rows, schema=TABLES["topic_stats"].loose_schema)
+        )
+        policies = TABLES["policies"].schema.empty_table()
+        return AdminSnapshot(policies, stats, 1, 1, [] if self.failure is None else [self.failure])
+
+
+@pytest.fixture
+def watch(tmp_path):
+    said = []
+    watch = StatsWatch(Lake(tmp_path), Admin(), "test", said.append)
+    watch.said = said
+    return watch
+
+
+def look(watch, topics=(ONE,)):
+    watch.look("prod", topics)
+    watch.end(30)
+
+
+def test_rows_are_kept_until_stored(watch):
+    look(watch)
+    look(watch)
+    assert watch.rows().column("observed_ms").to_pylist() == [T + 1, T + 2]
+    watch.store()
+    assert watch.rows().num_rows == 0
+    look(watch)
+    assert watch.rows().num_rows == 1
+    watch.store()
+    assert watch.lake.read("topic_stats").num_rows == 3
+
+
+def test_rounds_keep_budget(watch):
+    look(watch)
+    many = [Topic(f"persistent://t/n/{n}", (-1,)) for n in range(40)]
+    look(watch, many)
+    look(watch, ())
+    assert [bounds["rounds"] for _, _, bounds in watch.admin.asked] == [3, 1]
+    assert all(bounds["max_calls"] == 60 for _, _, bounds in watch.admin.asked)
+
+
+@pytest.mark.parametrize("broken", ["failure", "error"])
+def test_failing_rounds_are_reported_once(watch, broken):
+    fault = Failure("topic_stats", ONE.name, "500") if broken == "failure" else SourceError("no answer")
+    setattr(watch.admin, broken, fault)
+    look(watch)
+    look(watch)
+    setattr(watch.admin, broken, None)
+    look(watch)
+    look(watch)
+    assert len(watch.said) == 2
+    assert watch.said[1] == "stats of topics are read again"
+    assert watch.rows().num_rows == 2
+
+
+def test_rows_of_a_round_are_in_the_hour_that_is_made(watch):
+    """Not stored yet, they are evidence already, and nothing changes when they are."""
+    hour_ms = block_start(T)
+    labels = {
+        "cluster": "prod", "namespace": "t/n", "topic": ONE.name, "partition": "0", "subscription": "s",
+        "instance": "b:1",
+    }  # fmt: skip
+    times_ms = np.arange(hour_ms, T, 15_000)
+    held = Held()
+    held.put_before(
+        BACKLOG,
+        {"one": Series({"__name__": BACKLOG, **labels}, times_ms, np.full(len(times_ms), 9.0))},
+        hour_ms + BLOCK_MS,
+    )
+    look(watch)
+    signals = HourlySignals(watch.lake, held, "test", watch)
+    signals.build([hour_ms])
+
+    def sampled():
+        rows = watch.lake.read("signals").to_pylist()
+        return {row["minute_ms"]: row["stats_samples"] for row in rows if row["stats_samples"]}
+
+    before = sampled()
+    assert list(before.values()) == [1]
+    assert abs(next(iter(before)) + MINUTE_MS - T) <= MINUTE_MS
+    watch.store()
+    signals.build([hour_ms])
+    assert sampled() == before

@@ -1,0 +1,162 @@
+"""What ``pulsar_publish_rate_limit_times`` means, on a real broker: a publish limit that is exceeded all the time, scraped by a real Prometheus."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pulsar
+import pytest
+
+from tests.lab.admin import Admin
+from tests.lab.broker import running_broker
+from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
+from tests.lab.prometheus import running_prometheus
+from throttlescope.app.rules_export.alerts import PUBLISH_THROTTLED, alerts
+from throttlescope.app.rules_export.options import ExportOptions
+
+pytestmark = [pytest.mark.broker, pytest.mark.prometheus, pytest.mark.long, pytest.mark.timeout(600)]
+
+METRIC = "pulsar_publish_rate_limit_times"
+#: 60 s by default; shorter here, so that a minute shows what otherwise takes three.
+STATS_EVERY_S = 20
+STATS = {
+    "statsUpdateInitialDelayInSecs": str(STATS_EVERY_S),
+    "statsUpdateFrequencyInSecs": str(STATS_EVERY_S),
+}
+SCRAPE_S = 2
+LIMITED_S, AFTER_S = 75, 45
+LIMIT_MSG_PER_S, PENDING_MSG = 20, 100
+#: After the last message was sent, what was pending is published at the limit; then the next stats update sets the count to 0.
+ZERO_AFTER_S = PENDING_MSG / LIMIT_MSG_PER_S + STATS_EVERY_S + 2 * SCRAPE_S
+#: Published to ``limited`` with a limit; to ``shared`` over the same connection and to ``apart`` over another without one.
+TOPICS = ("limited", "shared", "apart")
+
+
+@dataclass
+class Seen:
+    """Samples of the metric by topic, as (second, value), when publishing ended, and whom the exported alert names."""
+
+    samples: dict[str, list[tuple[float, float]]]
+    limited_until_s: float
+    named_by_alert: set[str]
+    named_after_lull: set[str]
+
+
+@contextlib.contextmanager
+def publishing(client: pulsar.Client, topic: str, msg_per_s: float) -> Iterator[None]:
+    """A thread that sends without waiting for receipts, so that the broker has to hold it back."""
+    producer = client.create_producer(
+        f"persistent://lab/shop/{topic}",
+        batching_enabled=False,
+        block_if_queue_full=True,
+        max_pending_messages=PENDING_MSG,
+    )
+    done = threading.Event()
+
+    def send() -> None:
+        while not done.wait(1 / msg_per_s):
+            producer.send_async(b"x" * 100, lambda *_: None)
+
+    thread = threading.Thread(target=send, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join(30)
+        producer.close()
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
+    try:
+        java_binary(), broker_jars(), prometheus_binary()
+    except PartMissing as missing:
+        pytest.skip(f"no real broker here: {missing}")
+    folder = tmp_path_factory.mktemp("publish")
+    with contextlib.ExitStack() as stack:
+        broker = stack.enter_context(running_broker("helm", STATS, scratch_dir=folder, max_lifetime_s=500))
+        return _seen(stack, broker, folder)
+
+
+def _seen(stack: contextlib.ExitStack, broker, folder: Path) -> Seen:
+    admin = Admin(broker.admin_url, broker.cluster)
+    admin.create_tenant()
+    admin.call("PUT", "/namespaces/lab/shop", {"bundles": {"numBundles": 1}})
+    for topic in TOPICS:
+        admin.call("PUT", f"/persistent/lab/shop/{topic}")
+    limit = {"publishThrottlingRateInMsg": LIMIT_MSG_PER_S, "publishThrottlingRateInByte": -1}
+    admin.call("POST", "/persistent/lab/shop/limited/publishRate", limit)
+    job = {
+        "job_name": "pulsar",
+        "metrics_path": "/metrics/",
+        "static_configs": [{"targets": [broker.web_address]}],
+    }
+    prometheus = stack.enter_context(
+        running_prometheus(
+            [job], scratch_dir=folder / "prometheus", scrape_interval_s=SCRAPE_S, max_lifetime_s=500
+        )
+    )
+    clients = [
+        pulsar.Client(
+            broker.service_url, logger=pulsar.FileLogger(pulsar.LoggerLevel.Error, str(folder / "client.log"))
+        )
+        for _ in range(2)
+    ]
+    for client in clients:
+        stack.callback(client.close)
+    with (
+        publishing(clients[0], "limited", 100),
+        publishing(clients[0], "shared", 10),
+        publishing(clients[1], "apart", 10),
+    ):
+        time.sleep(LIMITED_S)
+        # Sent to the very end: what is exceeded here is exceeded at every scrape.
+        until_s = time.time()
+        named = _named(prometheus, "1m")
+    time.sleep(AFTER_S)
+    samples = {topic: _samples(prometheus, topic) for topic in TOPICS}
+    return Seen(samples, until_s, named, _named(prometheus, f"{AFTER_S - ZERO_AFTER_S:.0f}s"))
+
+
+def _named(prometheus, window: str) -> set[str]:
+    options = ExportOptions()
+    (alert,) = [one for one in alerts(options) if one.alert == PUBLISH_THROTTLED]
+    found = prometheus.query(alert.expr.replace(f"[{options.window}]", f"[{window}]"))
+    return {one["metric"]["topic"].rpartition("/")[2] for one in found}
+
+
+def _samples(prometheus, topic: str) -> list[tuple[float, float]]:
+    (found,) = prometheus.query(f'{METRIC}{{topic="persistent://lab/shop/{topic}"}}[10m]')
+    return [(at_s, float(value)) for at_s, value in found["values"]]
+
+
+def test_the_broker_sets_the_count_to_zero_at_each_stats_update(seen: Seen) -> None:
+    while_limited = [one for one in seen.samples["limited"] if one[0] <= seen.limited_until_s]
+    falls_s = [after[0] for before, after in itertools.pairwise(while_limited) if after[1] < before[1]]
+    assert len(falls_s) >= 2
+    for before_s, after_s in itertools.pairwise(falls_s):
+        assert after_s - before_s == pytest.approx(STATS_EVERY_S, abs=2 * SCRAPE_S)
+    assert max(value for _, value in while_limited) > 5
+
+
+def test_the_count_stays_at_zero_after_producers_stop(seen: Seen) -> None:
+    after = [value for at_s, value in seen.samples["limited"] if at_s > seen.limited_until_s + ZERO_AFTER_S]
+    assert after
+    assert set(after) == {0.0}
+
+
+def test_a_pause_counts_for_every_topic_of_the_connection(seen: Seen) -> None:
+    assert max(value for _, value in seen.samples["shared"]) > 5
+    assert {value for _, value in seen.samples["apart"]} == {0.0}
+
+
+def test_the_exported_alert_fires_and_ends(seen: Seen) -> None:
+    assert seen.named_by_alert == {"limited", "shared"}
+    assert seen.named_after_lull == set()
