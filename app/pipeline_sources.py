@@ -250,6 +250,7 @@ class ClusterSource:
         from throttlescope.ingest.quality.admin_scope import admin_scope_findings
 
         cluster = self.prometheus.mapping.cluster
+        named_by_user = cluster is not None
         if cluster not in done.clusters:
             if len(done.clusters) != 1:
                 raise InputError(
@@ -265,6 +266,7 @@ class ClusterSource:
             done.start_ms,
             done.end_ms,
             run_id,
+            named_by_user=named_by_user,
             progress=lambda text: note(f"admin API: {text}"),
         )
         done.admin_requests = self.admin.requests
@@ -278,9 +280,8 @@ class ClusterSource:
         }
         done.findings += [_unanswered(cluster, snapshot.failures)] if snapshot.failures else []
         done.findings += admin_scope_findings(
-            lake, cluster, snapshot.policies.to_pylist(), done.end_ms,
-            named_by_user=self.prometheus.mapping.cluster is not None,
-        )  # fmt: skip
+            lake, cluster, snapshot.policies.to_pylist(), done.end_ms, named_by_user=named_by_user
+        )
 
 
 def _unanswered(cluster: str, failures: Sequence[Failure]) -> dict[str, Any]:

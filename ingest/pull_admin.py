@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.rows import read_files
+from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words, scraped_brokers
 from throttlescope.ingest.quarantine.refused import Quarantine
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, PulsarAdmin, Topic
 from throttlescope.ingest.system_names import is_system_topic
@@ -35,6 +36,7 @@ def pull_admin(
     end_ms: int,
     run_id: str,
     *,
+    named_by_user: bool = False,
     max_topics: int = MAX_TOPICS,
     progress: Callable[[str], None] | None = None,
 ) -> AdminSnapshot:
@@ -42,6 +44,8 @@ def pull_admin(
 
     Parameters
     ----------
+    named_by_user : bool
+        The cluster's name was given, so it need not be the brokers' own; otherwise answers of another cluster are not stored.
     max_topics : int
         The topics with the largest backlogs are asked about; how many were left out is among the failures.
 
@@ -52,6 +56,11 @@ def pull_admin(
     """
     topics = topics_with_backlog(lake, cluster, start_ms, end_ms)
     snapshot = admin.collect(cluster, topics[:max_topics], progress=progress)
+    answers = snapshot.policies.to_pylist()
+    other = None if named_by_user else other_cluster(answers, cluster, scraped_brokers(lake, cluster, end_ms))
+    if other is not None:
+        snapshot.failures.append(Failure("brokers", admin.address, other_cluster_words(other, cluster)))
+        return snapshot
     left_out = len(topics) - max_topics
     if left_out > 0:
         snapshot.failures.append(

@@ -113,7 +113,8 @@ class Follower:
         self.tail = Tail(source.prometheus, source.selectors, self.held, first_ms, stopping)
         self.limits = self.stats = None
         if source.admin is not None:
-            self.limits = LimitsWatch(lake, source.admin, run_id, say, now_ms)
+            named = source.prometheus.mapping.cluster is not None
+            self.limits = LimitsWatch(lake, source.admin, run_id, say, named_by_user=named, now_ms=now_ms)
             self.stats = StatsWatch(lake, source.admin, run_id, say)
         self.signals = HourlySignals(lake, self.held, run_id, self.stats)
         self.totals = {"cycles": 0, "samples_written": 0, "rows_quarantined": 0, "verdicts": 0}
@@ -218,10 +219,12 @@ class Follower:
             cluster = self._admin_cluster(clusters)
             topics = self.held.topics_with_backlog(cluster, until_ms - BLOCK_MS)
             # The first verdicts wait a while for the limits, later ones take those that are known.
-            self.limits.look(cluster, topics, wait_s=0.0 if self._limits_looked else LIMITS_WAIT_S)
+            wait_s = 0.0 if self._limits_looked else LIMITS_WAIT_S
+            self.limits.look(cluster, topics, scraped=self.held.instances(cluster), wait_s=wait_s)
             self._limits_looked = True
             # What is asked now says nothing of minutes that are long over.
-            if now_ms - until_ms <= _FRESH_MS and not self.held.of_metric(_PERMITS):
+            is_fresh = now_ms - until_ms <= _FRESH_MS and not self.limits.of_other_cluster
+            if is_fresh and not self.held.of_metric(_PERMITS):
                 self.stats.look(cluster, self.held.topics_with_backlog(cluster, until_ms - _FRESH_MS))
 
     def _make_signals(self) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.blocks import BlockBuffer
+from throttlescope.ingest.metrics import BROKER_MARKS
 from throttlescope.ingest.selector import Selector
 from throttlescope.ingest.series import DecodedSeries, Meter, SampleBatch, batch_of
 from throttlescope.ingest.sources.pulsar_admin import Topic
@@ -96,6 +97,15 @@ class Held(SampleSource):
             last_ms = max(*one.timestamps_ms[-1:].tolist(), *one.stale_ms[-1:].tolist(), 0)
             found[one.labels["cluster"]] = max(last_ms, found.get(one.labels["cluster"], 0))
         return found
+
+    def instances(self, cluster: str) -> set[str]:
+        """Values of ``instance`` of a cluster's brokers."""
+        marks = (one for name in BROKER_MARKS for one in self.of_metric(name))
+        return {
+            one.labels["instance"]
+            for one in marks
+            if one.labels["cluster"] == cluster and "instance" in one.labels
+        }
 
     def topics_with_backlog(self, cluster: str, since_ms: int) -> list[Topic]:
         """Topics of which a subscription had a backlog since then, the largest first, as a run finds them in the lake."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.errors import SourceError, ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull_admin import MAX_TOPICS
+from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words
 from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
 from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 from throttlescope.transforms.limits import resolve_limits
@@ -33,8 +34,15 @@ class LimitsWatch:
     ----------
     say : callable
         Told once when rounds begin to fail, and once when they succeed again.
+    named_by_user : bool
+        The cluster's name was given, so it need not be the brokers' own.
     now_ms : callable
         The clock.
+
+    Attributes
+    ----------
+    of_other_cluster : bool
+        The admin API that answered is another cluster's: nothing of it was kept.
     """
 
     def __init__(
@@ -43,10 +51,14 @@ class LimitsWatch:
         admin: PulsarAdmin,
         run_id: str,
         say: Callable[[str], None],
+        *,
+        named_by_user: bool = False,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         self.lake, self.admin, self.run_id, self.now_ms = lake, admin, run_id, now_ms
         self.rounds = 0
+        self.of_other_cluster = False
+        self._named_by_user = named_by_user
         self._say = say
         self._thread: threading.Thread | None = None
         self._asked: set[Topic] = set()
@@ -58,13 +70,17 @@ class LimitsWatch:
     def requests(self) -> int:
         return self.admin.requests
 
-    def look(self, cluster: str, topics: Sequence[Topic], *, wait_s: float = 0.0) -> None:
+    def look(
+        self, cluster: str, topics: Sequence[Topic], *, scraped: Iterable[str] = (), wait_s: float = 0.0
+    ) -> None:
         """Begin a round where one is due and none is under way.
 
         Parameters
         ----------
         topics : sequence of Topic
             Those that have a backlog.
+        scraped : iterable of str
+            Values of ``instance`` of the brokers.
         wait_s : float
             Come back when it is over, or after so many seconds.
         """
@@ -79,7 +95,9 @@ class LimitsWatch:
             whole = False
         else:
             whole = True
-        self._thread = threading.Thread(target=self._try, args=(cluster, topics, whole), daemon=True)
+        self._thread = threading.Thread(
+            target=self._try, args=(cluster, topics, set(scraped), whole), daemon=True
+        )
         self._thread.start()
         self._thread.join(wait_s)
 
@@ -88,9 +106,9 @@ class LimitsWatch:
         if self._thread is not None:
             self._thread.join(within_s)
 
-    def _try(self, cluster: str, topics: list[Topic], whole: bool) -> None:
+    def _try(self, cluster: str, topics: list[Topic], scraped: set[str], whole: bool) -> None:
         try:
-            self._round(cluster, topics, whole)
+            self._round(cluster, topics, scraped, whole)
         except ThrottlescopeError as error:
             if not self._failing:
                 self._say(f"limits are not read for now; the ones known before go on to hold: {error}")
@@ -101,11 +119,20 @@ class LimitsWatch:
                 self._say("limits are read again")
             self._failing = False
 
-    def _round(self, cluster: str, topics: list[Topic], whole: bool) -> None:
+    def _round(self, cluster: str, topics: list[Topic], scraped: set[str], whole: bool) -> None:
         begun_ms = self.now_ms()
         found = self.admin.collect(cluster, topics)
         ended_ms = self.now_ms()
-        answers = frozenset((row["scope"], row["key"], row["body"]) for row in found.policies.to_pylist())
+        policies = found.policies.to_pylist()
+        other = None if self._named_by_user else other_cluster(policies, cluster, scraped)
+        self.of_other_cluster = other is not None
+        if other is not None:
+            raise SourceError(
+                "The admin API is another cluster's",
+                got=other_cluster_words(other, cluster),
+                fix="give the admin API of the cluster that is scraped; where it is, name the cluster with --cluster NAME",
+            )
+        answers = frozenset((row["scope"], row["key"], row["body"]) for row in policies)
         stored_ms, before = self._stored
         # All or nothing: a resolver takes a round for one snapshot, and answers of two rounds are none.
         if not answers <= before or ended_ms - stored_ms >= _STORED_AGAIN_MS:

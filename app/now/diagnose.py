@@ -22,6 +22,7 @@ from throttlescope.app.now.sharing import sharing
 from throttlescope.app.now.sources import Sources
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words
 from throttlescope.ingest.selector import NAME_LABEL
 from throttlescope.ingest.sources.prometheus import PrometheusSource
 from throttlescope.ingest.times import BLOCK_MS, block_start
@@ -144,6 +145,9 @@ def diagnose_now(
     steps_s["prometheus"] = hurry.passed_s
     said, notes = _said(said_by, hurry)
     steps_s["admin"] = hurry.passed_s
+    if sources.mapping.cluster is None:
+        said, more = _of_this_cluster(said, found)
+        notes += more
     limits, stats = said.of_cluster(found.cluster)
     notes += _refused(found)
 
@@ -208,6 +212,18 @@ def _said(said_by: Waited[SaidOfTopic] | None, hurry: Hurry) -> tuple[SaidOfTopi
     return said, [
         f"{len(said.failures)} questions to the admin API have no answer, such as {first.scope} of {first.key}: "
         f"{first.reason}. What they would tell is unknown."
+    ]
+
+
+def _of_this_cluster(said: SaidOfTopic, found: TopicSamples) -> tuple[SaidOfTopic, list[str]]:
+    """What was said, unless it is of another cluster than the samples."""
+    instances = {one.labels.get("instance", "") for one in found.series}
+    other = other_cluster(said.policies, found.cluster, instances)
+    if other is None:
+        return said, []
+    words = other_cluster_words(other, found.cluster)
+    return SaidOfTopic(requests=said.requests), [
+        f"Limits are unknown: {words}. Where it is the same cluster, name it with --cluster {found.cluster}."
     ]
 
 

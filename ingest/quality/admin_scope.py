@@ -1,10 +1,11 @@
 """Is the admin API that of the cluster that is scraped, and of all of it? In: its answers, the lake's series. Out: rows of ``quality``.
 
 - Fewer brokers are scraped than the admin API lists: topics on the others have no verdicts, and a topic that moves there is gone.
-- More are scraped than it lists, or its brokers call their cluster by another name than the metrics do: it may be another
-  cluster's, or two clusters share one label ``cluster``. Limits would be those of the wrong one.
+- More are scraped than it lists: two clusters may share one label ``cluster``.
+- Its brokers call their cluster by another name than the metrics do, and none of them is scraped: its limits are another cluster's.
+  They are not used, unless the user gave the cluster its name.
 
-All are warnings: brokers come and go, and a cluster may have been given another name on purpose.
+All are warnings: brokers come and go, and without its limits a run goes on.
 """
 
 from __future__ import annotations
@@ -59,25 +60,50 @@ def admin_scope_findings(
         found.append(
             _finding(
                 cluster, "admin_api_cluster", f"{len(scraped)} brokers are scraped, the admin API lists {len(listed)}",
-                "one cluster under this name, and its admin API; limits are otherwise another cluster's",
+                "one cluster under this name, and its admin API",
                 {"scraped": scraped, "listed": sorted(listed)},
             )
         )  # fmt: skip
-    names = {
-        name
-        for row in answers
-        if row["scope"] == "broker_configuration_runtime"
-        and (name := json.loads(row["body"]).get("clusterName"))
-    }
-    if not named_by_user and names and cluster not in names:
+    other = None if named_by_user else other_cluster(answers, cluster, scraped)
+    if other is not None:
         found.append(
             _finding(
-                cluster, "admin_api_cluster", f"the brokers of the admin API belong to cluster {', '.join(sorted(names))}",
-                f"cluster {cluster}, as the metrics say; limits are otherwise another cluster's",
-                {"clusterName": sorted(names), "cluster": cluster},
+                cluster, "admin_api_cluster", other_cluster_words(other, cluster),
+                "the admin API of the cluster that is scraped; where it is, name the cluster with --cluster NAME",
+                {"clusterName": other, "cluster": cluster},
             )
         )  # fmt: skip
     return found
+
+
+def other_cluster(answers: Iterable[Mapping[str, Any]], cluster: str, scraped: Iterable[str]) -> str | None:
+    """Name of the cluster that an admin API belongs to, where that is not the one that is scraped.
+
+    Parameters
+    ----------
+    answers : iterable of mappings
+        ``scope`` and ``body`` of policies that were asked.
+    cluster : str
+        What the metrics call the cluster, not a name that the user gave it.
+    scraped : iterable of str
+        Values of ``instance``; a broker that is listed under one of them is proof enough.
+    """
+    listed: set[str] = set()
+    names: set[str] = set()
+    for row in answers:
+        if row["scope"] == "brokers":
+            listed.update(json.loads(row["body"] or "[]") or ())
+        elif row["scope"] == "broker_configuration_runtime":
+            names.add((json.loads(row["body"] or "{}") or {}).get("clusterName") or "")
+    names.discard("")
+    if not names or cluster in names or listed & set(scraped):
+        return None
+    return ", ".join(sorted(names))
+
+
+def other_cluster_words(other: str, cluster: str) -> str:
+    """What is the matter, in words."""
+    return f"the brokers of the admin API belong to cluster {other}, the metrics are of {cluster}: its answers are not used"
 
 
 def scraped_brokers(lake: Lake, cluster: str, end_ms: int) -> list[str]:

@@ -75,7 +75,7 @@ def missing_evidence(window: Window, symptoms: Symptoms, cause: str) -> tuple[Mi
         found.append(
             Missing(
                 f"the {', '.join(unobserved)} limits: no metric carries them",
-                "give --pulsar-admin URL so that the effective limits are read",
+                "give --pulsar-admin URL of this cluster, so that the effective limits are read",
             )
         )
     if symptoms.holds("backlog_old") and not any(

@@ -179,7 +179,7 @@ class Admin:
     """Answers what it is told to, and remembers what it was asked."""
 
     def __init__(self):
-        self.requests, self.asked, self.rate, self.error = 0, [], 100, None
+        self.requests, self.asked, self.rate, self.error, self.cluster = 0, [], 100, None, None
 
     def collect(self, cluster, topics, progress=None):
         if self.error is not None:
@@ -193,6 +193,12 @@ class Admin:
              "observed_ms": at_ms, "date": date_of(at_ms)}
             for topic in topics
         ]  # fmt: skip
+        if self.cluster is not None:
+            body = json.dumps({"clusterName": self.cluster})
+            rows.append(
+                {"cluster": cluster, "scope": "broker_configuration_runtime", "key": "b1:8080", "body": body, "broker": "b1:8080",
+                 "observed_ms": at_ms, "date": date_of(at_ms)}
+            )  # fmt: skip
         policies = pa.Table.from_pylist(rows, schema=TABLES["policies"].loose_schema)
         stats = TABLES["topic_stats"].loose_schema.empty_table()
         return AdminSnapshot(policies, stats, 1 + len(topics), 0, [])
@@ -206,7 +212,7 @@ ONE, TWO = Topic("persistent://t/n/one", (-1,)), Topic("persistent://t/n/two", (
 def watch(tmp_path):
     NOW[0] = HOUR_MS
     said = []
-    watch = LimitsWatch(Lake(tmp_path), Admin(), "test", said.append, lambda: NOW[0])
+    watch = LimitsWatch(Lake(tmp_path), Admin(), "test", said.append, now_ms=lambda: NOW[0])
     watch.said = said
     return watch
 
@@ -250,6 +256,20 @@ def test_a_round_that_says_nothing_new_is_not_stored_again(watch):
     NOW[0] += 6 * BLOCK_MS
     watch.look("prod", [ONE], wait_s=30)
     assert rows() == 4
+
+
+def test_answers_of_another_cluster_are_not_stored(watch):
+    watch.admin.cluster = "staging"
+    watch.look("prod", [ONE], scraped={"10.0.0.1:8080"}, wait_s=30)
+    assert watch.of_other_cluster
+    assert watch.lake.read("policies").num_rows == 0
+    assert len(watch.said) == 1
+    assert "belong to cluster staging, the metrics are of prod: its answers are not used" in watch.said[0]
+    NOW[0] += EVERY_MS
+    watch.admin.cluster = "prod"
+    watch.look("prod", [ONE], scraped={"10.0.0.1:8080"}, wait_s=30)
+    assert not watch.of_other_cluster
+    assert watch.lake.read("policies").num_rows == 2
 
 
 def test_an_admin_api_that_is_away_is_told_once_and_holds_nothing_up(watch):

@@ -50,7 +50,12 @@ class Recorded:
                 yield Series(labels, one.timestamps_ms, one.values, one.stale_ms)
 
     def policies(self) -> list[dict]:
-        return self.recording.policies.to_pylist()
+        """Answers of brokers whose cluster has the name that its samples have been given here."""
+        rows = self.recording.policies.to_pylist()
+        for row in rows:
+            if row["scope"] == "broker_configuration_runtime":
+                row["body"] = json.dumps(json.loads(row["body"]) | {"clusterName": self.name})
+        return rows
 
     def said(self, until_ms: int) -> SaidOfTopic:
         """What the admin API would have said of the topic up to a moment."""

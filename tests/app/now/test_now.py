@@ -151,6 +151,22 @@ def test_an_admin_api_that_is_down_is_a_note_and_the_rest_is_told(monkeypatch):
     assert answer.notes == ("Limits are unknown. Pulsar's admin API cannot be reached.",)
 
 
+def test_limits_of_another_cluster_are_not_used(monkeypatch):
+    recorded = Recorded("slow-one-of-three")
+    _, end_ms = recorded.state("first")
+    said = recorded.said(end_ms)
+    for row in said.policies:
+        row["body"] = (row["body"] or "").replace(
+            f'"clusterName": "{recorded.name}"', '"clusterName": "staging"'
+        )
+    recorded.take_the_place_of_the_sources(monkeypatch, said)
+    answer = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
+    assert answer.limits.num_rows == answer.topic_stats.num_rows == 0
+    (note,) = answer.notes
+    assert "belong to cluster staging" in note
+    assert f"--cluster {recorded.name}" in note
+
+
 def raising(error):
     def ask(*_, **__):
         raise error

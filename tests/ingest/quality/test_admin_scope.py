@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.transforms.lakes import lake_of
-from throttlescope.ingest.quality.admin_scope import admin_scope_findings
+from throttlescope.ingest.quality.admin_scope import admin_scope_findings, other_cluster
 from throttlescope.transforms.promql.source import Series
 
 END_MS = 1_700_000_000_000 - 1_700_000_000_000 % 3_600_000
@@ -60,3 +60,13 @@ def test_another_cluster_name_is_said_unless_given(tmp_path: Path, named_by_user
 
 def test_without_a_list_nothing_is_compared(tmp_path: Path) -> None:
     assert found(tmp_path, [broker("b1:8080"), broker("b2:8080")]) == []
+
+
+def test_a_broker_that_is_listed_and_scraped_proves_the_cluster(tmp_path: Path) -> None:
+    answers = [
+        answer("broker_configuration_runtime", {"clusterName": "staging"}),
+        answer("brokers", ["b1:8080"]),
+    ]
+    assert other_cluster(answers, "prod", ["b1:8080"]) is None
+    assert other_cluster(answers, "prod", ["b7:8080"]) == "staging"
+    assert found(tmp_path, [broker("b1:8080")], *answers) == []
