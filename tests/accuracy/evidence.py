@@ -27,6 +27,8 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.transforms.minutes import BACKLOG
 from throttlescope.transforms.promql.source import Series
 
+#: Causes for which no switch shows more: the backlog says healthy, the count of consumers that there is none, expiry that messages were lost.
+NEEDS_NO_SWITCH = ("healthy", "no_consumers", "healed_by_loss")
 SEED = 20_261_122
 WORST_OFF_ENTRIES = 44_708
 LONG_SCRAPE_S = 60

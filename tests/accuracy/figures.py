@@ -10,7 +10,7 @@ from typing import Any
 from tests.accuracy.altered import ALTERED
 from tests.accuracy.attempts import attempts_of
 from tests.accuracy.drawn import count_of, drawn
-from tests.accuracy.evidence import EVIDENCE, Evidence
+from tests.accuracy.evidence import EVIDENCE, NEEDS_NO_SWITCH, Evidence
 from tests.accuracy.fleets import fleet_figures, fleet_folders
 from tests.accuracy.judging import Found, judge_all
 from tests.accuracy.recorded import DROPPED_FILES, SETS, folders
@@ -75,8 +75,7 @@ def profile_figures(set_name: str, evidence: str) -> dict[str, Any]:
 
 def _of(found: Found, how: Evidence) -> dict[str, Any]:
     part = part_of(found.windows, found.delays)
-    # A healthy subscription needs no more than its backlog.
-    others = [window for window in found.windows if window.said.cause != "healthy"]
+    others = [window for window in found.windows if window.said.cause not in NEEDS_NO_SWITCH]
     return asdict(part) | {
         "truth_rows": found.truth_rows,
         "truth_rows_without_windows": found.truth_rows - found.truth_rows_used,

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tests.accuracy.evidence import EVIDENCE, without_limits
+from tests.accuracy.evidence import EVIDENCE, NEEDS_NO_SWITCH, without_limits
 from tests.accuracy.recorded import Recorded, read
 from tests.accuracy.signals import signals_of
 from tests.lab.fleet.sets import FLEET_SETS
@@ -99,7 +99,7 @@ def _figures(found: Found) -> Figures:
     quick = part_of(found.windows, found.quick_delays)
     ours = part.ours
     healthy = [one for one in found.windows if one.is_healthy]
-    others = [one for one in found.windows if one.said.cause != "healthy"]
+    others = [one for one in found.windows if one.said.cause not in NEEDS_NO_SWITCH]
     switches = EVIDENCE["neither"].switches
     key_shared = ours.cause.classes.get("key_shared_blocked")
     return {
