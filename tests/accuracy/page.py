@@ -187,7 +187,10 @@ def never(by_evidence: Figures) -> str:
 def evidence(by_evidence: Figures) -> str:
     rows = [
         *FIGURES,
-        ("the verdict names the switch (where one would show more)", lambda part: share(part["switch_named"])),
+        (
+            "the verdict names the switch (where one would show more)",
+            lambda part: share(part["switch_named"]),
+        ),
     ]
     rows += [
         (f"side right when answered, {name}", lambda part, name=name: _side(part, name))

@@ -98,11 +98,12 @@ HYPOTHESES: tuple[Callable[[Symptoms], Standing | None], ...] = (
 def standings(s: Symptoms) -> tuple[Standing, ...]:
     """All causes that stand, most urgent first; at least one always does.
 
-    What waits on a subscription of Pulsar itself is no incident, whichever cause would stand otherwise.
+    What waits on a subscription of Pulsar itself is no incident, whichever cause would stand otherwise and however little was seen:
+    its readers come and go with every restart.
     """
     found = tuple(standing for ask in HYPOTHESES if (standing := ask(s)) is not None)
     if s.is_system and found != (NO_BACKLOG,):
-        return (not_enough_seen(s) or SYSTEM_BACKLOG,)
+        return (SYSTEM_BACKLOG,)
     return found or (Standing("unknown", "", "no cause stands"),)
 
 
