@@ -73,13 +73,13 @@ def _scrapes(scenario: Scenario, series: list[Series]) -> dict[str, Any]:
     }
 
 
-def cpu_reasons(measured: dict[str, dict[str, float]]) -> list[str]:
-    """Return which processes waited so long for a CPU that what they did says little."""
+def cpu_reasons(measured: dict[str, dict[str, float]], *, at_the_end: bool = True) -> list[str]:
+    """Return which processes waited so long for a CPU that what they did says little; before the end a mean can still fall."""
     return [
         f"{process} waited for a CPU: mean {wait['mean_wait_ms']} ms per time slice, "
         f"{wait['longest_above']} minutes in a row above {WAIT_MS_PER_SLICE_MAX} ms"
         for process, wait in measured.items()
-        if _saturated(wait)
+        if _saturated(wait, at_the_end)
     ]
 
 
@@ -103,9 +103,9 @@ def waits(pressure: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     return result
 
 
-def _saturated(wait: dict[str, float]) -> bool:
+def _saturated(wait: dict[str, float], at_the_end: bool) -> bool:
     # A short run is over before a wait could be called sustained; its producers and scrapes still tell.
-    mean_counts = wait["minutes"] >= WAIT_ROWS_SUSTAINED
+    mean_counts = at_the_end and wait["minutes"] >= WAIT_ROWS_SUSTAINED
     return wait["longest_above"] >= WAIT_ROWS_SUSTAINED or (
         mean_counts and wait["mean_wait_ms"] > WAIT_MS_PER_SLICE_MAX
     )

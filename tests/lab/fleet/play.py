@@ -424,7 +424,7 @@ class Play:
 
     def _minute(self, at_s: int) -> None:
         self.pressure.sample()
-        if self.count_cpu and (reasons := cpu_reasons(waits(self.pressure.rows))):
+        if self.count_cpu and (reasons := cpu_reasons(waits(self.pressure.rows), at_the_end=False)):
             # The rest of half an hour would change nothing.
             self.played.failure = "; ".join(reasons)
             return
