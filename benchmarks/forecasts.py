@@ -1,7 +1,8 @@
 """Forecasts of drains beside what the recordings show. In: recordings of a real broker. Out: the page's tables, and the calibration.
 
 ``python -m benchmarks.forecasts`` writes the tables of ``docs/accuracy/forecasts.md`` and ``models/forecast/measured.json`` anew. ``--write`` first makes the calibration that is
-shipped (``models/forecast/residuals.py``) out of all recordings. ``--print`` only prints the figures, as JSON.
+shipped (``models/forecast/residuals.py``) out of all recordings. ``--print`` only prints the figures, as JSON. Fleets
+(``make lab`` with ``--set fleet-...``) are judged by the calibration that is shipped, which has seen none of them.
 
 No interval is judged by a recording that made it: whoever judges a recording calibrates with all others, but those of its
 family and those of its name. The set that the engine is judged on was
@@ -22,9 +23,12 @@ from itertools import pairwise
 
 from benchmarks.forecasting.losses import FirstLoss, all_first_losses
 from benchmarks.forecasting.page import page
-from benchmarks.forecasting.recordings import ROOT, SETS, Recorded, everything
+from benchmarks.forecasting.recordings import ROOT, SETS, Recorded, everything, recorded_fleet
+from tests.accuracy.fleets import fleet_folders
+from tests.lab.fleet.sets import FLEET_SETS
 from throttlescope.models.forecast.calibration import REACHES, Calibration, calibrate
 from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcomes
+from throttlescope.models.forecast.residuals import SHIPPED
 
 PAGE = ROOT / "docs" / "accuracy" / "forecasts.md"
 RESIDUALS = ROOT / "models" / "forecast" / "residuals.py"
@@ -70,6 +74,16 @@ def cross_judged(every_ms: int = EVERY_MS) -> tuple[list[Outcome], dict[str, Cal
     return found, used
 
 
+def of_fleets() -> dict[str, dict]:
+    """Each set of fleets, judged by the shipped calibration; sets without a recording are left out."""
+    found = {}
+    for name in FLEET_SETS:
+        items = [one for folder in fleet_folders(name) for one in recorded_fleet(folder, name)]
+        if items:
+            found[name] = asdict(coverage(judged(items, SHIPPED), lambda one: SHIPPED))
+    return found
+
+
 def part(found: list[Outcome], used: dict[str, Calibration], keep) -> Coverage:
     return coverage([one for one in found if keep(one)], lambda one: used[one.recording])
 
@@ -102,6 +116,7 @@ def figures(found: list[Outcome], used: dict[str, Calibration]) -> dict:
         "causes": {
             name: asdict(part(found, used, lambda one, name=name: one.cause == name)) for name in causes
         },
+        "fleets": of_fleets(),
         "states": {
             state: sum(one.drain.state == state for one in found)
             for state in ("expected", "never", "unknown")

@@ -34,8 +34,15 @@ def summary(found: dict) -> str:
 
 
 def targets(found: dict, unseen: dict) -> str:
-    """What the held-out set says of the target: the one time that no calibration had seen it, and cross-validated since."""
+    """What sets that no calibration has seen say of the target, and the one that has entered it since."""
     validated = found["parts"]["kept aside"]
+    fleets = [
+        (
+            f"{name}, seen by no calibration", share(one["inside"], one["decided"]), span(one["wilson"]), span(one["clustered"]),
+            "yes" if _contains(one["wilson"]) and one["decided"] >= 200 else "no",
+        )
+        for name, one in found["fleets"].items()
+    ]  # fmt: skip
     return table(
         [
             ("target: the Wilson interval contains 90 %, of at least 200 forecasts", "inside", "Wilson", "over recordings", "met"),
@@ -49,6 +56,7 @@ def targets(found: dict, unseen: dict) -> str:
                 share(validated["inside"], validated["decided"]), span(validated["wilson"]), span(validated["clustered"]),
                 "cannot meet it",
             ),
+            *fleets,
         ]
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+import yaml
 
 from tests.lab.sets import SETS as LAB
 from throttlescope.ingest.labels import LabelMapping, normalise
@@ -66,6 +67,34 @@ def recorded(folder: Path, set_: str) -> tuple[Recorded, ...]:
         for trace in traces.values()
         for phase in range(forms)
     )
+
+
+def recorded_fleet(folder: Path, set_: str) -> list[Recorded]:
+    """All subscription partitions of a fleet's recording; what was changed is what bears on each of them."""
+    about = json.loads((folder / "recording.json").read_text())
+    name = about["name"]
+    fleet = yaml.safe_load((folder / "fleet.yaml").read_text())
+    namespace_of = {fault["name"]: fault.get("namespace") for fault in fleet["faults"]}
+    steps = _lines(folder / "interventions.jsonl")
+    source, limits = samples_of(folder, name)
+    traces = traces_of(source, limits, 0, about["end_ms"] + 3_600_000)
+    found = []
+    for key, trace in traces.items():
+        topic = key.topic.rsplit("/", 1)[-1]
+        physical = key.topic.removeprefix("persistent://")
+        physical += "" if int(key.partition) < 0 else f"-partition-{key.partition}"
+        changes = [
+            row["applied_ms"]
+            for row in steps
+            if namespace_of[row["fault"]] in (None, key.namespace)
+            and row.get("topic") in (None, topic)
+            and row.get("subscription") in (None, key.subscription)
+        ]
+        changes += [
+            row["at_ms"] for row in about["operations"] if row["topics"] is None or physical in row["topics"]
+        ]
+        found.append(Recorded(set_, name, "fleet", trace, tuple(sorted(changes)), "not labelled"))
+    return found
 
 
 def samples_of(folder: Path, name: str) -> tuple[MemorySource, list[dict]]:
