@@ -12,6 +12,8 @@ from throttlescope.models.throttling.scenario import Scenario, SetRate
 #: A machine with idle CPU shows about 0.05 ms; above this the experiment shares its CPU with something else.
 WAIT_MS_PER_SLICE_MAX = 1.0
 WAIT_ROWS_SUSTAINED = 3
+#: No message goes through it, and it runs for a few ms of a second: what it waits for says nothing of the brokers.
+_OFF_THE_PATH = ("zookeeper",)
 PRODUCER_SHORT_MAX = 0.05
 
 
@@ -79,7 +81,7 @@ def cpu_reasons(measured: dict[str, dict[str, float]], *, at_the_end: bool = Tru
         f"{process} waited for a CPU: mean {wait['mean_wait_ms']} ms per time slice, "
         f"{wait['longest_above']} minutes in a row above {WAIT_MS_PER_SLICE_MAX} ms"
         for process, wait in measured.items()
-        if _saturated(wait, at_the_end)
+        if process not in _OFF_THE_PATH and _saturated(wait, at_the_end)
     ]
 
 
