@@ -35,7 +35,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.words import LEVELS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.system_names import is_system_topic
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, date_of
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
 #: An answer speaks for later snapshots that did not ask again, so long.
@@ -116,8 +116,8 @@ def effective_limits(
 
     Notes
     -----
-    A snapshot is a run of answers in which no question comes twice; with the second answer to a question the next one
-    begins. An answer speaks for the snapshots of the day that follows, until it is given anew.
+    A snapshot is a run of answers in which no question comes twice; with the second answer to a question, or after a minute without
+    any, the next one begins. An answer speaks for the snapshots of the day that follows, until it is given anew.
     """
     known = _Known(_Owners(topic_stats))
     rows: list[dict[str, Any]] = []
@@ -221,7 +221,8 @@ def _snapshots(policies: Sequence[Mapping]) -> Iterable[list[Mapping]]:
     asked: set[tuple] = set()
     for answer in sorted(policies, key=lambda row: (row["observed_ms"], row["scope"], row["key"])):
         question = (answer["scope"], answer["key"])
-        if question in asked:
+        paused = bool(snapshot) and answer["observed_ms"] - snapshot[-1]["observed_ms"] > MINUTE_MS
+        if question in asked or paused:
             yield snapshot
             snapshot, asked = [], set()
         snapshot.append(answer)

@@ -23,7 +23,7 @@ _RHO = tuple(f"rho_{limiter.replace('.', '_')}" for limiter in LIMITERS)
 #: All that is read of the minutes before a window.
 HISTORY_COLUMNS = (
     "minute_ms", "consumers", "permits_exhausted_share", "stats_starved_share", "out_msg_delta", "delta_span_ms",
-    "in_msg_delta", "in_span_ms", "backlog_ready_entries", "unacked_msg", "read_cache_miss_entry_rate", "messages_per_entry",
+    "in_msg_delta", "in_span_ms", "ack_msg_rate", "backlog_ready_entries", "unacked_msg", "read_cache_miss_entry_rate", "messages_per_entry",
     *_RHO,
 )  # fmt: skip
 
@@ -35,7 +35,7 @@ class Capacity:
     Attributes
     ----------
     msg_per_s : float
-        Dispatched per second while they were saturated.
+        Dispatched per second while they were saturated, or acknowledged since if that is more.
     seen_ms : int
         End of the minutes in which that was seen.
     consumers : float
@@ -91,7 +91,8 @@ def capacity_seen(window: Window) -> Capacity | None:
     """The consumers' capacity when it was last seen, with as many consumers as now; None where it never was.
 
     The newest :data:`~thresholds.CAPACITY_MINUTES` minutes in a row, the window's own included, in which the broker
-    waited for the consumers while every known limit was far from used up. A redelivery counts as work.
+    waited for the consumers while every known limit was far from used up. A redelivery counts as work. Where as many consumers have
+    acknowledged more in a later minute, they have become faster, and that is the least that they can do now.
     """
     consumers = window.last("consumers")
     if not consumers or consumers <= 0:
@@ -121,8 +122,13 @@ def capacity_seen(window: Window) -> Capacity | None:
     first = int(found[-1])
     out = float(seen.array("out_msg_delta")[first : first + length].sum())
     seen_ms = int(minutes_ms[first + length - 1]) + MINUTE_MS
-    covered_s = float(spans_ms[first : first + length].sum()) / SECOND_MS
-    return Capacity(out / covered_s, seen_ms, consumers)
+    rate = out / (float(spans_ms[first : first + length].sum()) / SECOND_MS)
+    later = (minutes_ms >= seen_ms) & (seen.array("consumers") == consumers)
+    acked = np.where(later, np.nan_to_num(seen.array("ack_msg_rate")), 0.0)
+    most = int(acked.argmax())
+    if acked[most] > rate:
+        rate, seen_ms = float(acked[most]), int(minutes_ms[most]) + MINUTE_MS
+    return Capacity(rate, seen_ms, consumers)
 
 
 def most_from_storage(window: Window) -> tuple[float, int] | None:

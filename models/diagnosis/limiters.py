@@ -124,7 +124,8 @@ def read_limiter(window: Window, level: str, unit: str) -> LimiterReading:
     # A limit that is not the broker's, or was so once, says nothing about what its events mean.
     believed = limit if in_force and not old else None
     informative = is_informative(window, unit, believed, events)
-    zone = _zone(window, set_by is not None, limit, period_s, rho if in_force else None)
+    known = set_by is not None and not (limit is None and _counted_last(window, name))
+    zone = _zone(window, known, limit, period_s, rho if in_force else None)
     wanted_per_s = _wanted_per_s(zone, rho, period_s)
     if events is None:
         activity = "unseen"
@@ -246,6 +247,12 @@ def _limit_in_force(window: Window, level: str, unit: str) -> tuple[int | None, 
         return None, None
     period_s = window.last(f"limit_{level}_period_s")
     return known[-1], max(1, period_s or 1)
+
+
+def _counted_last(window: Window, name: str) -> bool:
+    """Whether a limiter lowered plans in the last minute that was counted: then it has a limit, whatever was read."""
+    counted = window.last(name)
+    return counted is not None and counted > 0
 
 
 def own_use(window: Window, unit: str) -> float | None:

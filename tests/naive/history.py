@@ -10,13 +10,20 @@ RHO = [f"rho_{level}_{unit}" for level in ("broker", "topic", "subscription") fo
 
 
 def capacity(rows: list[dict], consumers: float, kind: str) -> tuple[float, int] | None:
-    """Messages/s of the newest three minutes in a row at the consumers' end, and when they ended."""
+    """Messages/s of the newest three minutes in a row at the consumers' end, or of a better minute since, and when that ended."""
     for last in range(len(rows) - 1, 1, -1):
         three = rows[last - 2 : last + 1]
         in_a_row = all(b["minute_ms"] - a["minute_ms"] == MINUTE_MS for a, b in pairwise(three))
         if in_a_row and all(_saturated(row, consumers, kind) for row in three):
             seconds = sum(row["delta_span_ms"] / 1000 for row in three)
-            return sum(row["out_msg_delta"] for row in three) / seconds, rows[last]["minute_ms"] + MINUTE_MS
+            rate, ended = (
+                sum(row["out_msg_delta"] for row in three) / seconds,
+                rows[last]["minute_ms"] + MINUTE_MS,
+            )
+            for row in rows[last + 1 :]:
+                if row["consumers"] == consumers and (row["ack_msg_rate"] or 0) > rate:
+                    rate, ended = row["ack_msg_rate"], row["minute_ms"] + MINUTE_MS
+            return rate, ended
     return None
 
 

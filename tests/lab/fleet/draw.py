@@ -55,9 +55,9 @@ READERS = (
 TENANTS = 3
 NAMESPACES = 12
 READERS_LEAST = 42
-#: Times of the two waves of faults and of the broker limit.
-WAVES_S = ((110, 250), (660, 800))
-LENGTH_S = (420, 540)
+#: Times of the two waves of faults and of the broker limit: what the second wave left is drained before that.
+WAVES_S = ((110, 240), (620, 720))
+LENGTH_S = (420, 480)
 BROKER_LIMIT_S, BROKER_LIMIT_LENGTH_S = 1350, 380
 DURATION_S = 1890
 DRAIN_S, BROKER_DRAIN_S = 240, 150

@@ -19,8 +19,9 @@ from tests.lab.fleet.play import Played
 from tests.lab.readback import Series
 
 BACKLOG = "pulsar_subscription_back_log"
-#: A healthy backlog is below so many seconds of what is written, and below a floor for quiet topics.
-HEALTHY_S, HEALTHY_ENTRIES = 3.0, 30
+UNACKED = "pulsar_subscription_unacked_messages"
+#: A healthy backlog is below so many seconds of what is written, and below a floor for quiet topics: so many messages, or few entries.
+HEALTHY_S, HEALTHY_MSG, HEALTHY_ENTRIES = 3.0, 30, 5
 #: A shared limit held a subscription whose backlog grew by so many times what a healthy one may have.
 HELD_BACKLOGS = 4
 #: Shorter ranges hold no window.
@@ -68,6 +69,7 @@ class Seen:
 
     def __init__(self, series: Iterable[Series]) -> None:
         self._backlog: dict[Key, list[tuple[int, float]]] = defaultdict(list)
+        self._unacked: dict[Key, dict[int, float]] = defaultdict(dict)
         self._counters: dict[tuple[str, str, Key], list[Series]] = defaultdict(list)
         self._instances: dict[Key, list[tuple[int, str]]] = defaultdict(list)
         for one in series:
@@ -75,7 +77,9 @@ class Seen:
             if key is None:
                 continue
             name = one.labels["__name__"]
-            if name == BACKLOG:
+            if name == UNACKED:
+                self._unacked[key].update(zip(one.timestamps_ms, one.values, strict=True))
+            elif name == BACKLOG:
                 self._backlog[key] += zip(one.timestamps_ms, one.values, strict=True)
                 self._instances[key] += [(at_ms, one.labels["instance"]) for at_ms in one.timestamps_ms]
             elif name.startswith(("pulsar_out_", "pulsar_subscription_dispatch_throttled_")):
@@ -91,6 +95,11 @@ class Seen:
     def backlog(self, key: Key, start_ms: int, end_ms: int) -> list[tuple[int, float]]:
         """Samples of a backlog in a range."""
         return [point for point in self._backlog.get(key, ()) if start_ms <= point[0] < end_ms]
+
+    def undelivered(self, key: Key, start_ms: int, end_ms: int) -> list[tuple[int, float]]:
+        """Samples of a backlog in a range, less what consumers held at the same scrape."""
+        held = self._unacked.get(key, {})
+        return [(at_ms, value - held.get(at_ms, 0.0)) for at_ms, value in self.backlog(key, start_ms, end_ms)]
 
     def instance(self, key: Key, at_ms: int) -> str | None:
         """Who served a subscription partition at a time, by its last sample before."""
@@ -175,7 +184,7 @@ class _Finder:
         """The most entries that a healthy backlog has."""
         scenario = self.fleet.namespace(key.namespace)
         topic = key.topic.rsplit("/", 1)[-1]
-        rate = 0.0
+        rate, most_in_entry = 0.0, 1.0
         for one in scenario.producers:
             if one.topic != topic:
                 continue
@@ -183,9 +192,10 @@ class _Finder:
             entries = one.rate_msg
             if one.batching is not None:
                 by_time = max(1.0, one.rate_msg * one.batching.max_delay_ms / 1000)
-                entries = one.rate_msg / min(one.batching.max_messages, by_time)
+                in_entry = min(one.batching.max_messages, by_time)
+                entries, most_in_entry = one.rate_msg / in_entry, max(most_in_entry, in_entry)
             rate += entries * (one.share_of(key.partition, count) if one.hot else 1 / count)
-        return max(HEALTHY_ENTRIES, HEALTHY_S * rate)
+        return max(HEALTHY_ENTRIES, HEALTHY_MSG / most_in_entry, HEALTHY_S * rate)
 
     # -- faults --------------------------------------------------------------------------------
 
@@ -266,7 +276,10 @@ class _Finder:
                 self._claim(key, begin_ms, claim_end, None, reason)
                 continue
             what = (effect.side, effect.cause, effect.limiter, fault.name)
-            true_end = drained_ms if until_drained and drained_ms is not None else end_ms
+            true_end = end_ms
+            if until_drained and drained_ms is not None:
+                # What the consumers hold by then is no backlog that anybody waits for.
+                true_end = self._delivered_ms(key, ended["applied_ms"], drained_ms)
             self._claim(key, begin_ms, applied_ms + SETTLE_MS, None, "a change")
             self._claim(key, applied_ms + SETTLE_MS, true_end, what, "")
             self._claim(key, true_end, claim_end, None, "draining")
@@ -426,13 +439,26 @@ class _Finder:
         }
 
     def _drained_ms(self, fault: Fault, key: Key, ended: dict) -> int | None:
-        """First sample after the end from which on the backlog stays low, as long as the fault gives it."""
+        """First sample after the end from which on the backlog stays low, as long as the fault gives it or until a broker is limited."""
         most, applied_ms = self.healthy_entries(key), ended["applied_ms"]
         until_ms = applied_ms + round(1000 * fault.within_s)
+        limited_ms = [at_ms for at_ms in self._broker_limits_ms() if at_ms > applied_ms]
+        until_ms = min([until_ms, *(at_ms - 2 * self.scrape_ms for at_ms in limited_ms)])
         points = self.seen.backlog(key, applied_ms, until_ms + 2 * self.scrape_ms)
         high = [at_ms for at_ms, value in points if value >= most]
         low = [at_ms for at_ms, value in points if value < most and at_ms > max(high, default=0)]
         return low[0] if low else None
+
+    def _delivered_ms(self, key: Key, start_ms: int, drained_ms: int) -> int:
+        """When all of a backlog was with the consumers, at the latest when it was gone."""
+        most = self.healthy_entries(key)
+        waiting = self.seen.undelivered(key, start_ms, drained_ms)
+        return next((at_ms for at_ms, value in waiting if value < most), drained_ms)
+
+    def _broker_limits_ms(self) -> list[int]:
+        """When a limit of the brokers was set: from then on any backlog can be its own."""
+        names = {fault.name for fault in self.fleet.faults if fault.broker_limit is not None}
+        return [row["begin_ms"] for row in self.played.stages if row["fault"] in names and row["stage"] == 0]
 
     def _first(self, key: Key, start_ms: int, end_ms: int) -> float:
         points = self.seen.backlog(key, start_ms, end_ms)

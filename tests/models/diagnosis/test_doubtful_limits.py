@@ -48,7 +48,7 @@ def test_fresh_limit_that_contradicts_the_counter_gives_unknown():
 
 def test_events_on_no_limit_contradict_it():
     no_limit = {"subscription.msg": {"events": 1.0}}
-    assert verdict_of(limits=no_limit).side == "unknown"
+    assert verdict_of(limits=no_limit).cause == "throttled"
     assert verdict_of(limits=no_limit, limits_age_s=6 * DAY_S).cause == "throttled"
 
 

@@ -15,7 +15,7 @@ from throttlescope.models.diagnosis.window import MinuteColumns, Window
 
 NAMES = (
     "minute_ms", "consumers", "permits_exhausted_share", "stats_starved_share", "out_msg_delta", "delta_span_ms", "in_msg_delta",
-    "in_span_ms", "backlog_ready_entries", "subscription_type", *naive.RHO,
+    "in_span_ms", "ack_msg_rate", "backlog_ready_entries", "subscription_type", *naive.RHO,
 )  # fmt: skip
 
 
@@ -36,6 +36,7 @@ def rows_of(rng: random.Random, minutes: int) -> list[dict]:
             "delta_span_ms": rng.choice([60_000, 45_000, 60_000, 75_000, 60_000, None]),
             "in_span_ms": rng.choice([60_000] * 20 + [120_000, None]),
             "in_msg_delta": None if rng.random() < 0.05 else 60 * rng.uniform(90, 110) * (4 if high else 1),
+            "ack_msg_rate": rng.choice([None, 0.0, 90.0, 100.0, rng.uniform(80, 300)]),
             "backlog_ready_entries": rng.choice([None, rng.uniform(0, 5000)]),
             "subscription_type": kind,
         }
