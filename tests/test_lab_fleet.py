@@ -9,7 +9,8 @@ from pydantic import ValidationError
 from tests.accuracy.fleets import fleet_figures, fleet_table
 from tests.accuracy.recorded import read
 from tests.lab.fleet import Fleet, draw
-from tests.lab.fleet.draw import draw_smoke
+from tests.lab.fleet.draw import BROKER_LIMIT_S, draw_smoke
+from tests.lab.fleet.excerpt import write_excerpt
 from tests.lab.fleet.play import Played
 from tests.lab.fleet.record import FleetVoid, record_played
 from tests.lab.fleet.sets import FLEET_SETS
@@ -56,6 +57,12 @@ def test_a_field_without_effect_is_refused():
     body["namespaces"][0]["profile"] = "helm"
     with pytest.raises(ValidationError, match="the fleet says what happens"):
         Fleet.model_validate(body)
+
+
+def test_what_the_second_wave_left_can_drain_before_the_brokers_are_limited():
+    for seed in range(20):
+        ends = [fault.until_s for fault in draw(seed).faults if fault.broker_limit is None]
+        assert max(ends) <= BROKER_LIMIT_S - 120
 
 
 def test_a_fault_names_what_is_there():
@@ -233,6 +240,11 @@ def test_what_was_played_is_recorded_and_judged(tmp_path):
     assert found["windows"] > 0
     assert found["beside"]["windows"] > 0
     assert "| helm | macro-F1 over causes |" in fleet_table({"helm": found})
+    beginning = read(write_excerpt(folder, tmp_path / "demo", "retail", until_s=600))
+    assert beginning.truth["cluster"].unique().to_pylist() == ["retail"]
+    assert max(beginning.truth["end_ms"].to_pylist()) == _ms(600)
+    assert max(int(one.timestamps_ms[-1]) for one in beginning.series) < _ms(600)
+    assert beginning.about["excerpt_of"] == {"name": fleet.name, "end_ms": _ms(1500)}
 
 
 def test_a_producer_that_fell_behind_voids_a_fleet(tmp_path):

@@ -24,6 +24,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from tests.lab.capable import load_recordable
+from tests.lab.fleet.excerpt import write_excerpt
 from tests.lab.fleet.record import FleetVoid, record_fleet
 from tests.lab.fleet.sets import FLEET_SETS, FleetSet
 from tests.lab.group import Group, run_group
@@ -108,6 +109,17 @@ def show_plan(
             console.print(
                 f"batch {number} {group.name}: {group.duration_s / 60:.1f} min, {group.rate_msg:.0f} msg/s: {names}"
             )
+
+
+@app.command()
+def excerpt(
+    folder: Annotated[Path, typer.Argument(help="A fleet's recording.")],
+    name: Annotated[str, typer.Option(help="Name of the new recording and of its cluster.")],
+    until_s: Annotated[float, typer.Option(help="Where it ends, in seconds from the fleet's start.")],
+    out: Annotated[Path, typer.Option(help="Folder of the new one.")] = REPOSITORY / "ingest" / "recordings",
+) -> None:
+    """Write the beginning of a fleet's recording under another name: what the demo shows ends while faults are on."""
+    console.print(str(write_excerpt(folder, out, name, until_s)))
 
 
 def _record_fleets(

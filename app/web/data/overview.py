@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
 #: A forecast that is older than its cluster's newest verdict by this says nothing of now.
 FORECAST_KNOWN_MS = 2 * BLOCK_MS
@@ -94,11 +94,14 @@ def open_incidents(reader: LakeReader, *, most: int = 8) -> list[dict]:
 
 
 def open_episodes(reader: LakeReader, *, most: int = 8) -> tuple[list[dict], int]:
-    """Backlogs that are not drained, the largest first, and how many there are; without their points and causes."""
+    """Backlogs that are not drained, the largest first, and how many there are; without their points and causes.
+
+    One that is at its floor is left out, though its episode stays open for a few minutes: it may come back.
+    """
 
     def ask(cursor, snapshot):
         source = snapshot.source("episodes", snapshot.files["episodes"])
-        held = f"FROM {source} WHERE end_ms IS NULL"
+        held = f"FROM {source} WHERE end_ms IS NULL AND over_until_ms >= known_until_ms - {MINUTE_MS}"
         total = cursor.execute(f"SELECT count(*) {held}").fetchall()[0][0]
         rows = dicts(
             cursor.execute(

@@ -73,6 +73,21 @@ def test_the_largest_backlogs_are_those_of_the_episodes(reader):
     assert all(link.href.startswith("/subscription?cluster=") for link in links)
 
 
+def test_a_backlog_at_its_floor_is_not_listed_while_its_episode_stays_open(tmp_path):
+    lake = write_sample_lake(tmp_path, SAMPLES[:3])
+    rows, total = asked.open_episodes(LakeReader(tmp_path))
+    (held,) = (
+        row for row in lake.read("episodes").to_pylist() if row["subscription"] == rows[0]["subscription"]
+    )
+    rest = held | {"over_until_ms": held["known_until_ms"] - 2 * MINUTE_MS, "last_entries": 3.0}
+    lake.upsert(
+        "episodes", pa.Table.from_pylist([rest], schema=TABLES["episodes"].loose_schema), run_id="later"
+    )
+    left, count = asked.open_episodes(LakeReader(tmp_path))
+    assert count == total - 1
+    assert left == rows[1:]
+
+
 def test_counts_are_compared_with_a_day_before(tmp_path):
     lake = write_sample_lake(tmp_path, SAMPLES[:3])
     assert asked.counts_a_day_before(LakeReader(tmp_path)) is None
