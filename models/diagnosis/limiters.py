@@ -6,11 +6,11 @@ can prove). The two, with the state of the consumers' queues, are the axes of th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from throttlescope.ingest.contracts.words import LEVELS, LIMITERS, UNITS
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.window import Window
 
@@ -101,7 +101,37 @@ def read_limiters(window: Window) -> tuple[LimiterReading, ...]:
 
 
 def read_limiter(window: Window, level: str, unit: str) -> LimiterReading:
-    """Read one limiter."""
+    """Read one limiter; by the minutes since its limit was set or changed, where these say that it is used up."""
+    minutes = _minutes_since_set(window, level, unit)
+    if minutes is None:
+        return _read(window, level, unit)
+    if minutes:
+        since = replace(window, start_ms=window.end_ms - minutes * MINUTE_MS, low=window.high - minutes)
+        reading = _read(since, level, unit)
+        if reading.zone in ("at", "near"):
+            return reading
+    reading = _read(window, level, unit)
+    if minutes >= t.MAJORITY_SHARE * (window.high - window.low):
+        return reading
+    # Most of the window is of the time before, which says nothing of this limit; that it lowered no plan says enough.
+    return replace(reading, zone="unknown", activity="unseen" if reading.events else reading.activity)
+
+
+def _minutes_since_set(window: Window, level: str, unit: str) -> int | None:
+    """Whole minutes since the limit that holds at the window's end was set within it; None where it held all along, or there is none.
+
+    A minute that was not seen is not whole.
+    """
+    limits = [limit if limit and limit > 0 else None for limit in window.column(f"limit_{level}_{unit}")]
+    observed = [set_by is not None for set_by in window.column(f"limit_{level}_set_by")]
+    if not limits or limits[-1] is None or all(limit == limits[-1] for limit in limits):
+        return None
+    others = [n for n, limit in enumerate(limits) if observed[n] and limit != limits[-1]]
+    # The first minute that shows it is in part of the time before.
+    return len(limits) - others[-1] - 2 if others else None
+
+
+def _read(window: Window, level: str, unit: str) -> LimiterReading:
     set_by = window.last(f"limit_{level}_set_by")
     limit, period_s = _limit_in_force(window, level, unit)
     rho, rho_at_ms, own_rho = None, None, None

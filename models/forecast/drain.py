@@ -18,6 +18,8 @@ State = Literal["expected", "never", "unknown"]
 
 #: Points that a stretch needs before it says how things go on.
 LEAST_POINTS = 3
+#: The newest point says that a falling backlog has turned where it rose by so much of what the line would have it fall.
+TURNED_SHARE = 0.25
 #: A newest point older than so many of their usual distances says nothing about now.
 STALE_STEPS = 5
 
@@ -92,9 +94,18 @@ def time_to_drain(trace: Trace, at_ms: int, calibration: Calibration) -> Drain |
     start_ms = int(known.times_ms[line.first])
     if line.slope_per_s >= 0 or line.is_steady:
         return Drain(at_ms, "never", now, below, step_s, line, start_ms)
+    if _has_turned(known, line):
+        return Drain(at_ms, "unknown", now, below, step_s, line, start_ms)
     # A sample shows it up to one distance later than it happens.
     seen_s = (now - below) / -line.slope_per_s + step_s / 2
     # What is already behind the newest point is no longer ahead.
     predicted_s = max(0.0, seen_s - (at_ms - float(known.times_ms[-1])) / SECOND_MS)
     times = calibration.times(predicted_s, step_s, predicted_s / line.span_s)
     return Drain(at_ms, "expected", now, below, step_s, line, start_ms, predicted_s, times)
+
+
+def _has_turned(known: Trace, line: Line) -> bool:
+    """Whether a falling backlog rose with the newest point: one point bends no line, but it is the newest news."""
+    rose = float(known.ready_entries[-1] - known.ready_entries[-2])
+    step_s = float(known.times_ms[-1] - known.times_ms[-2]) / SECOND_MS
+    return rose >= TURNED_SHARE * -line.slope_per_s * step_s

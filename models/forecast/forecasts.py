@@ -95,6 +95,8 @@ def _basis(drain: Drain, calibration: Calibration) -> Iterator[str]:
         yield f"Fewer than {LEAST_POINTS} samples since the last change."
         return
     yield f"A line through {drain.line.points} samples of {drain.line.span_s:,.0f} s."
+    if drain.state == "unknown":
+        yield "It falls, but the newest sample rose."
     if drain.state != "expected":
         return
     band = calibration.band(drain.reach)

@@ -42,6 +42,8 @@ class Reading:
         Events per second that a binding limiter shows at least.
     old : array of bool
         It was read too long before or after.
+    changed : array of bool
+        It did not hold all along: windows that are left to the rules.
     """
 
     level: str
@@ -62,6 +64,7 @@ class Reading:
     broken: np.ndarray
     wanted_per_s: np.ndarray
     old: np.ndarray
+    changed: np.ndarray
 
     @property
     def name(self) -> str:
@@ -171,7 +174,20 @@ def _read(frame: Frame, shared: _Shared, level: str, unit: str) -> Reading:
         own_rho=own_rho, measured=measured, near=(rho >= t.RHO_NEAR_LIMIT) & (rho < t.RHO_AT_LIMIT),
         events=events, events_per_s=events_per_s, events_at_ms=events_at_ms, sparse=sparse,
         informative=informative, broken=broken, wanted_per_s=wanted_per_s, old=shared.old,
+        changed=_changed(frame, level, unit),
     )  # fmt: skip
+
+
+def _changed(frame: Frame, level: str, unit: str) -> np.ndarray:
+    """Some minutes have a limit, and others none or another one."""
+    name = f"limit_{level}_{unit}"
+    if frame.unknown(name):
+        return np.zeros(frame.shape, bool)
+    limits = frame.numbers(name)
+    limits = np.where(limits > 0, limits, np.nan)
+    count = frame.total(np.where(np.isnan(limits), 0.0, 1.0))
+    high, low = frame.highest(limits)[0], -frame.highest(-limits)[0]
+    return (count > 0) & ((count < frame.rows_in) | (high != low))
 
 
 def _limit_in_force(frame: Frame, level: str, unit: str) -> tuple[np.ndarray, np.ndarray]:

@@ -108,7 +108,8 @@ def screen(frame: Frame) -> Screened:
         "queues full": consumers.full(),
         "snapshots of consumers": frame.total("stats_samples") >= t.STATS_SAMPLES,
         "topic moved": frame.any("counter_resets") | frame.any("broker_changed"),
-        "limit changed": frame.any("limits_changed"),
+        "limit changed": frame.any("limits_changed")
+        | reduce(np.logical_or, (reading.changed for reading in readings)),
         "limit relative to publishing": frame.any("relative_to_publish"),
         "limit not in force": reduce(np.logical_or, (reading.broken for reading in readings)),
         "numbers out of range": reduce(

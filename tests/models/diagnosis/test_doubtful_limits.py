@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.models.diagnosis.scenes import growing, scene
+from throttlescope.models.diagnosis.limiters import read_limiters
 from throttlescope.models.diagnosis.verdict import diagnose
 
 DAY_S = 86_400.0
@@ -110,3 +113,33 @@ def test_limit_between_both_defaults_needs_the_batch():
     unread = verdict_of(**now, read_batch=None)
     assert (unread.cause, unread.confidence) == ("throttled", pytest.approx(0.55))
     assert any("dispatcherMaxReadBatchSize, which was not read" in row.text for row in unread.evidence)
+
+
+def set_late(minutes: int):
+    """A limit of 1,000 msg/s that holds for the last minutes of five, the one in which it was set included."""
+    at_limit = {"subscription.msg": {"limit": 1000, "rho": 1.0, "events": 1.0}}
+    window = scene(**(THROTTLED | {"limits": at_limit}))
+    columns = {name: list(values) for name, values in window.columns.items()}
+    for name in ("limit_subscription_msg", "rho_subscription_msg"):
+        columns[name][: 5 - minutes] = [None] * (5 - minutes)
+    columns["limits_changed"] = [n == 5 - minutes for n in range(5)]
+    return diagnose(replace(window, columns=columns))
+
+
+@pytest.mark.parametrize("minutes", [2, 3, 4])
+def test_a_limit_set_within_the_window_is_judged_by_the_minutes_since(minutes):
+    verdict = set_late(minutes)
+    assert (verdict.cause, verdict.limiter) == ("throttled", "subscription.msg")
+
+
+def test_a_limit_set_in_the_last_minute_accuses_nobody_else():
+    assert set_late(1).side in SIDES_OF_A_THROTTLE
+
+
+def test_a_limit_set_within_the_window_and_not_used_up_excludes_nothing_yet():
+    far = {"subscription.msg": {"limit": 5000, "rho": 0.2, "events": 0.0}}
+    window = scene(**(THROTTLED | {"limits": far}))
+    columns = {name: list(values) for name, values in window.columns.items()}
+    columns["limit_subscription_msg"][:3] = [None] * 3
+    readings = {one.name: one for one in read_limiters(replace(window, columns=columns))}
+    assert readings["subscription.msg"].zone == "unknown"

@@ -63,6 +63,16 @@ def test_what_does_not_fall_never_drains_at_this_rate(backlogs, state, change) -
     assert row["change_per_s"] == (None if change is None else pytest.approx(change))
 
 
+@pytest.mark.parametrize(("rise", "state"), [(500.0, "expected"), (1500.0, "unknown")])
+def test_a_newest_sample_that_rose_contradicts_the_line(rise: float, state: str) -> None:
+    # Uneven enough that one point bends no line.
+    uneven = [value + 3000 * (n % 2) for n, value in enumerate(FALLING)]
+    row = one(rows_of([*uneven, uneven[-1] + rise]), end_ms(31), "drain")
+    assert row["state"] == state
+    assert (row["predicted_ms"] is None) == (state == "unknown")
+    assert ("the newest sample rose" in row["basis"]) == (state == "unknown")
+
+
 def test_old_minutes_say_nothing_about_now() -> None:
     row = one(rows_of(FALLING), end_ms(30) + 10 * MINUTE_MS, "drain")
     assert row["state"] == "unknown"

@@ -65,11 +65,12 @@ def test_the_page_tells_these_figures(judged) -> None:
 
 def test_the_page_says_that_the_held_out_set_missed_its_target(judged) -> None:
     text = targets(bench.figures(*judged), bench.JUDGED_UNSEEN)
-    unseen, validated = text.splitlines()[2:]
+    unseen, validated, *fleets = text.splitlines()[2:]
     assert "570 of 662 = 86.1 % | 83.3 to 88.5 %" in unseen
     assert unseen.endswith("| no |")
     assert validated.endswith("| cannot meet it |")
     assert unseen in bench.PAGE.read_text()
+    assert all("seen by no calibration" in line for line in fleets)
 
 
 def test_first_losses_are_predicted_within_one_check() -> None:
