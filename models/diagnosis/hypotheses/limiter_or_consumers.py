@@ -25,6 +25,9 @@ def throttled(s: Symptoms) -> Standing | None:
     if limited.cause == "throttled" and s.holds("capacity_short"):
         why = f"{limited.why}; without it the consumers would not keep up either"
         return Standing("both", limited.grade, why, limited.limiter)
+    if limited.cause == "throttled" and s.holds("unacked_steady") and s.queue.queue != "empty":
+        why = f"{limited.why}; the consumers always hold messages, so they do not wait for the limiter alone"
+        return Standing("both", max(limited.grade, "C"), why, limited.limiter)
     return limited
 
 

@@ -180,3 +180,15 @@ def test_bursts_under_an_unknown_limit_are_unknown():
     assert "limit" in verdict.why
     assert "--pulsar-admin" in " ".join(row.fix for row in verdict.missing_evidence)
     assert diagnose(scene(**bursts, limits_observed=False)).cause == "healthy"
+
+
+def test_consumers_that_always_hold_messages_do_not_wait_for_the_limiter_alone():
+    held = {
+        "kind": "Shared", "consumers": 4.0, "permits": None, "starved": None, "in_rate": 35.0, "out_rate": 21.0,
+        "backlog": growing(6000, 14), "limits": {"subscription.msg": {"limit": 21, "rho": 1.0, "events": 2.0}},
+    }  # fmt: skip
+    both = diagnose(scene(**held, unacked=[1648.0, 1527.0, 1510.0, 1500.0, 1494.0]))
+    assert (both.cause, both.limiter) == ("both", "subscription.msg")
+    assert both.confidence <= 0.7
+    # What was let through at once is gone before the next period: nothing but the limiter holds them.
+    assert diagnose(scene(**held, unacked=[3.0, 12.0, 0.0, 8.0, 5.0])).cause == "throttled"
