@@ -30,6 +30,7 @@ from tests.lab.fleet.sets import FLEET_SETS, FleetSet
 from tests.lab.group import Group, run_group
 from tests.lab.judge import Outcome
 from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
+from tests.lab.processes import go_first
 from tests.lab.sets import REPOSITORY, SETS, ScenarioSet
 from throttlescope.models.throttling.scenario import Scenario, ScenarioError
 
@@ -131,6 +132,7 @@ def _record_fleets(
     target = out or which.recordings
     scratch_root = scratch or Path(tempfile.mkdtemp(prefix="throttlescope-lab-"))
     voided = False
+    go_first()
     for fleet in which.fleets:
         if fleet.seed not in wanted or (target / fleet.name / "recording.json").exists():
             continue
