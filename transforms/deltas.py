@@ -220,7 +220,9 @@ def serving_instances(samples: Grouped, minutes: Minutes) -> np.ndarray:
 
 
 def instances_seen(samples: Grouped, minutes: Minutes, seen: np.ndarray) -> np.ndarray:
-    """How many instances have a sample of each group in each minute (groups x minutes).
+    """How many instances show each group at the same time in each minute (groups x minutes).
+
+    One that begins after another has ended took over from it: they are not there at the same time.
 
     Parameters
     ----------
@@ -230,15 +232,40 @@ def instances_seen(samples: Grouped, minutes: Minutes, seen: np.ndarray) -> np.n
     counts = (seen > 0).astype(np.int64)
     for group in _of_several_instances(samples):
         mine = slice(samples.group_bounds[group], samples.group_bounds[group + 1])
-        instances = np.unique(samples.instance_of[mine])
-        here = np.zeros((len(instances), minutes.count), np.bool_)
-        for series in range(mine.start, mine.stop):
-            times_ms = samples.times_ms[samples.bounds[series] : samples.bounds[series + 1]]
-            minute = (times_ms - minutes.start_ms) // MINUTE_MS
-            inside = minute[(minute >= 0) & (minute < minutes.count)]
-            here[np.searchsorted(instances, samples.instance_of[series]), inside] = True
-        counts[group] = here.sum(axis=0)
+        stays = [
+            stay
+            for instance in np.unique(samples.instance_of[mine])
+            for stay in _stays(
+                samples, [n for n in range(mine.start, mine.stop) if samples.instance_of[n] == instance]
+            )
+        ]
+        for minute in np.flatnonzero(counts[group]):
+            start_ms = minutes.start_ms + int(minute) * MINUTE_MS
+            here = [
+                (max(first_ms, start_ms), min(last_ms, start_ms + MINUTE_MS - 1))
+                for first_ms, last_ms in stays
+                if first_ms < start_ms + MINUTE_MS and last_ms >= start_ms
+            ]
+            counts[group, minute] = max(
+                (sum(first <= at <= last for first, last in here) for at, _ in here), default=1
+            )
     return counts
+
+
+def _stays(samples: Grouped, series: Sequence[int]) -> list[tuple[int, int]]:
+    """From when to when an instance had samples again and again: a pause of more than one and a half of its steps ends a stay."""
+    times_ms = np.unique(
+        np.concatenate([samples.times_ms[samples.bounds[n] : samples.bounds[n + 1]] for n in series])
+    )
+    if not len(times_ms):
+        return []
+    steps_ms = np.diff(times_ms)
+    longest_ms = 1.5 * float(np.median(steps_ms)) if len(steps_ms) else 0.0
+    ends = np.flatnonzero(steps_ms > longest_ms)
+    return [
+        (int(times_ms[first]), int(times_ms[last]))
+        for first, last in zip([0, *(ends + 1)], [*ends, len(times_ms) - 1], strict=True)
+    ]
 
 
 def _of_several_instances(samples: Grouped) -> list[int]:

@@ -94,7 +94,7 @@ _SCRAPES = (
     ),
     _opt("broker", "instance that served the topic partition at the minute's end", pa.string()),
     Column("broker_changed", pa.bool_(), "another instance than in the minute before"),
-    _opt("brokers_serving", "instances whose scrapes of the minute show the subscription", pa.int32()),
+    _opt("brokers_serving", "instances that show the subscription at the same time", pa.int32()),
 )
 
 _LIMITS = tuple(
