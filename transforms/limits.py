@@ -35,11 +35,14 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.words import LEVELS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.system_names import is_system_topic
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
+from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS, date_of
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
 #: An answer speaks for later snapshots that did not ask again, so long.
 ANSWER_VALID_MS = DAY_MS
+
+#: Answers of one walk come closer together; what is asked again for a few topics is a snapshot of its own.
+PAUSE_MS = 10 * SECOND_MS
 
 #: Pulsar's own default, for a broker whose configuration was not readable. That of the read batch is 100 or 500, by version.
 _DEFAULT_READ_SIZE_BYTES = 5 * 1024 * 1024
@@ -116,8 +119,8 @@ def effective_limits(
 
     Notes
     -----
-    A snapshot is a run of answers in which no question comes twice; with the second answer to a question, or after a minute without
-    any, the next one begins. An answer speaks for the snapshots of the day that follows, until it is given anew.
+    A snapshot is a run of answers in which no question comes twice; with the second answer to a question, or after
+    :data:`PAUSE_MS` without any, the next one begins. An answer speaks for the snapshots of the day that follows, until it is given anew.
     """
     known = _Known(_Owners(topic_stats))
     rows: list[dict[str, Any]] = []
@@ -221,7 +224,7 @@ def _snapshots(policies: Sequence[Mapping]) -> Iterable[list[Mapping]]:
     asked: set[tuple] = set()
     for answer in sorted(policies, key=lambda row: (row["observed_ms"], row["scope"], row["key"])):
         question = (answer["scope"], answer["key"])
-        paused = bool(snapshot) and answer["observed_ms"] - snapshot[-1]["observed_ms"] > MINUTE_MS
+        paused = bool(snapshot) and answer["observed_ms"] - snapshot[-1]["observed_ms"] > PAUSE_MS
         if question in asked or paused:
             yield snapshot
             snapshot, asked = [], set()

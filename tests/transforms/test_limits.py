@@ -401,6 +401,15 @@ def test_a_snapshot_says_nothing_of_topics_that_it_did_not_ask_about():
     assert {row["topic"] for row in rows if row["observed_ms"] >= NOW_MS + 60_000} == {TOPIC}
 
 
+def test_answers_about_two_topics_with_a_pause_between_are_two_snapshots():
+    other = f"persistent://{NAMESPACE}/other"
+    shared = ("broker_configuration_runtime", "broker_dynamic_configuration", "namespace")
+    first = snapshot(topic_dispatch_rate=rate(msg=50))
+    second = snapshot(at_ms=NOW_MS + 30_000, topic=other, without=shared)
+    found = {row["topic"]: row["observed_ms"] for row in effective_limits([*first, *second])}
+    assert found == {TOPIC: first[-1]["observed_ms"], other: second[-1]["observed_ms"]}
+
+
 def test_an_answer_speaks_for_a_day():
     late = NOW_MS + DAY_MS + 60_000
     again = [
