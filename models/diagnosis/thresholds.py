@@ -217,6 +217,10 @@ CAPACITY_MINUTES = _threshold(
     "CAPACITY_MINUTES", 3, "minutes", "judgement",
     "so many minutes in a row at their end and far from every limit show what the consumers can do",
 )  # fmt: skip
+BEFORE_MOVE_MINUTES = _threshold(
+    "BEFORE_MOVE_MINUTES", 2, "minutes", "judgement",
+    "so many minutes before a topic moved show whether anything was dispatched, acknowledged or asked for",
+)  # fmt: skip
 CAPACITY_SHORT_SHARE = _threshold(
     "CAPACITY_SHORT_SHARE", 0.95, "capacity / publishing", "judgement",
     "below it the consumers would not keep up without the limit either; capacity was measured to a few percent",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 from throttlescope.ingest.times import SECOND_MS
@@ -193,8 +194,26 @@ def acks_behind(window: Window) -> Symptom:
     return Symptom(name, holds, text, part, t.ACK_SHARE, "acked / dispatched", window.end_ms, query)
 
 
+def _before_move(window: Window) -> Window:
+    """The minutes before the topic moved, if since then no more was dispatched than fills the consumers' queues anew; else all.
+
+    Consumers that hang connect again all the same, ask once for as much as they can hold, and get it.
+    """
+    marks = zip(window.column("broker_changed"), window.column("counter_resets"), strict=True)
+    moved = next((n for n, (changed, resets) in enumerate(marks) if changed or resets), None)
+    if moved is None or moved < t.BEFORE_MOVE_MINUTES:
+        return window
+    room = window.highest("permits_max")
+    refill = (window.last("consumers") or 0) * (room.value if room else t.RECEIVER_QUEUE_MSG)
+    since = sum(delta for delta in window.column("out_msg_delta")[moved:] if delta is not None)
+    if since > refill:
+        return window
+    return replace(window, end_ms=window.column("minute_ms")[moved], high=window.low + moved)
+
+
 def dispatch_stopped(window: Window) -> Symptom:
-    """Nothing at all was dispatched in the window."""
+    """Nothing at all was dispatched in the window, but for what filled queues anew after a move."""
+    window = _before_move(window)
     name, query = "dispatch_stopped", promql.use(window.key, "subscription", "msg", None, window.length_ms)
     known, out = window.known("out_msg_delta"), window.rate("out_msg_delta")
     if out is None or len(known) * 2 < window.minutes:
@@ -204,7 +223,8 @@ def dispatch_stopped(window: Window) -> Symptom:
 
 
 def acks_stopped(window: Window) -> Symptom:
-    """No message was acknowledged in the window."""
+    """No message was acknowledged in the window, or in its part before the topic moved."""
+    window = _before_move(window)
     name = "acks_stopped"
     query = promql.age(window.key, "pulsar_subscription_last_acked_timestamp")
     age_s, rate = window.last("last_ack_age_s"), window.mean("ack_msg_rate")
@@ -220,7 +240,8 @@ def acks_stopped(window: Window) -> Symptom:
 
 
 def flow_stopped(window: Window) -> Symptom:
-    """No consumer asked for messages in the window."""
+    """No consumer asked for messages in the window, or in its part before the topic moved."""
+    window = _before_move(window)
     name = "flow_stopped"
     query = promql.age(window.key, "pulsar_subscription_last_consumed_flow_timestamp")
     age_s, off_s = window.last("last_flow_age_s"), clock_off_s(window)

@@ -8,8 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.models.diagnosis.scenes import growing, scene
 from tests.transforms.lakes import limit_row, table_of
 from throttlescope.models.diagnosis.apply import verdicts_of
+from throttlescope.models.diagnosis.verdict import diagnose
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.promql.source import MemorySource, Series
@@ -259,3 +261,13 @@ def test_two_clusters_under_one_name_are_unknown_or_right():
     other.backlog = other.backlog * 0
     found = verdicts(minutes_of(one.series() + other.series(phase_s={"west-0:8080": 7}), limited(LIMIT)))
     assert set(sides(found)) <= {"throttle", "unknown"}
+
+
+@pytest.mark.parametrize(("refill", "cause"), [(100.0, "hung_consumers"), (4000.0, "slow_consumers")])
+def test_consumers_that_hang_take_one_queue_more_after_a_move(refill, cause):
+    hanging = {
+        "in_rate": 37.0, "backlog": growing(1000, 37), "permits": [0.0, 0.0, 0.0, 50.0, 0.0], "starved": 1.0, "unacked": 1000.0,
+        "ack_rate": 0.0, "ack_age_s": [300.0, 360.0, 420.0, None, None], "flow_age_s": [300.0, 360.0, 420.0, 30.0, 90.0],
+        "out_rate": [0.0, 0.0, 0.0, refill / 60, 0.0], "moved": [False, False, False, True, False],
+    }  # fmt: skip
+    assert diagnose(scene(**hanging)).cause == cause
