@@ -8,7 +8,7 @@ from throttlescope.ingest.errors import InputError, SourceError, ThrottlescopeEr
 
 _NO_BUCKET = re.compile(r"NoSuchBucket|NO_SUCH_BUCKET|bucket does not exist", re.IGNORECASE)
 _REFUSED = re.compile(
-    r"\b40[13]\b|Forbidden|Unauthori[sz]ed|AccessDenied|ACCESS_DENIED|SignatureDoesNotMatch|SIGNATURE_DOES_NOT_MATCH|"
+    r"(?:status|code)\D{0,20}\b40[13]\b|Forbidden|Unauthori[sz]ed|AccessDenied|ACCESS_DENIED|SignatureDoesNotMatch|SIGNATURE_DOES_NOT_MATCH|"
     r"InvalidAccessKeyId|INVALID_ACCESS_KEY_ID|InvalidClientTokenId|ExpiredToken|PermissionDenied|Unauthenticated|lacked valid authentication",
     re.IGNORECASE,
 )

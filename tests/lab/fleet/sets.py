@@ -31,7 +31,7 @@ class FleetSet:
 
 #: The second set is recorded once the rules are frozen, and not before.
 FLEET_SETS = {
-    "fleet-development": FleetSet((2, 1, 16, 3, 4), MORE_RECORDINGS / "fleet" / "development", False),
+    "fleet-development": FleetSet((2, 1, 16, 3, 15, 4), MORE_RECORDINGS / "fleet" / "development", False),
     "fleet-held-out": FleetSet(
         (106, 110, 118, 112, 109, 117, 105), MORE_RECORDINGS / "fleet" / "held_out", True
     ),
