@@ -1,11 +1,11 @@
 """Forecasts of drains beside what the recordings show. In: recordings of a real broker. Out: the page's tables, and the calibration.
 
 ``python -m benchmarks.forecasts`` writes the tables of ``docs/accuracy/forecasts.md`` and ``models/forecast/measured.json`` anew. ``--write`` first makes the calibration that is
-shipped (``models/forecast/residuals.py``) out of all recordings. ``--print`` only prints the figures, as JSON. Fleets
-(``make lab`` with ``--set fleet-...``) are judged by the calibration that is shipped, which has seen none of them.
+shipped (``models/forecast/residuals.py``) out of all recordings but the held-out fleets. ``--print`` only prints the figures, as JSON. Held-out
+fleets are judged by the calibration that is shipped, which has seen none of them.
 
 No interval is judged by a recording that made it: whoever judges a recording calibrates with all others, but those of its
-family and those of its name. The set that the engine is judged on was
+family and those of its name. Each fleet is a family of its own, and each of its subscription partitions counts as a recording. The set that the engine is judged on was
 scraped every 2 s, as nobody scrapes in the field: of its samples every seventh is taken (14 s). Calibration takes all seven
 ways to do so, judging takes the first.
 """
@@ -18,14 +18,13 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 
 from benchmarks.forecasting.losses import FirstLoss, all_first_losses
 from benchmarks.forecasting.page import page
-from benchmarks.forecasting.recordings import ROOT, SETS, Recorded, everything, recorded_fleet
-from tests.accuracy.fleets import fleet_folders
-from tests.lab.fleet.sets import FLEET_SETS
+from benchmarks.forecasting.recordings import FLEETS, ROOT, Recorded, everything, recorded_fleets
+from tests.accuracy.fleets import FLEETS_THAT_JUDGE
 from throttlescope.models.forecast.calibration import REACHES, Calibration, calibrate
 from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcomes
 from throttlescope.models.forecast.residuals import SHIPPED
@@ -33,8 +32,6 @@ from throttlescope.models.forecast.residuals import SHIPPED
 PAGE = ROOT / "docs" / "accuracy" / "forecasts.md"
 RESIDUALS = ROOT / "models" / "forecast" / "residuals.py"
 MEASURED = ROOT / "models" / "forecast" / "measured.json"
-#: Sets that calibrate.
-CALIBRATED = tuple(SETS)
 EVERY_MS = 15_000
 #: Makes intervals that nothing hangs on, where only what was predicted is looked at.
 NONE = calibrate([])
@@ -51,7 +48,12 @@ def judged(items: Sequence[Recorded], calibration: Calibration, every_ms: int = 
 
 
 def residuals_of(items: Iterable[Recorded], every_ms: int = EVERY_MS) -> list:
-    return [one.residual for one in judged(list(items), NONE, every_ms) if one.residual is not None]
+    return [
+        replace(outcome.residual, recording=one.unit)
+        for one in items
+        for outcome in judged([one], NONE, every_ms)
+        if outcome.residual is not None
+    ]
 
 
 def without(residuals: list, one: Recorded) -> Calibration:
@@ -65,23 +67,20 @@ def without(residuals: list, one: Recorded) -> Calibration:
 
 def cross_judged(every_ms: int = EVERY_MS) -> tuple[list[Outcome], dict[str, Calibration]]:
     """Every recording, judged with intervals that it had no part in; and these calibrations by recording."""
-    residuals = residuals_of(everything(CALIBRATED))
+    items = everything()
+    residuals = residuals_of(items)
     found, used = [], {}
-    for one in everything():
+    for one in items:
         if one.phase == 0:
             used[one.name] = used.get(one.name) or without(residuals, one)
             found += judged([one], used[one.name], every_ms)
     return found, used
 
 
-def of_fleets() -> dict[str, dict]:
-    """Each set of fleets, judged by the shipped calibration; sets without a recording are left out."""
-    found = {}
-    for name in FLEET_SETS:
-        items = [one for folder in fleet_folders(name) for one in recorded_fleet(folder, name)]
-        if items:
-            found[name] = asdict(coverage(judged(items, SHIPPED), lambda one: SHIPPED))
-    return found
+def of_held_out_fleets() -> dict | None:
+    """The fleets that no calibration has seen, judged by the shipped one; None before they are recorded."""
+    items = recorded_fleets(FLEETS_THAT_JUDGE)
+    return asdict(coverage(judged(items, SHIPPED), lambda one: SHIPPED)) if items else None
 
 
 def part(found: list[Outcome], used: dict[str, Calibration], keep) -> Coverage:
@@ -94,6 +93,7 @@ PARTS = {
     "shipped": lambda one: one.recording.startswith("shipped/"),
     "diagnosis": lambda one: one.recording.startswith("diagnosis/"),
     "engine": lambda one: one.recording.startswith("engine/"),
+    "fleets": lambda one: one.recording.startswith(f"{FLEETS}/"),
 }
 
 
@@ -116,7 +116,7 @@ def figures(found: list[Outcome], used: dict[str, Calibration]) -> dict:
         "causes": {
             name: asdict(part(found, used, lambda one, name=name: one.cause == name)) for name in causes
         },
-        "fleets": of_fleets(),
+        "held_out_fleets": of_held_out_fleets(),
         "states": {
             state: sum(one.drain.state == state for one in found)
             for state in ("expected", "never", "unknown")
@@ -176,7 +176,7 @@ def _rounded(value):
 
 
 def shipped_calibration() -> Calibration:
-    return calibrate(residuals_of(everything(CALIBRATED)))
+    return calibrate(residuals_of(everything()))
 
 
 def residuals_text(calibration: Calibration) -> str:
@@ -202,8 +202,9 @@ def residuals_text(calibration: Calibration) -> str:
         f'    version="{calibration.version}",',
     ]
     # A lake calls a recording by its name alone.
+    names = {name.split("/")[1].partition("#")[0] for name in calibration.made_from}
     lines += [
-        f"    made_from={_literal(tuple(sorted({name.split('/')[1] for name in calibration.made_from})))},",
+        f"    made_from={_literal(tuple(sorted(names)))},",
         ")",
         "",
     ]

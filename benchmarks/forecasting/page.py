@@ -35,29 +35,27 @@ def summary(found: dict) -> str:
 
 def targets(found: dict, unseen: dict) -> str:
     """What sets that no calibration has seen say of the target, and the one that has entered it since."""
-    validated = found["parts"]["kept aside"]
-    fleets = [
-        (
-            f"{name}, seen by no calibration", share(one["inside"], one["decided"]), span(one["wilson"]), span(one["clustered"]),
-            "yes" if _contains(one["wilson"]) and one["decided"] >= 200 else "no",
-        )
-        for name, one in found["fleets"].items()
-    ]  # fmt: skip
-    return table(
-        [
-            ("target: the Wilson interval contains 90 %, of at least 200 forecasts", "inside", "Wilson", "over recordings", "met"),
-            (
-                "held-out set, seen by no calibration",
-                share(unseen["inside"], unseen["decided"]), span(unseen["wilson"]), span(unseen["clustered"]),
-                "yes" if _contains(unseen["wilson"]) and unseen["decided"] >= 200 else "no",
-            ),
-            (
-                "held-out set, cross-validated after it entered the calibration",
-                share(validated["inside"], validated["decided"]), span(validated["wilson"]), span(validated["clustered"]),
-                "cannot meet it",
-            ),
-            *fleets,
-        ]
+    rows = [
+        _target("held-out set, seen by no calibration", unseen),
+        _target(
+            "held-out set, cross-validated after it entered the calibration",
+            found["parts"]["kept aside"],
+            judges=False,
+        ),
+    ]
+    if found["parts"]["fleets"]["forecasts"]:
+        rows.append(_target("development fleets, cross-validated", found["parts"]["fleets"], judges=False))
+    if found["held_out_fleets"]:
+        rows.append(_target("held-out fleets, seen by no calibration", found["held_out_fleets"]))
+    title = "target: the Wilson interval contains 90 %, of at least 200 forecasts"
+    return table([(title, "inside", "Wilson", "over recordings", "met"), *rows])
+
+
+def _target(name: str, one: dict, judges: bool = True) -> tuple:
+    met = "yes" if _contains(one["wilson"]) and one["decided"] >= 200 else "no"
+    return (
+        name, share(one["inside"], one["decided"]), span(one["wilson"]), span(one["clustered"]),
+        met if judges else "cannot meet it",
     )  # fmt: skip
 
 

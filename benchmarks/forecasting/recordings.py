@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import yaml
 
+from tests.lab.fleet.sets import FLEET_SETS
 from tests.lab.sets import SETS as LAB
 from throttlescope.ingest.labels import LabelMapping, normalise
 from throttlescope.models.forecast.read import VIEW_METRICS, traces_of
@@ -26,13 +27,23 @@ SETS = {
     "engine": LAB["engine"],
     "kept aside": LAB["kept-aside"],
 }
+#: The set of fleets that calibrates.
+FLEETS = "fleet-development"
 #: Scrapes of less than this are thinned.
 LEAST_STEP_S, THINNED = 10, 7
 
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """One subscription partition of a recording; ``phase`` is which of the thinned forms it is."""
+    """One subscription partition of a recording.
+
+    Attributes
+    ----------
+    phase : int
+        Which of the thinned forms it is.
+    part : str
+        Of a fleet, which subscription partition: its faults and its noise are its own.
+    """
 
     set: str
     recording: str
@@ -41,10 +52,16 @@ class Recorded:
     changes_ms: tuple[int, ...]
     cause: str
     phase: int = 0
+    part: str = ""
 
     @property
     def name(self) -> str:
         return f"{self.set}/{self.recording}"
+
+    @property
+    def unit(self) -> str:
+        """What counts as one recording in a calibration."""
+        return f"{self.name}#{self.part}" if self.part else self.name
 
 
 @functools.cache
@@ -93,8 +110,16 @@ def recorded_fleet(folder: Path, set_: str) -> list[Recorded]:
         changes += [
             row["at_ms"] for row in about["operations"] if row["topics"] is None or physical in row["topics"]
         ]
-        found.append(Recorded(set_, name, "fleet", trace, tuple(sorted(changes)), "not labelled"))
+        part = f"{physical}#{key.subscription}"
+        # Each fleet is a family of its own.
+        found.append(Recorded(set_, name, name, trace, tuple(sorted(changes)), "not labelled", part=part))
     return found
+
+
+def recorded_fleets(name: str) -> list[Recorded]:
+    """A set of fleets, as far as it is recorded."""
+    folders = sorted(file.parent for file in FLEET_SETS[name].recordings.glob("*/recording.json"))
+    return [one for folder in folders for one in recorded_fleet(folder, name)]
 
 
 def samples_of(folder: Path, name: str) -> tuple[MemorySource, list[dict]]:
@@ -137,8 +162,10 @@ def _series(row: dict, cluster: str) -> Series:
     )
 
 
-def everything(sets: Iterable[str] = tuple(SETS)) -> list[Recorded]:
-    return [
+def everything(sets: Iterable[str] = (*SETS, FLEETS)) -> list[Recorded]:
+    """The recordings of some sets."""
+    fleets = recorded_fleets(FLEETS) if FLEETS in sets else []
+    return fleets + [
         one
         for set_, found in SETS.items()
         if set_ in sets

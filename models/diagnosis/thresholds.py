@@ -78,6 +78,10 @@ HELD_S = _threshold(
     "HELD_S", 10, "s", "judgement",
     "a backlog of less than this much publishing is a few limiter cycles and the scrape's moment, not a backlog",
 )  # fmt: skip
+GONE_S = _threshold(
+    "GONE_S", 2, "s", "judgement",
+    "a backlog that was down to this much publishing, or to one read, was gone: two limiter cycles, of which a scrape may meet any moment",
+)  # fmt: skip
 GROWTH_SHARE = _threshold(
     "GROWTH_SHARE", 0.02, "share of publishing", "judgement",
     "a window in which more than this share of what was published stays behind grows; a steady backlog swings by a "

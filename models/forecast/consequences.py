@@ -25,7 +25,7 @@ def drained(state: str) -> str:
     return {
         "expected": "The ready backlog is gone.",
         "never": "The backlog does not go away at this rate.",
-        "unknown": "What held the backlog has just changed, or its newest sample is old.",
+        "unknown": "What held the backlog has just changed, it goes up and down, or its newest sample is old.",
     }[state]
 
 

@@ -18,6 +18,8 @@ State = Literal["expected", "never", "unknown"]
 
 #: Points that a stretch needs before it says how things go on.
 LEAST_POINTS = 3
+#: A stretch whose points are off its line by so much of its fall is no line: on fleets four in ten of such backlogs never drained.
+MOST_SCATTER_SHARE = 0.1
 #: The newest point says that a falling backlog has turned where it rose by so much of what the line would have it fall.
 TURNED_SHARE = 0.25
 #: A newest point older than so many of their usual distances says nothing about now.
@@ -94,7 +96,7 @@ def time_to_drain(trace: Trace, at_ms: int, calibration: Calibration) -> Drain |
     start_ms = int(known.times_ms[line.first])
     if line.slope_per_s >= 0 or line.is_steady:
         return Drain(at_ms, "never", now, below, step_s, line, start_ms)
-    if _has_turned(known, line):
+    if line.scatter > MOST_SCATTER_SHARE * -line.slope_per_s * line.span_s or _has_turned(known, line):
         return Drain(at_ms, "unknown", now, below, step_s, line, start_ms)
     # A sample shows it up to one distance later than it happens.
     seen_s = (now - below) / -line.slope_per_s + step_s / 2

@@ -96,7 +96,7 @@ def _basis(drain: Drain, calibration: Calibration) -> Iterator[str]:
         return
     yield f"A line through {drain.line.points} samples of {drain.line.span_s:,.0f} s."
     if drain.state == "unknown":
-        yield "It falls, but the newest sample rose."
+        yield "It falls, but not in a straight line, or the newest sample rose."
     if drain.state != "expected":
         return
     band = calibration.band(drain.reach)

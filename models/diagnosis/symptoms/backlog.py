@@ -80,6 +80,11 @@ def backlog_floor_entries(window: Window) -> float:
     return max(read_entries(window), t.HELD_S * (publish_entry_rate(window) or 0.0))
 
 
+def gone_entries(window: Window) -> float:
+    """A backlog that has been as small as this was gone: one read clears it, or it is what a limiter's cycle leaves."""
+    return max(read_entries(window), t.GONE_S * (publish_entry_rate(window) or 0.0))
+
+
 def backlog_growth_entries(window: Window) -> float | None:
     """Change of the ready backlog over the window; None with fewer than two samples."""
     return window.growth("backlog_ready_entries")
@@ -102,7 +107,7 @@ def backlog_present(window: Window) -> Symptom:
     floor, publish = backlog_floor_entries(window), publish_entry_rate(window)
     # What was gone within the last minute was a burst that the end of the window met.
     low = window.last("backlog_ready_low_entries")
-    holds = waiting > floor and (low is None or low > floor)
+    holds = waiting > floor and (low is None or low > gone_entries(window))
     text = waiting_text(waiting, publish)
     return Symptom(name, holds, text, waiting, floor, "entries", window.end_ms, query)
 
@@ -183,6 +188,8 @@ def backlog_sawtooth(window: Window, limiters: tuple[LimiterReading, ...]) -> Sy
     peak = max(heights)
     # Low before and low after: a backlog that was there and drained, or that came and stays, is no burst.
     holds = peak > floor and lows[-1] <= floor and min(lows[: heights.index(peak) + 1]) <= floor / 2
+    # What stays at the window's end has come to stay, for all that is known.
+    holds = holds and not backlog_present(window).holds
     text = (
         f"The backlog rises to {entries(peak)} entries and is gone again within the window."
         if holds

@@ -91,6 +91,9 @@ CASES = [
     ("backlog_growing", {"backlog": [None, None, None, None, 9.0]}, None),
     # The window's end meets a burst that was gone within the minute.
     ("backlog_present", {"backlog": [5.0, 5.0, 5.0, 5.0, 4000.0], "low": 5.0}, False),
+    # Two seconds of publishing (200 entries) are what a limiter's cycles leave.
+    ("backlog_present", {"backlog": [5.0, 5.0, 5.0, 5.0, 4000.0], "low": 199.0}, False),
+    ("backlog_present", {"backlog": [5.0, 5.0, 5.0, 5.0, 4000.0], "low": 201.0}, True),
     ("backlog_growing", {"backlog": [5.0, 900.0, 1800.0, 2700.0, 3600.0], "low": 5.0}, False),
     ("backlog_draining", {"backlog": growing(50_000, -50)}, True),
     ("backlog_draining", {"backlog": growing(1_000_000, -50)}, False),
@@ -104,6 +107,7 @@ CASES = [
     # Between the ends of minutes, and in a window that ends in a burst.
     ("backlog_sawtooth", {"backlog": 5.0, "peak": [5.0, 4000.0, 5.0, 3500.0, 5.0], **BURSTY}, True),
     ("backlog_sawtooth", {"backlog": [5.0, 5.0, 5.0, 5.0, 4000.0], "low": 5.0, "peak": 4000.0, **BURSTY}, True),
+    ("backlog_sawtooth", {"backlog": [5.0, 5.0, 5.0, 5.0, 4000.0], "low": 400.0, "peak": 4000.0, **BURSTY}, False),
     ("backlog_sawtooth", {"backlog": [None, None, None, 4000.0, 5.0]}, None),
     ("backlog_delayed", {"backlog": 5000.0, "delayed": 4000.0}, True),
     ("backlog_delayed", {"backlog": 5000.0, "delayed": 1000.0}, False),

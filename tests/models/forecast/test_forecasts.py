@@ -73,6 +73,15 @@ def test_a_newest_sample_that_rose_contradicts_the_line(rise: float, state: str)
     assert ("the newest sample rose" in row["basis"]) == (state == "unknown")
 
 
+@pytest.mark.parametrize(("off", "state"), [(1000.0, "expected"), (20_000.0, "unknown")])
+def test_a_stretch_that_is_no_straight_line_makes_no_forecast(off: float, state: str) -> None:
+    """Every third point lies below the line that falls by 116,000 in 29 minutes."""
+    uneven = [value - off * (n % 3 == 1) for n, value in enumerate(FALLING)]
+    row = one(rows_of(uneven), end_ms(30), "drain")
+    assert row["state"] == state
+    assert ("not in a straight line" in row["basis"]) == (state == "unknown")
+
+
 def test_old_minutes_say_nothing_about_now() -> None:
     row = one(rows_of(FALLING), end_ms(30) + 10 * MINUTE_MS, "drain")
     assert row["state"] == "unknown"
