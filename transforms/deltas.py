@@ -232,13 +232,15 @@ def instances_seen(samples: Grouped, minutes: Minutes, seen: np.ndarray) -> np.n
     counts = (seen > 0).astype(np.int64)
     for group in _of_several_instances(samples):
         mine = slice(samples.group_bounds[group], samples.group_bounds[group + 1])
-        stays = [
-            stay
-            for instance in np.unique(samples.instance_of[mine])
-            for stay in _stays(
+        times_ms = [
+            _times_of(
                 samples, [n for n in range(mine.start, mine.stop) if samples.instance_of[n] == instance]
             )
+            for instance in np.unique(samples.instance_of[mine])
         ]
+        # One that a subscription visits now and then has long steps; the shortest usual one is the scrapes'.
+        step_ms = min((float(np.median(np.diff(each))) for each in times_ms if len(each) > 1), default=0.0)
+        stays = [stay for each in times_ms for stay in _stays(each, step_ms)]
         for minute in np.flatnonzero(counts[group]):
             start_ms = minutes.start_ms + int(minute) * MINUTE_MS
             here = [
@@ -252,16 +254,18 @@ def instances_seen(samples: Grouped, minutes: Minutes, seen: np.ndarray) -> np.n
     return counts
 
 
-def _stays(samples: Grouped, series: Sequence[int]) -> list[tuple[int, int]]:
-    """From when to when an instance had samples again and again: a pause of more than one and a half of its steps ends a stay."""
-    times_ms = np.unique(
+def _times_of(samples: Grouped, series: Sequence[int]) -> np.ndarray:
+    """When any of some series has a sample, rising."""
+    return np.unique(
         np.concatenate([samples.times_ms[samples.bounds[n] : samples.bounds[n + 1]] for n in series])
     )
+
+
+def _stays(times_ms: np.ndarray, step_ms: float) -> list[tuple[int, int]]:
+    """From when to when an instance had samples again and again: a pause of more than one and a half steps ends a stay."""
     if not len(times_ms):
         return []
-    steps_ms = np.diff(times_ms)
-    longest_ms = 1.5 * float(np.median(steps_ms)) if len(steps_ms) else 0.0
-    ends = np.flatnonzero(steps_ms > longest_ms)
+    ends = np.flatnonzero(np.diff(times_ms) > 1.5 * step_ms)
     return [
         (int(times_ms[first]), int(times_ms[last]))
         for first, last in zip([0, *(ends + 1)], [*ends, len(times_ms) - 1], strict=True)

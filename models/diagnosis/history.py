@@ -91,7 +91,7 @@ def capacity_seen(window: Window) -> Capacity | None:
     """The consumers' capacity when it was last seen, with as many consumers as now; None where it never was.
 
     The newest :data:`~thresholds.CAPACITY_MINUTES` minutes in a row, the window's own included, in which the broker
-    waited for the consumers while every known limit was far from used up. A redelivery counts as work. Where as many consumers have
+    waited for the consumers while every known limit was far from used up; missed scrapes end no row. A redelivery counts as work. Where as many consumers have
     acknowledged more in a later minute, they have become faster, and that is the least that they can do now.
     """
     consumers = window.last("consumers")
@@ -106,23 +106,24 @@ def capacity_seen(window: Window) -> Capacity | None:
     exhausted = np.where(np.isnan(exhausted), seen.array("stats_starved_share"), exhausted)
     # NaN compares as False: what is not known is neither saturated nor near a limit.
     saturated = (exhausted >= t.STARVED_FULL_SHARE) & (seen.array("consumers") == consumers)
-    spans_ms = seen.array("delta_span_ms")
-    saturated &= ~np.isnan(seen.array("out_msg_delta")) & (spans_ms > 0)
     for name in _RHO:
         saturated &= ~(seen.array(name) >= t.RHO_NEAR_LIMIT)
-    minutes_ms = seen.array("minute_ms")
+    minutes_ms, out, spans_ms = (seen.array(name) for name in ("minute_ms", "out_msg_delta", "delta_span_ms"))
+    # Minutes of missed scrapes tell nothing of their own: what was dispatched in them is in the span of the next one.
+    told = np.flatnonzero(~np.isnan(out) & (spans_ms > 0))
     length = t.CAPACITY_MINUTES
-    if len(minutes_ms) < length:
+    if len(told) < length:
         return None
-    whole = np.convolve(saturated, np.ones(length), "valid") == length
-    whole &= minutes_ms[length - 1 :] - minutes_ms[: 1 - length] == (length - 1) * MINUTE_MS
+    reach_ms = np.maximum(spans_ms[told[1:]], MINUTE_MS) + MINUTE_MS // 2
+    in_a_row = np.diff(minutes_ms[told]) <= reach_ms
+    whole = np.convolve(saturated[told], np.ones(length), "valid") == length
+    whole &= np.convolve(in_a_row, np.ones(length - 1), "valid") == length - 1
     found = np.flatnonzero(whole)
     if not len(found):
         return None
-    first = int(found[-1])
-    out = float(seen.array("out_msg_delta")[first : first + length].sum())
-    seen_ms = int(minutes_ms[first + length - 1]) + MINUTE_MS
-    rate = out / (float(spans_ms[first : first + length].sum()) / SECOND_MS)
+    newest = told[found[-1] : found[-1] + length]
+    seen_ms = int(minutes_ms[newest[-1]]) + MINUTE_MS
+    rate = float(out[newest].sum()) / (float(spans_ms[newest].sum()) / SECOND_MS)
     later = (minutes_ms >= seen_ms) & (seen.array("consumers") == consumers)
     acked = np.where(later, np.nan_to_num(seen.array("ack_msg_rate")), 0.0)
     most = int(acked.argmax())

@@ -11,16 +11,20 @@ RHO = [f"rho_{level}_{unit}" for level in ("broker", "topic", "subscription") fo
 
 def capacity(rows: list[dict], consumers: float, kind: str) -> tuple[float, int] | None:
     """Messages/s of the newest three minutes in a row at the consumers' end, or of a better minute since, and when that ended."""
-    for last in range(len(rows) - 1, 1, -1):
-        three = rows[last - 2 : last + 1]
-        in_a_row = all(b["minute_ms"] - a["minute_ms"] == MINUTE_MS for a, b in pairwise(three))
+    told = [row for row in rows if row["out_msg_delta"] is not None and row["delta_span_ms"] is not None]
+    for last in range(len(told) - 1, 1, -1):
+        three = told[last - 2 : last + 1]
+        in_a_row = all(
+            b["minute_ms"] - a["minute_ms"] <= max(b["delta_span_ms"], MINUTE_MS) + 30_000
+            for a, b in pairwise(three)
+        )
         if in_a_row and all(_saturated(row, consumers, kind) for row in three):
             seconds = sum(row["delta_span_ms"] / 1000 for row in three)
             rate, ended = (
                 sum(row["out_msg_delta"] for row in three) / seconds,
-                rows[last]["minute_ms"] + MINUTE_MS,
+                told[last]["minute_ms"] + MINUTE_MS,
             )
-            for row in rows[last + 1 :]:
+            for row in rows[rows.index(told[last]) + 1 :]:
                 if row["consumers"] == consumers and (row["ack_msg_rate"] or 0) > rate:
                     rate, ended = row["ack_msg_rate"], row["minute_ms"] + MINUTE_MS
             return rate, ended
@@ -33,9 +37,7 @@ def _saturated(row: dict, consumers: float, kind: str) -> bool:
         exhausted = min(1.0, exhausted * consumers)
     if exhausted is None:
         exhausted = row["stats_starved_share"]
-    if exhausted is None or row["out_msg_delta"] is None or row["consumers"] != consumers:
-        return False
-    if row["delta_span_ms"] is None:
+    if exhausted is None or row["consumers"] != consumers:
         return False
     return exhausted >= 0.5 and all((row[name] or 0.0) < 0.8 for name in RHO)
 

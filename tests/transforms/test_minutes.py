@@ -377,3 +377,10 @@ def test_brokers_that_show_a_subscription_at_the_same_time_are_counted():
     # A topic that moves is shown by one after the other, also where it returns at once.
     moved = rows(backlog(last_s=100), backlog(first_s=110, instance="i2:8080"))
     assert [row["brokers_serving"] for row in moved[:5]] == [1] * 5
+    # A broker that had it for one scrape now and again some minutes later was not there in between.
+    there_and_back = [
+        backlog(instance="i2:8080", first_s=first_s, last_s=last_s)
+        for first_s, last_s in ((60, 60), (240, 240))
+    ]
+    found = rows(backlog(last_s=45), backlog(first_s=75, last_s=225), *there_and_back)
+    assert [row["brokers_serving"] for row in found[:4]] == [1] * 4
