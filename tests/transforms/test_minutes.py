@@ -378,9 +378,9 @@ def test_brokers_that_show_a_subscription_at_the_same_time_are_counted():
     moved = rows(backlog(last_s=100), backlog(first_s=110, instance="i2:8080"))
     assert [row["brokers_serving"] for row in moved[:5]] == [1] * 5
     # A broker that had it for one scrape now and again some minutes later was not there in between.
-    there_and_back = [
-        backlog(instance="i2:8080", first_s=first_s, last_s=last_s)
-        for first_s, last_s in ((60, 60), (240, 240))
-    ]
-    found = rows(backlog(last_s=45), backlog(first_s=75, last_s=225), *there_and_back)
+    visits = series(
+        "pulsar_subscription_back_log", every(180, 60, 241, float), **{**SUB, "instance": "i2:8080"}
+    )
+    stays = every(15, -300, 45, float) + every(15, 75, 225, float)
+    found = rows(series("pulsar_subscription_back_log", stays, **SUB), visits)
     assert [row["brokers_serving"] for row in found[:4]] == [1] * 4
