@@ -120,11 +120,12 @@ lab: setup parts ## record every scenario that has no recording yet, on a real b
 bench: setup parts ## measure the targets, each side by side with what it is compared with (BENCH_ARGS)
 	@for script in benchmarks/*.py; do echo "$$script" >&2; $(BIN)/python -m benchmarks.$$(basename "$$script" .py) $(BENCH_ARGS) || exit; done
 
-screenshots: setup ## make the pictures of the pages anew, from the demo's lake and a simulation
+screenshots: setup ## make the pictures of the pages anew, from the demo's lake, a recording's and a simulation
 	@$(BIN)/throttlescope demo --no-serve --quiet > /dev/null
 	@$(BIN)/python -m tests.app.web.screenshots --lake .demo --out docs/images
 	@$(BIN)/throttlescope simulate docs/guides/what-if-example.yaml --quiet --plot docs/images/what-if.png > /dev/null
-	@$(BIN)/python -m tests.lab.simulated.whatif picture .demo docs/images/what-if-lake.png
+	@$(BIN)/throttlescope run --recording sub-msg-large --lake .bench/example --quiet > /dev/null
+	@$(BIN)/python -m tests.lab.simulated.whatif picture .bench/example docs/images/what-if-lake.png
 
 notebooks: setup ## execute the notebooks and keep their outputs, charts as pictures (NOTEBOOKS="NAME ...")
 	@$(BIN)/python -m tests.notebooks.write $(NOTEBOOKS)

@@ -326,6 +326,9 @@ class Settings(BaseSettings):
     )
     window: MinutesMs = Field(300_000, validate_default=False, description="length of a verdict's window")
     every: MinutesMs = Field(300_000, validate_default=False, description="distance of two windows' starts")
+    forecast_every: MinutesMs = Field(
+        900_000, validate_default=False, description="distance of two forecasts"
+    )
     ingest: Gentleness = Gentleness()
     objectives: Objectives = Objectives()
     spark: Spark = Spark()

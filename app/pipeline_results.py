@@ -145,14 +145,18 @@ def make_forecasts(
     run_id: str,
     results: Results,
     note: Note,
+    *,
+    every_ms: int,
 ) -> None:
-    """Forecast drains and deadlines, four times an hour."""
+    """Forecast drains and deadlines, every so often."""
     from throttlescope.models.forecast.apply import LOOK_BACK_MS, build_forecasts
 
     results.forecasts = 0
     for clusters, start_ms, end_ms in todo:
         here = _small(lake, clusters, start_ms - LOOK_BACK_MS, end_ms)
-        build_forecasts(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+        build_forecasts(
+            None if here else session, lake, clusters, start_ms, end_ms, run_id, every_ms=every_ms
+        )
     for clusters, start_ms, end_ms in groups:
         inside = {"made_at_ms": (block_start(start_ms), block_start(end_ms - 1) + BLOCK_MS - 1)}
         files = lake.files("forecasts", partition={"cluster": clusters}, between=inside)

@@ -178,8 +178,9 @@ class Stages:
             began_ms, plans = self._plan(self._following("forecasts"))
             todo = together(plans)
             make_forecasts(
-                self.session, self.lake, self.groups, todo, self.run_id, results, self.progress.note
-            )
+                self.session, self.lake, self.groups, todo, self.run_id, results, self.progress.note,
+                every_ms=self.settings.forecast_every,
+            )  # fmt: skip
             return began_ms, plans
 
         with self.progress.step("Forecasting"):

@@ -22,6 +22,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.recording import list_demo
 from throttlescope.ingest.system_names import is_system
+from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.evaluation.measured import measured
 
 # Its pages are looked at in a browser: all of it belongs to the tests that are not run beside others.
@@ -87,6 +88,48 @@ def test_system_subscriptions_have_no_incident(demo: tuple[Path, str]) -> None:
 def test_every_recording_is_in_the_printed_table(demo: tuple[Path, str]) -> None:
     assert list_demo()
     assert [name for name in (*list_demo(), CLUSTER) if name not in demo[1]] == []
+
+
+def test_the_cluster_has_several_incidents_at_once(demo: tuple[Path, str]) -> None:
+    """Of its newest verdicts: causes of both sides, and a limit that several subscriptions use up together."""
+    lake = Lake(demo[0])
+    rows = [row for row in lake.read("verdict_latest").to_pylist() if row["cluster"] != CLUSTER]
+    assert len({(row["topic"], row["partition"], row["subscription"]) for row in rows}) >= 40
+    held = {row["cause"] for row in rows} - {"healthy", "unknown"}
+    assert {"throttled", "both", "slow_consumers", "no_consumers"} <= held
+    signals = lake.read("signals", columns=["cluster", "broker_changed"]).to_pylist()
+    assert any(row["broker_changed"] for row in signals if row["cluster"] != CLUSTER)
+    shared = [
+        row
+        for row in lake.read("incidents").to_pylist()
+        if row["cluster"] != CLUSTER and row["end_ms"] is None
+    ]
+    assert {row["cause"] for row in shared} >= {"throttled"}
+
+
+def test_a_forecast_came_true(demo: tuple[Path, str]) -> None:
+    """A backlog was drained inside the interval that was forecast for it minutes before."""
+    lake, key = Lake(demo[0]), ("cluster", "topic", "partition", "subscription")
+    signals = sorted(lake.read("signals").to_pylist(), key=lambda row: row["minute_ms"])
+    told = [
+        row
+        for row in lake.read("forecasts").to_pylist()
+        if row["cluster"] != CLUSTER and row["kind"] == "drain" and row["state"] == "expected"
+    ]
+    came_true = []
+    for one in told:
+        gone = next(
+            (
+                row["minute_ms"] + MINUTE_MS
+                for row in signals
+                if all(row[name] == one[name] for name in key)
+                and row["minute_ms"] >= one["made_at_ms"]
+                and row["backlog_ready_entries"] <= one["threshold"]
+            ),
+            None,
+        )
+        came_true += [gone] if gone is not None and one["low_ms"] <= gone <= one["high_ms"] else []
+    assert came_true
 
 
 def test_the_synthetic_history_has_anomalies(demo: tuple[Path, str]) -> None:

@@ -60,7 +60,8 @@ def begin(request: Request, every_ms: int, *, quiet: bool, as_json: bool) -> Non
         )
         follower = Follower(
             lake, source, first_ms, manifest.run_id, window_ms=request.settings.window,
-            every_ms=request.settings.every, say=lines.say, stopping=stop.is_set,
+            every_ms=request.settings.every, forecast_every_ms=request.settings.forecast_every,
+            say=lines.say, stopping=stop.is_set,
         )  # fmt: skip
         manifests[manifest.run_id] = manifest
         followers.append(follower)

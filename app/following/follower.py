@@ -34,7 +34,6 @@ STORED_MS = 15 * MINUTE_MS
 LIMITS_WAIT_S = 60.0
 #: What holds everything now, episodes and forecasts take no more than this share of the time, each.
 _BESIDE_SHARE = 0.1
-_FORECAST_MS = 15 * MINUTE_MS
 #: Stats are sampled for minutes that ended no longer ago, and for topics that had a backlog since then.
 _FRESH_MS = 2 * MINUTE_MS
 _PERMITS = "pulsar_consumer_available_permits"
@@ -84,6 +83,8 @@ class Follower:
         Where to begin; the whole UTC hour is taken.
     window_ms, every_ms : int
         Windows of verdicts.
+    forecast_every_ms : int
+        Distance of two forecasts.
     say : callable
         For what a person should know beside the cycles.
     stopping : callable
@@ -101,13 +102,14 @@ class Follower:
         *,
         window_ms: int,
         every_ms: int,
+        forecast_every_ms: int,
         say: Callable[[str], None] = lambda text: None,
         stopping: Callable[[], bool] = lambda: False,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
     ) -> None:
         first_ms = block_start(first_ms)
         self.lake, self.source, self.run_id = lake, source, run_id
-        self.window_ms, self.every_ms = window_ms, every_ms
+        self.window_ms, self.every_ms, self.forecast_every_ms = window_ms, every_ms, forecast_every_ms
         self.first_ms = self.read_ms = self.open_ms = first_ms
         self.held = Held()
         self.tail = Tail(source.prometheus, source.selectors, self.held, first_ms, stopping)
@@ -281,12 +283,20 @@ class Follower:
                 lambda: build_episodes(None, self.lake, clusters, start_ms, until_ms, self.run_id),
             )
         # One that is made on the minute up to which was read belongs to the hour that begins there.
-        grid_ms = (until_ms - 1) // _FORECAST_MS * _FORECAST_MS
+        grid_ms = (until_ms - 1) // self.forecast_every_ms * self.forecast_every_ms
         if clusters and grid_ms > self._forecast_ms and self._may("forecasts"):
             done.forecasts = self._part(
                 done,
                 "forecasts",
-                lambda: build_forecasts(None, self.lake, clusters, start_ms, until_ms, self.run_id),
+                lambda: build_forecasts(
+                    None,
+                    self.lake,
+                    clusters,
+                    start_ms,
+                    until_ms,
+                    self.run_id,
+                    every_ms=self.forecast_every_ms,
+                ),
             )
             self._forecast_ms = grid_ms
 

@@ -82,7 +82,7 @@ class Inputs:
         files = self._hour_files("signals", LOOK_BACK_MS, 0)
         return {
             hour_ms: _text(
-                "forecasts", _form("forecasts"), self._deadlines.text(hour_ms),
+                "forecasts", _form("forecasts"), self.settings.forecast_every, self._deadlines.text(hour_ms),
                 [(at_ms, names) for at_ms, names in files.items() if hour_ms - LOOK_BACK_MS <= at_ms <= hour_ms],
             )
             for hour_ms in hours

@@ -46,7 +46,14 @@ def test_following_gives_what_a_run_gives_afterwards(tmp_path, reader):
         feed = Feed(server, recording.folder, late=reader == "remote_read")
         source = ClusterSource(open_prometheus(server.url, reader=reader), None, [], None, 0, 0)
         follower = Follower(
-            lake, source, recording.start_ms, "follow", window_ms=300_000, every_ms=60_000, now_ms=clock
+            lake,
+            source,
+            recording.start_ms,
+            "follow",
+            window_ms=300_000,
+            every_ms=60_000,
+            forecast_every_ms=900_000,
+            now_ms=clock,
         )
         away = follower.tail.read
         first_ms = recording.start_ms - recording.start_ms % MINUTE_MS + 2 * MINUTE_MS

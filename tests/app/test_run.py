@@ -156,8 +156,12 @@ def test_ingest_stops_before_signals(tmp_path):
     assert lake.version("verdicts") is not None
 
 
-def test_the_demo_prints_a_line_per_subscription_and_becomes_the_web_app(recorded, tmp_path, monkeypatch):
-    undisturbed, _ = recorded
+@pytest.mark.usefixtures("_spark_session")
+def test_the_demo_prints_a_line_per_subscription_and_becomes_the_web_app(tmp_path, monkeypatch):
+    config = tmp_path / "minutes.toml"
+    config.write_text('every = "1m"\nforecast_every = "1m"\n')
+    undisturbed = tmp_path / "undisturbed"
+    run(undisturbed, "--recording", THROTTLED, "--recording", SLOW, "--config", config)
     shipped = {name: folder for name, folder in list_shipped().items() if name in (THROTTLED, SLOW)}
     monkeypatch.setattr("throttlescope.ingest.sources.recording.list_shipped", lambda: shipped)
     became = []

@@ -94,7 +94,7 @@ def open_incidents(reader: LakeReader, *, most: int = 8) -> list[dict]:
 
 
 def open_episodes(reader: LakeReader, *, most: int = 8) -> tuple[list[dict], int]:
-    """Backlogs that are not drained, the largest first, and how many there are; without their points and causes.
+    """Backlogs that are not drained, the largest first, and how many there are, with what their newest verdict says.
 
     One that is at its floor is left out, though its episode stays open for a few minutes: it may come back.
     """
@@ -105,8 +105,9 @@ def open_episodes(reader: LakeReader, *, most: int = 8) -> tuple[list[dict], int
         total = cursor.execute(f"SELECT count(*) {held}").fetchall()[0][0]
         rows = dicts(
             cursor.execute(
-                f"SELECT {KEY}, since_ms, known_until_ms, last_entries, peak_entries, cause, limiter, confidence, state "
-                f"{held} ORDER BY last_entries DESC, {KEY} LIMIT ?",
+                f"SELECT open.*, latest.cause, latest.limiter FROM "  # noqa: S608
+                f"(SELECT {KEY}, since_ms, known_until_ms, last_entries, peak_entries, state {held}) AS open "
+                f"LEFT JOIN latest USING ({KEY}) ORDER BY last_entries DESC, {KEY} LIMIT ?",
                 [most],
             )
         )

@@ -219,15 +219,15 @@ def incidents(rows: list[dict], freshness: Freshness, *, are_judged: bool) -> ht
 
 
 def backlogs(rows: list[dict], total: int, freshness: Freshness, *, are_judged: bool) -> html.Section | None:
-    """The largest backlogs that are not drained."""
+    """The largest backlogs that are not drained, with what holds them now."""
     if not are_judged:
         return None
     body = _table(
-        ("Subscription", "Held longest by", "Backlog, entries", "Largest", "Grows since", "For"),
+        ("Subscription", "Held by", "Backlog, entries", "Largest", "Grows since", "For"),
         [
             [
                 subscription_link(row),
-                cause_badge(row["cause"], row["limiter"]),
+                cause_badge(row["cause"], row["limiter"]) if row["cause"] else "not judged yet",
                 fmt.short(row["last_entries"]),
                 fmt.short(row["peak_entries"]),
                 fmt.moment(row["since_ms"]),

@@ -21,15 +21,15 @@ from throttlescope.ingest.times import MINUTE_MS, parse_time
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 TIMEOUT_MS = 120_000
 
-#: Held back by its own message limit, to the last minute before the limit is lifted.
-_HELD = Subscription("sub-msg-1000", "persistent://lab/sub-msg-1000/orders", -1, "billing")
-_AT_MS = parse_time("2026-11-20T11:30:00Z", now_ms=0)
+#: Held back by its topic's message limit, which two others use as well, to the demo's last minute.
+_HELD = Subscription("europe-west", "persistent://payments/checkout/carts", -1, "support-desk")
+_AT_MS = parse_time("2026-11-23T16:28:00Z", now_ms=0)
 _WHAT_IF = WhatIfAddress(
     _HELD,
     _AT_MS - 10 * MINUTE_MS,
     _AT_MS,
     ahead="1h",
-    runs=("subscription.msg=1250", "subscription.msg=1500", "subscription.msg=2000"),
+    runs=("topic.msg=90", "topic.msg=110", "topic.msg=160"),
 )
 
 #: Pages by the name of their picture: where they are, and what is there when they are done.
