@@ -178,26 +178,32 @@ def _read(frame: Frame, shared: _Shared, level: str, unit: str) -> Reading:
     )  # fmt: skip
 
 
-def _changed(frame: Frame, level: str, unit: str) -> np.ndarray:
-    """Some minutes have a limit, and others none or another one."""
+def _limits(frame: Frame, level: str, unit: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """The limit of every minute (NaN: none), and how many minutes of each window have one; None: no minute has any."""
     name = f"limit_{level}_{unit}"
     if frame.unknown(name):
-        return np.zeros(frame.shape, bool)
+        return None
     limits = frame.numbers(name)
     limits = np.where(limits > 0, limits, np.nan)
-    count = frame.total(np.where(np.isnan(limits), 0.0, 1.0))
+    return limits, frame.total(np.where(np.isnan(limits), 0.0, 1.0))
+
+
+def _changed(frame: Frame, level: str, unit: str) -> np.ndarray:
+    """Some minutes have a limit, and others none or another one."""
+    found = _limits(frame, level, unit)
+    if found is None:
+        return np.zeros(frame.shape, bool)
+    limits, count = found
     high, low = frame.highest(limits)[0], -frame.highest(-limits)[0]
     return (count > 0) & ((count < frame.rows_in) | (high != low))
 
 
 def _limit_in_force(frame: Frame, level: str, unit: str) -> tuple[np.ndarray, np.ndarray]:
     """The limit (NaN: none) and its period; a period of one second where none is known."""
-    name = f"limit_{level}_{unit}"
-    if frame.unknown(name):
+    found = _limits(frame, level, unit)
+    if found is None:
         return frame.nothing(), np.ones(frame.shape)
-    limits = frame.numbers(name)
-    limits = np.where(limits > 0, limits, np.nan)
-    count = frame.total(np.where(np.isnan(limits), 0.0, 1.0))
+    limits, count = found
     limit = np.where(count < t.MAJORITY_SHARE * frame.rows_in, np.nan, frame.last(limits))
     period_s = frame.last(f"limit_{level}_period_s")
     period_s = np.where(np.isnan(limit) | ~(period_s > 1), 1.0, period_s)
