@@ -18,7 +18,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -126,6 +126,10 @@ screenshots: setup ## make the pictures of the pages anew, from the demo's lake,
 	@$(BIN)/throttlescope simulate docs/guides/what-if-example.yaml --quiet --plot docs/images/what-if.png > /dev/null
 	@$(BIN)/throttlescope run --recording sub-msg-large --lake .bench/example --quiet > /dev/null
 	@$(BIN)/python -m tests.lab.simulated.whatif picture .bench/example docs/images/what-if-lake.png
+
+golden: setup ## write the golden files anew: what commands, mistakes and pages say of the demo's lake
+	@$(BIN)/throttlescope demo --no-serve --quiet > /dev/null
+	@$(BIN)/python -m tests.golden .demo
 
 notebooks: setup ## execute the notebooks and keep their outputs, charts as pictures (NOTEBOOKS="NAME ...")
 	@$(BIN)/python -m tests.notebooks.write $(NOTEBOOKS)

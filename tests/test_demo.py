@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from difflib import unified_diff
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from tests.accuracy.recorded import folders, read
 from tests.accuracy.signals import signals_of
 from tests.app.web.browser import needs_chromium, running_chromium, running_server
 from tests.app.web.screenshots import PICTURES, shoot
+from tests.golden.texts import GOLDEN, texts
 from tests.lab.simulated import whatif
 from tests.lab.simulated.page import renewed
 from throttlescope.app.synthetic_history import CLUSTER
@@ -178,6 +180,22 @@ def test_the_what_if_page_says_what_was_predicted(judged: Path) -> None:
 def test_the_guides_example_of_a_lake_is_what_the_command_says(judged: Path) -> None:
     page = whatif.GUIDE.read_text()
     assert whatif.guide_page(page, str(judged)) == page, "the page is old: make accuracy"
+
+
+@needs_chromium
+def test_what_people_read_is_in_the_golden_files(demo: tuple[Path, str]) -> None:
+    with running_chromium() as browser:
+        now = dict(texts(demo[0], browser))
+    kept = {str(file.relative_to(GOLDEN).with_suffix("")): file.read_text() for file in GOLDEN.rglob("*.txt")}
+    differs = {
+        name: (kept.get(name), now.get(name)) for name in kept | now if kept.get(name) != now.get(name)
+    }
+    lines = [
+        line
+        for name, (old, new) in sorted(differs.items())
+        for line in unified_diff((old or "").splitlines(), (new or "").splitlines(), f"kept {name}", f"now {name}", "", "", 0, "")
+    ]  # fmt: skip
+    assert not differs, "\n".join(["meant? then: make golden", *lines[:200]])
 
 
 def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:

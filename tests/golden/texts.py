@@ -1,0 +1,80 @@
+"""Text that people read. In: the demo's lake. Out: what commands, mistakes and pages say, by name, without what differs between two runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+from tests.app.commands import throttlescope
+from tests.app.web.browser import is_settled, running_server
+from tests.golden import cases
+from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.ingest.subscription_name import SubscriptionName
+from throttlescope.ingest.times import parse_time
+
+GOLDEN = Path(__file__).parent / "texts"
+
+#: What no two runs have in common: when they ran, how long they took, what they were called.
+_DIFFERS = (
+    (re.compile(r"Written \S+ from version \d+"), "Written <time> from version <n>"),
+    (re.compile(r"\d+ (d|h|min|s)( \d+ (h|min|s))? ago"), "<age> ago"),
+    (re.compile(r"(demo done at|now is) \S+ \S+( UTC)?"), r"\1 <time>"),
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}\b|\b\d{8}T\d{6}Z?-[0-9a-f]{6,}\b"), "<run>"),
+    (re.compile(r"(took|in) \d+(\.\d+)? (ms|s)\b"), r"\1 <time>"),
+)
+
+
+def golden(name: str) -> Path:
+    """The file that a text is kept in."""
+    return GOLDEN / f"{name}.txt"
+
+
+def texts(lake: Path, browser: Browser | None) -> Iterator[tuple[str, str]]:
+    """Name and text of everything; pages only where there is a browser."""
+    for name, arguments in cases.COMMANDS.items():
+        done = throttlescope(*arguments, "--lake", lake)
+        assert done.code == 0, (name, done.err)
+        yield f"commands/{name}", _settled(done.out, lake)
+    for name, arguments in cases.MISTAKES.items():
+        done = throttlescope(*arguments, "--lake", lake)
+        assert done.code != 0, (name, done.out)
+        yield f"mistakes/{name}", _settled(f"exit code {done.code}\n{done.err}", lake)
+    if browser is not None:
+        yield from _pages(lake, browser)
+
+
+def _pages(lake: Path, browser: Browser) -> Iterator[tuple[str, str]]:
+    at_ms = parse_time(cases.END, now_ms=0)
+    told = {
+        f"subscription-{cause}": SubscriptionAddress(_subscription(name), at_ms=at_ms).href()
+        for cause, name in cases.HELD.items()
+    }
+    with running_server(str(lake)) as address:
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(120_000)
+        for name, path in {**cases.PAGES, **told}.items():
+            page.goto(address + path)
+            page.wait_for_selector("main h1")
+            is_settled(page)
+            page.wait_for_load_state("networkidle")
+            # A grid draws the rows that are in sight, sooner or later.
+            page.add_style_tag(content=".ag-body { display: none }")
+            yield f"pages/{name}", _settled(page.inner_text("main"), lake)
+        page.close()
+
+
+def _subscription(name: str) -> Subscription:
+    found = SubscriptionName.of(name)
+    return Subscription(
+        cases.CLUSTER, found.topic, -1 if found.partition is None else found.partition, found.subscription
+    )
+
+
+def _settled(text: str, lake: Path) -> str:
+    text = text.replace(str(lake), "<lake>")
+    for pattern, word in _DIFFERS:
+        text = pattern.sub(word, text)
+    return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
