@@ -28,6 +28,9 @@ HELD_BEFORE = {
     "throttled-subscription": "persistent://payments/fraud/reviews#notifications",
 }
 
+#: Those of which a report is written.
+REPORTED = ("throttled", "slow-consumers")
+
 _IN_CLUSTER = ("--cluster", CLUSTER)
 COMMANDS: dict[str, tuple[str, ...]] = {
     "verdicts": ("verdicts",),
@@ -65,7 +68,7 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     "no-source": ("run", "--start", "-6h"),
 }
 
-#: Pages, once their data has come.
+#: Pages, once their data has come; the one about the data tells of runs, of which no two are alike.
 PAGES: dict[str, str] = {
     "overview": "/",
     "subscriptions": "/subscriptions",
@@ -74,7 +77,6 @@ PAGES: dict[str, str] = {
     "anomalies": "/anomalies",
     "alerts": "/alerts",
     "promql": "/promql",
-    "data": "/data",
     "method": "/method",
     "what-if": "/what-if",
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 from playwright.sync_api import Browser
 
@@ -42,8 +44,27 @@ def texts(lake: Path, browser: Browser | None) -> Iterator[tuple[str, str]]:
         done = throttlescope(*arguments, "--lake", lake)
         assert done.code != 0, (name, done.out)
         yield f"mistakes/{name}", _settled(f"exit code {done.code}\n{done.err}", lake)
+    with TemporaryDirectory() as folder:
+        yield from _documents(lake, Path(folder))
     if browser is not None:
         yield from _pages(lake, browser)
+
+
+def _documents(lake: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    """What commands write for people: reports of incidents, and the exported rules with their words."""
+    for cause in cases.REPORTED:
+        report = folder / f"{cause}.zip"
+        done = throttlescope(
+            "incident", "--lake", lake, "--cluster", cases.CLUSTER, "--subscription", cases.HELD[cause], "--at", cases.END,
+            "--out", report, "--no-picture", "--quiet",
+        )  # fmt: skip
+        assert done.code == 0, (cause, done.err)
+        with ZipFile(report) as files:
+            yield f"documents/incident-{cause}", _settled(files.read("incident/README.md").decode(), lake)
+    done = throttlescope("rules", "export", "--out", folder / "rules")
+    assert done.code == 0, done.err
+    for file in sorted((folder / "rules").iterdir()):
+        yield f"documents/rules-{file.stem}", _settled(file.read_text(), lake)
 
 
 def _pages(lake: Path, browser: Browser) -> Iterator[tuple[str, str]]:
