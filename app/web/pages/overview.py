@@ -223,7 +223,7 @@ def backlogs(rows: list[dict], total: int, freshness: Freshness, *, are_judged: 
     if not are_judged:
         return None
     body = _table(
-        ("Subscription", "Held by", "Backlog, entries", "Largest", "Grows since", "For"),
+        ("Subscription", "Cause", "Backlog, entries", "Largest", "Grows since", "For"),
         [
             [
                 subscription_link(row),
