@@ -107,6 +107,10 @@ def serious_findings(page, context=None) -> list[str]:
     """What axe-core finds serious or critical on a page, or in the part of it that a selector names."""
     from axe_playwright_python.sync_playwright import Axe
 
+    # What is being read again is dimmed for a moment, whenever that comes.
+    page.add_style_tag(
+        content='[data-dash-is-loading="true"] { opacity: 1 !important; transition: none !important }'
+    )
     return [
         f"{finding['id']} ({finding['impact']}): {finding['help']}: {node['html'][:200]} {node['failureSummary']}"
         for finding in Axe().run(page, context=context).response["violations"]
