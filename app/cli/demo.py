@@ -12,7 +12,7 @@ from throttlescope.app.cli.serve import DEFAULT_PORT, Port
 
 _DEFAULT_LAKE = Path(".demo")
 #: A verdict and a forecast a minute, because a recording is short.
-EVERY = {"every": "1m", "forecast_every": "1m"}
+_EVERY = {"every": "1m", "forecast_every": "1m"}
 
 
 def register(app: typer.Typer) -> None:
@@ -59,7 +59,7 @@ def demo(
             "No recording is installed", fix="install the package again, or make lab to record some"
         )
     # No configuration is read: a demo is the same on every machine.
-    settings = load_settings(None, {"lake": lake or _DEFAULT_LAKE, **EVERY})
+    settings = load_settings(None, {"lake": lake or _DEFAULT_LAKE, **_EVERY})
     result = run_pipeline(Request("demo", settings, None, None, names, debug=debug), quiet=quiet)
     session = start_spark(settings, debug=debug)
     bring_history(session, Lake(settings.lake.absolute()), settings, Progress(STEPS, quiet=quiet))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import yaml
 
-from tests.lab.fleet.sets import FLEET_SETS
+from tests.accuracy.fleets import fleet_folders
 from tests.lab.sets import SETS as LAB
 from throttlescope.ingest.labels import LabelMapping, normalise
 from throttlescope.models.forecast.read import VIEW_METRICS, traces_of
@@ -118,8 +118,7 @@ def recorded_fleet(folder: Path, set_: str) -> list[Recorded]:
 
 def recorded_fleets(name: str) -> list[Recorded]:
     """A set of fleets, as far as it is recorded."""
-    folders = sorted(file.parent for file in FLEET_SETS[name].recordings.glob("*/recording.json"))
-    return [one for folder in folders for one in recorded_fleet(folder, name)]
+    return [one for folder in fleet_folders(name) for one in recorded_fleet(folder, name)]
 
 
 def samples_of(folder: Path, name: str) -> tuple[MemorySource, list[dict]]:
