@@ -44,7 +44,7 @@ test: setup parts airflow-env ## every test, with a real broker, Prometheus, bro
 	@export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"; failed=0; \
 		part() { $(BIN)/python -m pytest -q --durations=12 "$$@" $(PYTEST_ARGS); code=$$?; \
 			test $$code -eq 0 -o $$code -eq 5 || failed=1; }; \
-		$(BIN)/python -m throttlescope.app.whatif.warm; \
+		$(BIN)/python -m throttlescope.app.services.whatif.warm; \
 		part -n 3 --dist loadfile --no-loadscope-reorder -m "not (broker or $(HEAVY)) and not study"; \
 		part -n 2 --dist loadfile -m "($(HEAVY)) and not broker and not study"; \
 		part -m "broker and not study"; \
@@ -162,7 +162,7 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@$(BIN)/python -m ensurepip > /dev/null
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@# Shortens every start of Spark; nothing needs it, so it may fail.
-	@$(BIN)/python -m throttlescope.ingest.class_archive || true
+	@$(BIN)/python -m throttlescope.ingest.spark.make_class_archive || true
 	@touch $@
 
 $(AIRFLOW_VENV)/installed: airflow_dags/requirements.lock $(VENV)/installed

@@ -21,7 +21,7 @@ INTERVAL_END = "{{ data_interval_end | ts }}"
 #: From where on a run of ``ingest_hourly`` has brought what was not there before; ``read_from`` is a macro of its DAG.
 READ_START = "{{ read_from(data_interval_start, ti.xcom_pull(task_ids='ingest', key='begins'), ti.get_previous_dagrun()) }}"
 
-#: How ``ingest`` says where it begins, and how much it reads again there (``throttlescope.ingest.watermarks.OVERLAP_MS``).
+#: How ``ingest`` says where it begins, and how much it reads again there (``throttlescope.ingest.pull.watermarks.OVERLAP_MS``).
 BEGINS = "Since the watermark: "
 OVERLAP = timedelta(minutes=15)
 

@@ -31,9 +31,9 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.lake_address import LakeAddress
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS, parse_duration
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.lake_address import LakeAddress
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS, parse_duration
 
 if TYPE_CHECKING:
     from throttlescope.ingest.sources.access import Access as HttpAccess
@@ -307,7 +307,7 @@ class Spark(_Section):
     )
 
     def options(self) -> dict[str, Any]:
-        """Arguments of :func:`throttlescope.ingest.session.spark_session`."""
+        """Arguments of :func:`throttlescope.ingest.spark.session.spark_session`."""
         return {
             "master": self.master,
             "package": self.package,

@@ -69,7 +69,7 @@ def tell(text: str, *, event: str, level: int = logging.INFO, **facts: Any) -> N
     if is_json():
         record(event, text, level=level, **facts)
     else:
-        from throttlescope.app.render import visible
+        from throttlescope.models.messages.units import visible
 
         print(visible(text), file=sys.stderr, flush=True)
 
@@ -100,7 +100,7 @@ class _Stderr(logging.StreamHandler):
 def _json_lines() -> logging.Formatter:
     from pythonjsonlogger.json import JsonFormatter
 
-    from throttlescope.ingest.manifest import without_secrets
+    from throttlescope.ingest.pull.manifest import without_secrets
 
     class Lines(JsonFormatter):
         def process_log_record(self, log_record: dict[str, Any]) -> dict[str, Any]:

@@ -49,10 +49,10 @@ def main() -> None:
 def measure(subscriptions: int, hours: int, chunk_hours: int) -> dict[str, Any]:
     """Fill a Prometheus and bring all of it to verdicts."""
     from tests.lab.prometheus import running_prometheus
-    from throttlescope.app.backfill.chunks import chunks_of
-    from throttlescope.app.backfill.run import run_chunks
     from throttlescope.app.cli.settings import SourceFlags, settings_with
-    from throttlescope.app.pipeline import Request
+    from throttlescope.app.pipeline.backfill.chunks import chunks_of
+    from throttlescope.app.pipeline.backfill.run import run_chunks
+    from throttlescope.app.pipeline.request import Request
 
     end_ms = START_MS + hours * HOUR_MS
     with (

@@ -50,11 +50,12 @@ def main() -> None:
 def measure(subscriptions: int, hours: int) -> dict[str, Any]:
     """Fill a Prometheus and measure all of it."""
     from tests.lab.prometheus import running_prometheus, write_arrays
-    from throttlescope.app.backfill.catching_up import chunks_since_watermark
-    from throttlescope.app.backfill.run import run_chunks
     from throttlescope.app.cli.settings import SourceFlags, settings_with
-    from throttlescope.app.pipeline import Request, run_pipeline
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.app.pipeline.backfill.catch_up import chunks_since_watermark
+    from throttlescope.app.pipeline.backfill.run import run_chunks
+    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.run import run_pipeline
+    from throttlescope.ingest.spark.session import spark_session
 
     end_ms = START_MS + (BEFORE + hours) * HOUR_MS
     late_ms = end_ms - 6 * HOUR_MS
@@ -70,7 +71,7 @@ def measure(subscriptions: int, hours: int) -> dict[str, Any]:
 
         def run(lake: str, low_ms: int, high_ms: int, **options: Any) -> tuple[float, Any]:
             began_s = time.monotonic()
-            result = run_pipeline(asked(lake, low_ms, high_ms, **options), quiet=True, session=session)
+            result = run_pipeline(asked(lake, low_ms, high_ms, **options), session=session)
             return round(time.monotonic() - began_s, 2), result
 
         one_by_one = [
@@ -81,7 +82,7 @@ def measure(subscriptions: int, hours: int) -> dict[str, Any]:
         peaks: list[dict[str, float]] = []
         began_s = time.monotonic()
         found = run_chunks(
-            request, chunks, quiet=True, session=session, after=lambda: peaks.append(memory_mb(os.getpid()))
+            request, chunks, session=session, after=lambda: peaks.append(memory_mb(os.getpid()))
         )
         catch_up_s = round(time.monotonic() - began_s, 2)
         whole_s, _ = run("whole", START_MS, end_ms)
@@ -129,7 +130,7 @@ def _ingested(asked: Any, run_pipeline: Any, session: Any, late_ms: int) -> tupl
 
     began_s = time.monotonic()
     request = replace(asked("lake", late_ms, late_ms + HOUR_MS), command="ingest")
-    result = run_pipeline(request, quiet=True, session=session)
+    result = run_pipeline(request, session=session)
     return round(time.monotonic() - began_s, 2), result
 
 

@@ -32,9 +32,9 @@ from benchmarks.fleet import signals as made
 from benchmarks.fleet.samples import add_samples
 from benchmarks.side_by_side.usage import cpu_s, memory_mb
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.session import spark_session
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.spark.session import spark_session
 from throttlescope.models.diagnosis.apply import build_verdicts, verdicts_of
 from throttlescope.models.diagnosis.counterfactual import counterfactuals
 from throttlescope.models.episodes.apply import build_episodes

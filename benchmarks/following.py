@@ -23,14 +23,14 @@ from types import SimpleNamespace
 import numpy as np
 
 from benchmarks.fleet.live import START_MS, LiveFleet
-from throttlescope.app.following.follower import Follower
-from throttlescope.app.following.lines import rss_bytes
-from throttlescope.ingest.labels import LabelMapping
+from throttlescope.app.pipeline.follow.cycle_log import rss_bytes
+from throttlescope.app.pipeline.follow.follower import Follower
+from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.metrics import METRICS
+from throttlescope.ingest.core.selector import metric_selector
+from throttlescope.ingest.core.series import DecodedSeries, batch_of
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.metrics import METRICS
-from throttlescope.ingest.selector import metric_selector
-from throttlescope.ingest.series import DecodedSeries, batch_of
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
 SCRAPE_MS = 15_000
 

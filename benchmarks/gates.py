@@ -28,15 +28,15 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.side_by_side.usage import cpu_s, memory_mb
-from throttlescope.ingest.commit import commit_series
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.words import LEVELS
-from throttlescope.ingest.labels import LabelMapping, normalise
+from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.ingest.core.labels import LabelMapping, normalise
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.pull_item import series_rows
+from throttlescope.ingest.pull.commit import commit_series
+from throttlescope.ingest.pull.item import series_rows
 from throttlescope.ingest.quality.gates import GATES
-from throttlescope.ingest.session import spark_session
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
+from throttlescope.ingest.spark.session import spark_session
 
 FOLDER = Path(".bench/gates")
 VERSION = 2

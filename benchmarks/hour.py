@@ -29,7 +29,7 @@ from typing import Any
 
 from benchmarks.fleet.scrapes import END_MS, START_MS, hour_of_scrapes
 from benchmarks.side_by_side.usage import memory_mb, peak_mb
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.core.times import format_time
 
 SUBSCRIPTIONS = 10_000
 COLD_S, WARM_SAMPLES_PER_S, GROWTH = 180, 0.5e6, 11
@@ -114,7 +114,7 @@ def warm(lake_path: str, runs: int) -> dict[str, Any]:
     """Signals and verdicts anew, again and again; the first time is told apart."""
     from benchmarks.fleet.signals import CLUSTER
     from throttlescope.ingest.lake import Lake
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.ingest.spark.session import spark_session
     from throttlescope.models.diagnosis.apply import build_verdicts
     from throttlescope.models.diagnosis.latest import build_latest
     from throttlescope.transforms.signals import build_signals

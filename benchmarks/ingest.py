@@ -220,8 +220,8 @@ def client(url: str, start_ms: int, end_ms: int, runs: int) -> None:
 
 
 def decode(url: str, start_ms: int, end_ms: int, runs: int) -> None:
-    from throttlescope.ingest.selector import metric_selector
-    from throttlescope.ingest.series import Meter
+    from throttlescope.ingest.core.selector import metric_selector
+    from throttlescope.ingest.core.series import Meter
     from throttlescope.ingest.sources.remote_read import RemoteRead
 
     source = RemoteRead(url)
@@ -239,12 +239,12 @@ def decode(url: str, start_ms: int, end_ms: int, runs: int) -> None:
 
 
 def pull(url: str, start_ms: int, end_ms: int, runs: int, *, cold: bool = False) -> None:
+    from throttlescope.ingest.core.selector import parse_selector
     from throttlescope.ingest.lake import Lake
-    from throttlescope.ingest.pull import pull as pull_samples
-    from throttlescope.ingest.pull import start_workers
-    from throttlescope.ingest.selector import parse_selector
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.ingest.pull.pull import pull as pull_samples
+    from throttlescope.ingest.pull.pull import start_workers
     from throttlescope.ingest.sources.prometheus import open_prometheus
+    from throttlescope.ingest.spark.session import spark_session
 
     session = spark_session(cores=2)
     if not cold:

@@ -31,15 +31,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.fleet import signals as made
-from throttlescope.ingest.contracts.words import LEVELS
-from throttlescope.ingest.labels import LabelMapping, normalise
+from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.ingest.core.labels import LabelMapping, normalise
+from throttlescope.ingest.core.selector import Selector
+from throttlescope.ingest.core.series import Meter
+from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.ingest.lake import DataFile, Lake, NewFile, write_data_file
 from throttlescope.ingest.lake.upkeep.show import show
 from throttlescope.ingest.lake.upkeep.vacuum import clean_log
-from throttlescope.ingest.selector import Selector
-from throttlescope.ingest.series import Meter
 from throttlescope.ingest.sources.recording import list_shipped, read_recording
-from throttlescope.ingest.times import MINUTE_MS, date_of
 
 HOUR = 12
 #: Brokers of the fleet: series of one broker share the times of its scrapes.

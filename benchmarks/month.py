@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 from benchmarks.side_by_side import workload as data
 from benchmarks.side_by_side.stores import FOLDER, stores_of
 from tests.lab.spark_cluster import running_spark_cluster
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.lake.rows import read_files
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, date_of
 
 DAYS = 30
 STEP_MS = 60_000

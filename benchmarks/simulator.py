@@ -28,7 +28,7 @@ from dataclasses import replace
 import numpy as np
 import simpy
 
-from throttlescope.ingest.session import spark_session
+from throttlescope.ingest.spark.session import spark_session
 from throttlescope.models.throttling import LAB, Machine, Scenario, sweep
 from throttlescope.models.throttling.compile import compile_scenario
 from throttlescope.models.throttling.kernel import engine, layout

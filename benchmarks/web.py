@@ -65,7 +65,7 @@ def main() -> None:
         "lake": made,
     }
     with running_server(lake.root) as address:
-        server = child_running("throttlescope.app.web.server")
+        server = child_running("throttlescope.app.server.app")
         found["start_s"] = _warm(address, names)
         found |= browse(address, names, given.runs)
         recorded = found.pop("recorded")

@@ -35,10 +35,10 @@ from plotly.utils import PlotlyJSONEncoder
 from tests.app.web.browser import chromium_path, running_chromium, running_server
 from tests.app.web.lab_lake import BILLING, write_lab_lake
 from tests.models.throttling.replay.samples import START_MS
+from throttlescope.app.services.whatif import warm
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.data.what_if import Windows
 from throttlescope.app.web.pages.what_if import page
-from throttlescope.app.whatif import warm
 from throttlescope.models.throttling.replay import parse_change, replay
 
 DAY_S = 86_400

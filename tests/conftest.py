@@ -21,7 +21,7 @@ REQUIRED = frozenset(filter(None, os.environ.get("THROTTLESCOPE_REQUIRE", "").sp
 @pytest.fixture(scope="session")
 def _spark_session():
     # Imported here: a run without Spark tests does not pay for it.
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.ingest.spark.session import spark_session
 
     session = spark_session(
         "throttlescope-tests",

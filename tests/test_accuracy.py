@@ -28,7 +28,7 @@ from tests.accuracy.recorded import DROPPED_FILES, Recorded, folders, read
 from tests.accuracy.signals import with_broker_use
 from tests.accuracy.targets import JUDGES, PROFILES, targets
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.words import CAUSES
+from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.transforms.minutes import BACKLOG, SCHEMA
 from throttlescope.transforms.promql.source import Series
 

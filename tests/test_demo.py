@@ -19,12 +19,12 @@ from tests.app.web.screenshots import PICTURES, shoot
 from tests.golden.texts import GOLDEN, texts
 from tests.lab.simulated import whatif
 from tests.lab.simulated.page import renewed
-from throttlescope.app.synthetic_history import CLUSTER
+from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.system_names import is_system
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.recording import list_demo
-from throttlescope.ingest.system_names import is_system
-from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.evaluation.measured import measured
 
 # Its pages are looked at in a browser: all of it belongs to the tests that are not run beside others.

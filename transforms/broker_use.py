@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import UNITS
+from throttlescope.ingest.contracts.vocabulary import UNITS
 
 _SIGNALS = TABLES["signals"].loose_schema
 _PLACE = ("cluster", "broker", "minute_ms")

@@ -25,8 +25,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from throttlescope.ingest.system_names import is_system_topic
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.core.system_names import is_system_topic
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
 #: Pulsar's own defaults, for a setting that a broker did not tell.

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.transforms.promql.source import Series
 
 #: Samples further apart do not bound a difference. One block, so that the neighbouring block is look-back enough.

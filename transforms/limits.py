@@ -32,10 +32,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.words import LEVELS
+from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.ingest.core.system_names import is_system_topic
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.system_names import is_system_topic
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS, date_of
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
 #: An answer speaks for later snapshots that did not ask again, so long.

@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
 from throttlescope.ingest.contracts.results import RULE_COLUMNS, STATS_COLUMNS
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.selector import EQUAL, Matcher, Selector, metric_selector, parse_selector
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import DataFile
 from throttlescope.ingest.lake.parquet import dataset, read_parquet, told_as_store
-from throttlescope.ingest.selector import EQUAL, Matcher, Selector, metric_selector, parse_selector
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.transforms import deltas
 from throttlescope.transforms.as_of import Timeline, limits_over_time, stats_over_time
 from throttlescope.transforms.promql.evaluate import evaluate_all

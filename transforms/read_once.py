@@ -21,7 +21,7 @@ from itertools import combinations
 import numpy as np
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES, TOPIC_KEY_NAMES
-from throttlescope.ingest.selector import NAME_LABEL, Selector, metric_selector, parse_selector
+from throttlescope.ingest.core.selector import NAME_LABEL, Selector, metric_selector, parse_selector
 from throttlescope.transforms.promql.source import MemorySource, SampleSource, Series
 
 #: Each subscription partition has it once per target.

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.duck import from_files
-from throttlescope.ingest.times import BLOCK_MS, block_start, date_of
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.read_once import BACKLOG, COUNTERS, ReadTwice, read_twice
 

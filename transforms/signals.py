@@ -18,13 +18,13 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import UNITS
-from throttlescope.ingest.labels import shard_of
+from throttlescope.ingest.contracts.vocabulary import UNITS
+from throttlescope.ingest.core.labels import shard_of
+from throttlescope.ingest.core.metrics import METRICS
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range, date_of
 from throttlescope.ingest.lake import DataFile, Lake
-from throttlescope.ingest.lake.newest import newest_samples
-from throttlescope.ingest.metrics import METRICS
+from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.spark.executors import parallelism
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range, date_of
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.minutes import BACKLOG, SCHEMA, MinutesTask, metrics_read, task_rows
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.results import STATS_COLUMNS
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.transforms.deltas import Minutes
 
 #: A snapshot that is later than this after the newest minute's end says nothing of it.

@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.selector import EQUAL, Matcher, metric_selector
+from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.selector import EQUAL, Matcher, metric_selector
-from throttlescope.ingest.times import BLOCK_MS, block_start, date_of, format_time
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.source import SampleSource, Series
 

@@ -10,6 +10,6 @@ import sys
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
-    from throttlescope.app.cli.commands import app
+    from throttlescope.app.cli.application import app
 
     app(args=sys.argv[1:] if arguments is None else arguments, prog_name="throttlescope")

@@ -186,3 +186,21 @@ Recompute = Annotated[
         help="Compute every hour of the range again, also where nothing has changed since it was computed.",
     ),
 ]
+
+
+def known_tables(tables: list[str] | None) -> list[str] | None:
+    import difflib
+
+    from throttlescope.ingest.contracts import TABLES
+    from throttlescope.ingest.core.errors import InputError
+
+    for name in tables or ():
+        if name not in TABLES:
+            near = difflib.get_close_matches(name, TABLES, n=1)
+            raise InputError(
+                "No such table",
+                got=name,
+                expected=", ".join(TABLES),
+                fix=f"did you mean {near[0]}?" if near else None,
+            )
+    return tables or None

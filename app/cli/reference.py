@@ -82,7 +82,7 @@ def _between(page: str, begin: str, end: str, text: str) -> str:
 def _root():
     import typer
 
-    from throttlescope.app.cli.commands import app
+    from throttlescope.app.cli.application import app
 
     return typer.main.get_command(app)
 
@@ -100,7 +100,7 @@ def _help(path: tuple[str, ...]) -> str:
 def _output(arguments: tuple[str, ...]) -> str:
     from typer.testing import CliRunner
 
-    from throttlescope.app.cli.commands import app
+    from throttlescope.app.cli.application import app
 
     result = CliRunner().invoke(
         app,

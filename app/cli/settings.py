@@ -39,7 +39,7 @@ def settings_with(
         The file is not right, or ``--cluster`` names none of its clusters and no address is given.
     """
     from throttlescope.app.config import UNNAMED, find_config, load_settings
-    from throttlescope.ingest.errors import InputError
+    from throttlescope.ingest.core.errors import InputError
 
     file = find_config(config)
     addressed = sources.prometheus is not None or bool(sources.pulsar_admin)

@@ -14,15 +14,16 @@ from typing import Any
 
 import pandas as pd
 
+from throttlescope.app.incident.computed import Worked
+from throttlescope.app.incident.evidence import evidence_queries, told_limits
 from throttlescope.app.incident.read import Incident
 from throttlescope.app.incident.remedies import NO_COMMAND, NO_WAY_BACK, verifying
-from throttlescope.app.incident.why import evidence_queries, told_limits
-from throttlescope.app.incident.working import Worked
-from throttlescope.app.render import visible, write_csv, write_json
+from throttlescope.app.presentation.output import write_csv, write_json
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.core.times import format_time
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.units import visible
 
 #: What stands in a policy of limits, without when it was read.
 _LIMIT_TIME = ("observed_ms", "date")

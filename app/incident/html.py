@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from html import escape as escaped
 from typing import TYPE_CHECKING
 
-from throttlescope.app.incident.blocks import (
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.blocks import (
     MOST_LETTERS,
     Block,
     Bullets,
@@ -27,8 +28,7 @@ from throttlescope.app.incident.blocks import (
     Text,
     plain,
 )
-from throttlescope.app.render import visible
-from throttlescope.app.web import format as fmt
+from throttlescope.models.messages.units import visible
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -92,7 +92,7 @@ def html(blocks: Iterable[Block], figure: go.Figure | None, *, title: str) -> st
 
 
 def _data(figure: go.Figure) -> str:
-    from throttlescope.app.web.figures.chart import CONFIG
+    from throttlescope.app.presentation.figures.chart import CONFIG
 
     config = {**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-incident"}}
     import json

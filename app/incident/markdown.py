@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from throttlescope.app.incident.blocks import (
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.blocks import (
     MOST_LETTERS,
     Block,
     Bullets,
@@ -23,8 +24,7 @@ from throttlescope.app.incident.blocks import (
     Text,
     plain,
 )
-from throttlescope.app.render import visible
-from throttlescope.app.web import format as fmt
+from throttlescope.models.messages.units import visible
 
 _SPECIAL = re.compile(r"[\\`*\[\]<~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 # A list, a heading or a quotation where a line begins.

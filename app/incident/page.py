@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from throttlescope.app.incident import first, remedies, who, why
-from throttlescope.app.incident.blocks import (
+from throttlescope.app.incident import evidence, involved, remedies, summary
+from throttlescope.app.incident.computed import Worked
+from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.timeline import events
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.blocks import (
     Block,
     Bullets,
     Grid,
@@ -17,12 +21,8 @@ from throttlescope.app.incident.blocks import (
     Text,
     text,
 )
-from throttlescope.app.incident.read import Incident
-from throttlescope.app.incident.timeline import events
-from throttlescope.app.incident.working import Worked
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
-from throttlescope.app.web.causes import CAUSES, limiter_words
+from throttlescope.app.presentation.causes import CAUSES, limiter_words
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 
 
 def page(
@@ -45,19 +45,19 @@ def page(
         Why there is none, where one was wanted; told under what is missing.
     """
     return [
-        Heading(1, first.title(incident)),
-        Paragraph(first.as_of(incident)),
-        first.facts(incident, worked, no_picture),
+        Heading(1, summary.title(incident)),
+        Paragraph(summary.as_of(incident)),
+        summary.facts(incident, worked, no_picture),
         *_link(incident, external_url),
         Heading(2, text("Timeline")),
         *_timeline(incident),
         Heading(2, text("Plots")),
         Plots(_caption(incident)),
-        *why.evidence(incident),
-        *why.besides(incident),
-        *why.limits(incident),
-        *who.neighbours(incident, worked),
-        *who.consumers(worked),
+        *evidence.evidence(incident),
+        *evidence.besides(incident),
+        *evidence.limits(incident),
+        *involved.neighbours(incident, worked),
+        *involved.consumers(worked),
         *remedies.counterfactuals(worked),
         *remedies.forecasts(worked),
         *remedies.what_to_change(worked),

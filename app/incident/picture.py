@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import plotly.graph_objects as go
 
 from throttlescope.app.incident.read import Incident
-from throttlescope.app.web import figures
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.app.presentation import figures
+from throttlescope.ingest.core.errors import ThrottlescopeError
 
 _GAP_PX = 62
 _TOP_PX, _BOTTOM_PX = 24, 44
@@ -102,7 +102,7 @@ def _placed(item: dict, tag: str) -> dict:
 def photograph(figure: go.Figure) -> tuple[bytes | None, str | None]:
     """The figure as PNG, or in words why there is none."""
     # Imported late: most of it is only of use where a picture is made.
-    from throttlescope.app.simulation.plot import chromium_path, write_figure
+    from throttlescope.app.presentation.figures.image import chromium_path, write_figure
 
     if chromium_path() is None:
         return (

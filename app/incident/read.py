@@ -10,13 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.app.episode_rows import EpisodeFilter, read_episodes
-from throttlescope.app.incident import choose
-from throttlescope.app.incident.answers import Answers, about, answers_of
-from throttlescope.app.incident.choose import Asked
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS, format_time
+from throttlescope.app.incident import selection
+from throttlescope.app.incident.admin_answers import Answers, about, answers_of
+from throttlescope.app.incident.selection import Asked
+from throttlescope.app.queries.episodes import EpisodeFilter, read_episodes
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, format_time
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 if TYPE_CHECKING:
@@ -116,11 +116,11 @@ def read_incident(lake: Lake, asked: Asked) -> Incident:
         [*SubscriptionKey._fields, "window_start_ms", "window_end_ms", "cause", "limiter", "backlog_entries"],
     )  # fmt: skip
     limited = source.read("limits", where, None)
-    keys = choose.one_cluster(_keys(seen, judged, limited), asked)
+    keys = selection.one_cluster(_keys(seen, judged, limited), asked)
     cluster = keys[0].cluster
     source = _Source(lake, versions, cluster)
     episodes = _episodes(lake, asked, cluster) if seen.num_rows else []
-    key = choose.worst(keys, episodes, _newest(seen, "minute_ms").values())
+    key = selection.worst(keys, episodes, _newest(seen, "minute_ms").values())
     mine = _of_partition(judged, key).sort_by(
         [("window_end_ms", "ascending"), ("window_start_ms", "ascending")]
     )
@@ -129,9 +129,9 @@ def read_incident(lake: Lake, asked: Asked) -> Incident:
         _of_partition(limited, key).to_pylist(), key=lambda row: (row["observed_ms"], row["level"])
     )
     until_ms = _until(_of_partition(seen, key), windows, limits)
-    episode = choose.episode_of(key, episodes, asked)
-    at_ms = choose.moment(asked, episode, windows, until_ms)
-    start_ms, end_ms, was_cut = choose.span(asked, episode, at_ms, until_ms)
+    episode = selection.episode_of(key, episodes, asked)
+    at_ms = selection.moment(asked, episode, windows, until_ms)
+    start_ms, end_ms, was_cut = selection.span(asked, episode, at_ms, until_ms)
     _check_known(asked, at_ms, seen, windows, limits)
     exactly = where & (pc.field("partition") == key.partition)
     verdicts = source.read(
@@ -151,7 +151,7 @@ def read_incident(lake: Lake, asked: Asked) -> Incident:
     return Incident(
         key, asked, at_ms, start_ms, end_ms, was_cut, until_ms,
         newest_backlog=_backlog(_of_partition(seen, key)),
-        told=choose.told(rows, at_ms),
+        told=selection.told(rows, at_ms),
         newest=windows[-1] if windows else None,
         verdicts=rows,
         minutes=minutes,

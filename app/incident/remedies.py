@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.incident.blocks import (
+from throttlescope.app.incident.computed import Worked
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.advice import drain_within, gone_in
+from throttlescope.app.presentation.blocks import (
     Block,
     Bullets,
     Code,
@@ -17,11 +20,8 @@ from throttlescope.app.incident.blocks import (
     Text,
     text,
 )
-from throttlescope.app.incident.working import Worked
-from throttlescope.app.render_advice import drain_within, gone_in
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.causes import limiter_words
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.app.presentation.causes import limiter_words
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.diagnosis.wording import duration
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from throttlescope.app.incident.answers import Change
-from throttlescope.app.incident.blocks import Name, Text, text
+from throttlescope.app.incident.admin_answers import Change
 from throttlescope.app.incident.read import Incident
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.causes import CAUSES, limiter_words
-from throttlescope.app.web.runs import runs
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.blocks import Name, Text, text
+from throttlescope.app.presentation.cause_runs import runs
+from throttlescope.app.presentation.causes import CAUSES, limiter_words
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes.marks import marks
 from throttlescope.models.episodes.steady import joined
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.notebook.charts import Chart
 from throttlescope.app.notebook.times import Moment, moment_ms, moment_text
-from throttlescope.app.whatif.ask import Question, Read, answer, read
+from throttlescope.app.services.whatif.replay import Question, Read, answer, read
 
 if TYPE_CHECKING:
     from throttlescope.app.incident.read import Incident
@@ -52,18 +52,18 @@ class Why:
     @property
     def markdown(self) -> str:
         """The answer, the evidence for and against, what else stands, the limits, and what is missing."""
-        from throttlescope.app.incident import first, markdown, why
-        from throttlescope.app.incident.blocks import Bullets, Heading, Paragraph, text
+        from throttlescope.app.incident import evidence, markdown, summary
+        from throttlescope.app.presentation.blocks import Bullets, Heading, Paragraph, text
 
         found = self.incident
         missing = [] if found.told is None else found.told["missing_evidence"] or ()
         blocks = [
-            Heading(1, first.title(found)),
-            Paragraph(first.as_of(found)),
-            Bullets(why.limiter(found)),
-            *why.evidence(found),
-            *why.besides(found),
-            *why.limits(found),
+            Heading(1, summary.title(found)),
+            Paragraph(summary.as_of(found)),
+            Bullets(evidence.limiter(found)),
+            *evidence.evidence(found),
+            *evidence.besides(found),
+            *evidence.limits(found),
             *([Heading(3, text("Missing"))] if missing else []),
             *([Bullets([text(f"{one['what']}. Fix: {one['fix']}") for one in missing])] if missing else []),
         ]
@@ -94,18 +94,18 @@ class WhatIf:
 
     @property
     def document(self) -> dict[str, Any]:
-        from throttlescope.app.whatif.document import document
+        from throttlescope.app.presentation.whatif_document import document
 
         return document(self._found, self._known)
 
     @property
     def figure(self) -> Chart:
-        from throttlescope.app.whatif.figure import whatif_figure
+        from throttlescope.app.presentation.figures.replay import whatif_figure
 
         return Chart(whatif_figure(self._found, self._known))
 
     def __repr__(self) -> str:
-        from throttlescope.app.whatif.render import print_answer
+        from throttlescope.app.presentation.whatif_text import print_answer
 
         return _printed(print_answer, self._found, self._known)
 
@@ -124,20 +124,20 @@ class Advice:
 
     @property
     def document(self) -> dict[str, Any]:
-        from throttlescope.app.render_advice import document
+        from throttlescope.app.presentation.advice import document
 
         return document(self._found, self._advised)
 
     def __repr__(self) -> str:
-        from throttlescope.app.render_advice import print_advice
+        from throttlescope.app.presentation.advice import print_advice
 
         return _printed(print_advice, self._found, self._advised, now_ms=_now_ms())
 
 
 def read_why(lake: Lake, subscription: str, at: Moment | None, cluster: str | None) -> Why:
     """Read the verdict of a moment and what it was weighed against."""
-    from throttlescope.app.incident.choose import Asked
     from throttlescope.app.incident.read import read_incident
+    from throttlescope.app.incident.selection import Asked
 
     return Why(read_incident(lake, Asked(subscription, cluster, moment_ms(at))))
 

@@ -15,12 +15,12 @@ import plotly.graph_objects as go
 import pyarrow.compute as pc
 
 from throttlescope.app.notebook.times import Moment, range_ms
-from throttlescope.app.web import figures
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.figures.chart import CONFIG
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.app.presentation import figures
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 if TYPE_CHECKING:
@@ -222,8 +222,8 @@ def on_white(figure: go.Figure) -> Chart:
 
 def promql_chart(answer, title: str = "value") -> Chart:
     """A line per series; labels that differ name it, unless there are many."""
-    from throttlescope.app.web.figures.series import Drawn, series_figure
-    from throttlescope.ingest.selector import NAME_LABEL
+    from throttlescope.app.presentation.figures.series import Drawn, series_figure
+    from throttlescope.ingest.core.selector import NAME_LABEL
     from throttlescope.transforms.promql.answer import rows_of
 
     rows = list(rows_of(answer))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.config import load_settings
 from throttlescope.app.notebook.lake import OpenLake
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.recording import list_shipped
 
@@ -38,7 +38,8 @@ def demo_lake(folder: str | Path = ".demo", recordings: Sequence[str] = A_FEW) -
     InputError
         There is no such recording.
     """
-    from throttlescope.app.pipeline import Request, run_pipeline
+    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.run import run_pipeline
 
     settings = load_settings(None, {"lake": folder})
     shipped = list_shipped()
@@ -48,7 +49,9 @@ def demo_lake(folder: str | Path = ".demo", recordings: Sequence[str] = A_FEW) -
     done = _done(Lake(settings.lake))
     missing = [name for name in recordings if name not in done]
     if missing:
-        run_pipeline(Request("demo", settings, None, None, tuple(missing)))
+        from throttlescope.app.presentation.progress import TerminalProgress
+
+        run_pipeline(Request("demo", settings, None, None, tuple(missing)), progress=TerminalProgress())
     return OpenLake(settings)
 
 
@@ -66,7 +69,7 @@ def month_lake(folder: str | Path = ".month", timetable: Sequence[Visit] | None 
         :func:`throttlescope.app.notebook.month.timetable` by default.
     """
     from throttlescope.app.notebook import month
-    from throttlescope.app.spark import start_spark
+    from throttlescope.app.pipeline.spark_session import start_spark
 
     settings = load_settings(None, {"lake": folder})
     there = Path(settings.lake)

@@ -10,16 +10,16 @@ from throttlescope.app.config import Settings, find_config, load_settings
 from throttlescope.app.notebook.charts import Figures
 from throttlescope.app.notebook.tables import frame, named
 from throttlescope.app.notebook.times import Moment, range_ms
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from throttlescope.app.api.lake_queries import LakeQueries
     from throttlescope.app.notebook.answers import Advice, WhatIf, Why
     from throttlescope.app.notebook.rules import OwnRules
+    from throttlescope.app.services.promql.lake_queries import LakeQueries
 
 #: How a DataFrame at the end of a cell is shown.
 _SHOWN = {
@@ -94,7 +94,7 @@ class OpenLake:
     def session(self) -> SparkSession:
         """The Spark session; started when first asked for."""
         if self._session is None:
-            from throttlescope.app.spark import start_spark
+            from throttlescope.app.pipeline.spark_session import start_spark
 
             self._session = start_spark(self.settings)
             for name, value in _SHOWN.items():
@@ -192,7 +192,7 @@ class OpenLake:
         InputError
             As :meth:`table`, or there is no such cause.
         """
-        from throttlescope.app.verdict_rows import check_cause
+        from throttlescope.app.queries.verdicts import check_cause
 
         found = self.table("verdicts", subscription, cluster=cluster, start=start, end=end)
         if cause is not None:
@@ -270,7 +270,7 @@ class OpenLake:
     @cached_property
     def queries(self) -> LakeQueries:
         """Evaluates PromQL; what it read is kept for the next query."""
-        from throttlescope.app.api.lake_queries import LakeQueries
+        from throttlescope.app.services.promql.lake_queries import LakeQueries
 
         return LakeQueries(self.lake.root, lambda: self.session)
 

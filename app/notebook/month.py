@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, parse_time
 from throttlescope.ingest.sources.recording import FORMAT, list_shipped, read_recording
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, parse_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,8 +95,8 @@ def fill(session: SparkSession, lake: Lake, visits: Sequence[Visit]) -> None:
     InputError
         A visit is not on a half hour of the month, or names no subscription or no recording.
     """
-    from throttlescope.ingest.manifest import new_run_id
-    from throttlescope.ingest.pull_recordings import ingest_recordings
+    from throttlescope.ingest.pull.manifest import new_run_id
+    from throttlescope.ingest.pull.recordings import ingest_recordings
 
     with TemporaryDirectory(prefix="throttlescope-") as folder:
         write_month(Path(folder), visits)

@@ -15,14 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.notebook.times import Moment, range_ms
-from throttlescope.app.rule_preview.asked import Asked, exported, typed
-from throttlescope.app.rule_preview.judge import Judged, Stretch, judge, key_labels
-from throttlescope.app.rule_preview.kinds import KINDS, kind_of
-from throttlescope.app.web.runs import runs
+from throttlescope.app.presentation.cause_runs import runs
+from throttlescope.app.rules_export.preview.firings import Judged, Stretch, judge, key_labels
+from throttlescope.app.rules_export.preview.kinds import KINDS, kind_of
+from throttlescope.app.rules_export.preview.rules import Asked, exported, typed
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import MINUTE_MS, parse_duration
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import MINUTE_MS, parse_duration
 from throttlescope.transforms.rules import AlertingRule, RuleFile
 from throttlescope.transforms.rules.order import check_order
 from throttlescope.transforms.rules.remarks import remarks

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from throttlescope.app.web.exports.tables import time_column
+from throttlescope.app.presentation.table_rows import time_column
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.table import Table
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.subscription_name import SubscriptionName
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import format_time, parse_time
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import format_time, parse_time
 
 #: ``2026-11-20T10:00:00Z``, ``-6h``, epoch milliseconds, or a ``datetime`` (without a zone: UTC).
 Moment = str | int | datetime

@@ -8,8 +8,8 @@ from throttlescope.app.rules_export.limiters import BINDS, LIMIT, LIMITER, RHO, 
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Alerting, Recording
 from throttlescope.app.rules_export.signals import named
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.limits import ANSWER_VALID_MS
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC

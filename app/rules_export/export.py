@@ -15,7 +15,7 @@ from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Alerting, Recording
 from throttlescope.app.rules_export.signals import backlog_rules, queue_rules, signal_rules
 from throttlescope.app.rules_export.specification import specification_alerts, specification_rules
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.order import check_order
 from throttlescope.transforms.rules.remarks import remarks
 from throttlescope.transforms.rules.rule_file import read_rule_file

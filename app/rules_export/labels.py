@@ -1,7 +1,7 @@
 """One shape of labels. In: PromQL over a broker's metrics as some Prometheus has them. Out: PromQL whose results carry our labels.
 
 A broker puts the partition into ``topic`` or beside it, and a Prometheus may call the cluster otherwise, or not at all. The
-limits have the labels of the lake (:mod:`throttlescope.ingest.labels`); so must everything that is held against them. Over the
+limits have the labels of the lake (:mod:`throttlescope.ingest.core.labels`); so must everything that is held against them. Over the
 lake itself this changes nothing.
 """
 

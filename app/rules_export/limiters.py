@@ -11,7 +11,7 @@ from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Recording
 from throttlescope.app.rules_export.signals import ENTRY_MEMORY, named
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.rules.load import PREFIX

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.web.address.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
 
 #: How much of the past a link shows.
 LINK_S = 3600

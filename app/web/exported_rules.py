@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
+from throttlescope.app.presentation.links.paths import ALERTS_PATH
 from throttlescope.app.rules_export.export import INHIBIT_NAME, RULES_NAME, inhibit_document, rules_document
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.web.address.paths import ALERTS_PATH
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 RULES_PATH, INHIBIT_PATH = f"{ALERTS_PATH}/{RULES_NAME}", f"{ALERTS_PATH}/{INHIBIT_NAME}"
 

@@ -9,15 +9,15 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from throttlescope.app.api.errors import ApiError
-from throttlescope.app.api.turnstile import Turnstile
-from throttlescope.app.web.address.subscription import Subscription
-from throttlescope.ingest.errors import InputError, SourceError
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.errors import ApiError
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.times import MINUTE_MS
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Settings
-    from throttlescope.app.now import NowAnswer
+    from throttlescope.app.services.diagnose_now import NowAnswer
 
 #: Waiting for a place included.
 DEADLINE_S = 15.0
@@ -54,7 +54,7 @@ class Live:
             A source does not answer in time, or too many ask.
         CancelledError
         """
-        from throttlescope.app.now import Asked, Hurry, diagnose_now
+        from throttlescope.app.services.diagnose_now import Asked, Hurry, diagnose_now
 
         cluster = self._cluster_of(subscription)
         partition = None if subscription.partition < 0 else subscription.partition

@@ -10,15 +10,15 @@ import logging
 import threading
 import time
 
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader, ends_with_process, is_ending
 from throttlescope.app.web.pages import overview
-from throttlescope.app.web.pages.subscription.more import more
+from throttlescope.app.web.pages.subscription.content import read_view
+from throttlescope.app.web.pages.subscription.context import more
 from throttlescope.app.web.pages.subscription.page import page
-from throttlescope.app.web.pages.subscription.shown import Shown, shown
-from throttlescope.app.web.pages.subscription.view import read_view
+from throttlescope.app.web.pages.subscription.selection import Shown, shown
 
 _LOG = logging.getLogger(__name__)
 

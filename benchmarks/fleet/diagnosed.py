@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.side_by_side.usage import memory_mb
 from tests.cluster.fleet import START_MS, Fleet, make_lake
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.core.times import format_time
 
 _STEP = re.compile(r"^\[(\d+)/\d+\] (.*?)(?:: .*)? \((\d+\.\d) s\)$")
 _GIVEN = ("series", "samples", "limits")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from throttlescope.ingest.contracts.words import LEVELS
-from throttlescope.ingest.metrics import METRICS, Metric
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.ingest.core.metrics import METRICS, Metric
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 
 CLUSTER = "fleet"
 #: Counters have counted for a day by then.

@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 from benchmarks.fleet import signals as made
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.labels import LabelMapping, SeriesKey, normalise
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.labels import LabelMapping, SeriesKey, normalise
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 
 VERSION = 1
 STEP_MS = 15_000

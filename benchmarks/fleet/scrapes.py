@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.fleet import signals as made
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 #: In which some subscriptions are in an episode.
 HOUR = 12

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 
 FOLDER = Path(".bench/diagnosis")
 VERSION = 1

@@ -14,7 +14,7 @@ import yaml
 
 from tests.accuracy.fleets import fleet_folders
 from tests.lab.sets import SETS as LAB
-from throttlescope.ingest.labels import LabelMapping, normalise
+from throttlescope.ingest.core.labels import LabelMapping, normalise
 from throttlescope.models.forecast.read import VIEW_METRICS, traces_of
 from throttlescope.models.forecast.trace import Trace
 from throttlescope.transforms.limits import effective_limits

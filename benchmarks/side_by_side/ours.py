@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def _session():
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.ingest.spark.session import spark_session
 
     session = spark_session(cores=2)
     # Python workers start with the first task; they belong to a session that is warm.

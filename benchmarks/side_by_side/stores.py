@@ -112,11 +112,11 @@ def _fill(workload: Workload, folder: Path, priority: int) -> dict[str, int]:
 
 
 def _pull(stores: Stores, priority: int) -> None:
+    from throttlescope.ingest.core.selector import metric_selector
     from throttlescope.ingest.lake import Lake
-    from throttlescope.ingest.pull import pull
-    from throttlescope.ingest.selector import metric_selector
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.ingest.pull.pull import pull
     from throttlescope.ingest.sources.prometheus import open_prometheus
+    from throttlescope.ingest.spark.session import spark_session
 
     with serving(stores, priority=priority) as server:
         _wait_until_quiet(stores)

@@ -94,7 +94,7 @@ def soak(folder: Path, seconds: float, subscriptions: int, every_s: float, users
             "address": address, "users": users, "seconds": seconds,
         }  # fmt: skip
         memory = stack.enter_context(
-            _watched({"web server": child_running("throttlescope.app.web.server"), "Prometheus": server.pid})
+            _watched({"web server": child_running("throttlescope.app.server.app"), "Prometheus": server.pid})
         )
         runs = Runs(lambda: run(server.url, lake.root, log=log), every_s)
         runs.start()

@@ -11,8 +11,8 @@ from typing import Any
 
 import requests
 
+from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.metrics import METRICS
 
 #: What tells series of the made fleet apart; the lake has more labels than the server where it normalises topics.
 _NAMES = ("cluster", "instance", "topic", "subscription", "reason", "consumer_name")

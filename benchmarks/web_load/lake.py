@@ -17,8 +17,8 @@ import pyarrow as pa
 from benchmarks.fleet.signals import CLUSTER, START_MS
 from benchmarks.web_load.rows import DAYS, END_MS, WINDOW_MS, Subscriptions, hours_of_verdicts
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake, NewFile, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, date_of
 from throttlescope.models.diagnosis.latest import build_latest
 
 FOLDER = Path(".bench/web")

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from benchmarks.fleet.signals import BOTH, DESERTED, SLOW, START_MS, THROTTLED, Fleet
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
 
 DAYS = 7
 END_MS = START_MS + DAYS * DAY_MS

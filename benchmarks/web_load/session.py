@@ -13,7 +13,7 @@ from urllib.parse import quote_plus
 
 from playwright.sync_api import Browser, Page, Request
 
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 
 CALLBACK = "/_dash-update-component"
 #: A step is over when no callback was under way for so long.

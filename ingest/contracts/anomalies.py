@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import DATE, SUBSCRIPTION_KEY, SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.table import Column, Table
-from throttlescope.ingest.contracts.words import CAUSES, LIMITERS
+from throttlescope.ingest.contracts.vocabulary import CAUSES, LIMITERS
 
 _F = pa.float64()
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import CLUSTER, DATE, SUBSCRIPTION_KEY, SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.table import Column, Table
-from throttlescope.ingest.contracts.words import CAUSES, LIMITERS, SIDES
+from throttlescope.ingest.contracts.vocabulary import CAUSES, LIMITERS, SIDES
 
 _F = pa.float64()
 _MS = pa.int64()

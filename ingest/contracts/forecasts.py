@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import DATE, SUBSCRIPTION_KEY, SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.table import Column, Table
-from throttlescope.ingest.contracts.words import SET_BY
+from throttlescope.ingest.contracts.vocabulary import SET_BY
 
 FORECAST_KINDS = ("drain", "ttl", "quota_size", "quota_age")
 #: ``never``: not at this rate. ``unknown``: there is no trend to go by yet.

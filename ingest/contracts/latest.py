@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY, SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.table import Column, Table
-from throttlescope.ingest.contracts.words import CAUSES, LIMITERS, SIDES
+from throttlescope.ingest.contracts.vocabulary import CAUSES, LIMITERS, SIDES
 
 VERDICT_LATEST = Table(
     "verdict_latest",

@@ -11,7 +11,7 @@ from throttlescope.ingest.contracts.keys import (
     SUBSCRIPTION_KEY_NAMES,
 )
 from throttlescope.ingest.contracts.table import Column, Table
-from throttlescope.ingest.contracts.words import CAUSES, LEVELS, LIMITERS, SET_BY, SIDES
+from throttlescope.ingest.contracts.vocabulary import CAUSES, LEVELS, LIMITERS, SET_BY, SIDES
 
 _SERIES_ID = Column("series_id", pa.string(), "32 hex digits: 128-bit hash of the sorted labels")
 _SHARD = Column("shard", pa.int32(), "0 to 15: hash of cluster, namespace and topic")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES, Column, Table
-from throttlescope.ingest.labels import LabelMapping, normalise
+from throttlescope.ingest.core.labels import LabelMapping, normalise
 
 _HEAD = """\
 # Tables

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import DATE, SUBSCRIPTION_KEY, SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.table import Column, Table
-from throttlescope.ingest.contracts.words import CAUSES, LEVELS, LIMITERS, SET_BY, SIDES, UNITS, VARIANTS
+from throttlescope.ingest.contracts.vocabulary import CAUSES, LEVELS, LIMITERS, SET_BY, SIDES, UNITS, VARIANTS
 
 _F = pa.float64()
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 
 @dataclass(frozen=True)

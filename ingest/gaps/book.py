@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.incremental import ALL
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.ingest.gaps.find import SHORTEST_MS, Missing
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
-from throttlescope.ingest.watermarks import SourceKey
+from throttlescope.ingest.pull.watermarks import SourceKey
 
 #: The first retry is made by the next read, the second twice this later; distances double up to a day.
 FIRST_RETRY_MS = BLOCK_MS // 2

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.incremental import ALL
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start, date_of
 from throttlescope.ingest.lake import DataFile, Lake, read_files
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, date_of
 
 #: Every subscription has it at every scrape: where it is missing, nothing was scraped.
 SIGN_OF_LIFE = "pulsar_subscription_back_log"

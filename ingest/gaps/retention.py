@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.series import Meter
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.series import Meter
+from throttlescope.ingest.core.times import DAY_MS, parse_duration
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
-from throttlescope.ingest.times import DAY_MS, parse_duration
 
 #: Prometheus' own default, for a server that does not say.
 DEFAULT_RETENTION_MS = 15 * DAY_MS

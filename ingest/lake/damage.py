@@ -15,10 +15,10 @@ from typing import Self
 import pyarrow as pa
 import xxhash
 
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.formats import MissingFilesError
-from throttlescope.ingest.lake.storage import storage_of
+from throttlescope.ingest.lake.open_storage import storage_of
 
 #: What is set aside gets this behind its name; the vacuum takes it when it is old enough.
 ASIDE = ".damaged"

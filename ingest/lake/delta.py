@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake.damage import DamagedLogError, is_of_the_log
 from throttlescope.ingest.lake.formats import check_readable
 from throttlescope.ingest.lake.storage import Storage

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import xxhash
 
 from throttlescope.ingest.contracts import TABLES, Table
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.lake.storage import storage_of
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.lake.open_storage import storage_of
 
 # Rows are sorted by key, so that whoever looks for one subscription decodes one of these groups of a file and not all of it. Smaller
 # ones cost more to name, in every file that is opened, than they save.

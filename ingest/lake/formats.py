@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import Table
-from throttlescope.ingest.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

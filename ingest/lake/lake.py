@@ -24,7 +24,9 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import create_table_with_add_actions
 
 from throttlescope.ingest.contracts import TABLES, Table
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.lake_address import LakeAddress
+from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.ingest.lake.actions import (
     add_action,
     columns_since,
@@ -37,11 +39,10 @@ from throttlescope.ingest.lake.delta import DeltaTables
 from throttlescope.ingest.lake.duck import from_table, reaches
 from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
 from throttlescope.ingest.lake.formats import format_properties
+from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.lake.rows import naming_missing, read_files
-from throttlescope.ingest.lake.storage import Storage, storage_of
-from throttlescope.ingest.lake.unwritable import naming_unwritable
-from throttlescope.ingest.lake_address import LakeAddress
-from throttlescope.ingest.times import BLOCK_MS, block_start
+from throttlescope.ingest.lake.storage import Storage
+from throttlescope.ingest.lake.write_errors import naming_unwritable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -19,7 +19,7 @@ import pyarrow.fs
 from obstore import exceptions as faults
 from obstore.store import S3Store
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake.storage import Storage, StoredFile
 from throttlescope.ingest.lake.store_errors import told
 

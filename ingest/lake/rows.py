@@ -13,8 +13,8 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake.damage import UNREADABLE, DamagedFilesError, damaged
 from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.formats import MissingFilesError
+from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.lake.parquet import dataset, told_as_store
-from throttlescope.ingest.lake.storage import storage_of
 
 #: What readers raise on a file that is gone or holds no Parquet: DuckDB many things, some without a class of their own.
 _UNREADABLE = (*UNREADABLE, duckdb.Error)

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake.files import NewFile, write_data_file
-from throttlescope.ingest.times import BLOCK_MS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from throttlescope.ingest.lake.unwritable import naming_unwritable
-from throttlescope.ingest.lake_address import LakeAddress
+from throttlescope.ingest.lake.write_errors import naming_unwritable
 
 
 @dataclass(frozen=True)
@@ -204,19 +203,3 @@ class LocalStorage(Storage):
         for relative_path in relative_paths:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.address(relative_path))
-
-
-def storage_of(root: str | Path) -> Storage:
-    """The storage of a lake's address.
-
-    Raises
-    ------
-    InputError
-        The address is of a kind that is not known, or the environment lacks what it needs.
-    """
-    address = LakeAddress.of(root)
-    if address.is_remote:
-        from throttlescope.ingest.lake.object_store import object_storage
-
-        return object_storage(str(address))
-    return LocalStorage(address)

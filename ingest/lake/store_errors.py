@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from throttlescope.ingest.errors import InputError, SourceError, ThrottlescopeError
+from throttlescope.ingest.core.errors import InputError, SourceError, ThrottlescopeError
 
 _NO_BUCKET = re.compile(r"NoSuchBucket|NO_SUCH_BUCKET|bucket does not exist", re.IGNORECASE)
 _REFUSED = re.compile(

@@ -10,9 +10,9 @@ happens to healthy sources too, and is carried on as missing or doubtful evidenc
 """
 
 from throttlescope.ingest.quality.before_commit import JudgedLake
-from throttlescope.ingest.quality.door import check_door
 from throttlescope.ingest.quality.expectations import preload
 from throttlescope.ingest.quality.findings import GateResult
+from throttlescope.ingest.quality.ingest_validation import check_door
 from throttlescope.ingest.quality.policies import check_policies
 from throttlescope.ingest.quality.samples import check_samples
 from throttlescope.ingest.quality.signals import check_signals

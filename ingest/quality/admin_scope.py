@@ -16,9 +16,9 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from throttlescope.ingest.core.metrics import BROKER_MARKS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.metrics import BROKER_MARKS
-from throttlescope.ingest.times import MINUTE_MS
 
 #: A broker is scraped where it was within so long before the end of the range.
 _CURRENT_MS = 10 * MINUTE_MS

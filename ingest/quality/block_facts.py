@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.core.times import BLOCK_MS
 
 #: A distance of more than this many usual intervals is a hole; scrapes come late, but not by half an interval.
 HOLE_INTERVALS = 1.5

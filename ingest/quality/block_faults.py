@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.lake.parquet import read_parquet
-from throttlescope.ingest.metrics import METRICS
 from throttlescope.ingest.quality.block_facts import HOLE_INTERVALS, block_facts
 from throttlescope.ingest.quality.scrapes import Target, scrapes_of, targets_of, unread_scrapes
 

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from throttlescope.ingest.errors import GateError
+from throttlescope.ingest.core.errors import GateError
 from throttlescope.ingest.quality.checks import Check
 from throttlescope.ingest.quality.frames import Frame
 

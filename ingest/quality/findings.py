@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import GateError
+from throttlescope.ingest.core.errors import GateError
+from throttlescope.ingest.core.times import date_of, format_time
 from throttlescope.ingest.quality.checks import Check
 from throttlescope.ingest.quality.expectations import check_columns, failing
 from throttlescope.ingest.quality.frames import Frame
-from throttlescope.ingest.times import date_of, format_time
 
 #: Written by every gate: how much there was to check.
 PRESENT = Check("rows_present", "", "warning", "", "at least one row")

@@ -29,8 +29,8 @@ It says nothing where its terms do not mean what they should:
 
 from __future__ import annotations
 
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.ingest.quality.checks import Check
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
 
 #: Minutes of the greatest flow that may be missing or counted twice.
 EDGE_MINUTES = 3

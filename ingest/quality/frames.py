@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.parquet import dataset
 from throttlescope.ingest.spark.executors import parallelism
-from throttlescope.ingest.times import BLOCK_MS, block_start
 
 if TYPE_CHECKING:
     from pyarrow.dataset import Dataset

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from throttlescope.ingest.quality import door, flow_balance, policies, samples, signals, verdicts
+from throttlescope.ingest.quality import flow_balance, ingest_validation, policies, samples, signals, verdicts
 from throttlescope.ingest.quality.checks import Check
 from throttlescope.ingest.quality.findings import PRESENT, GateResult
 
@@ -40,8 +40,8 @@ GATES: dict[str, Gate] = {
         Gate(
             "door",
             "sources and the lake: the catalogue, and which hours hold how many series",
-            door.check_door,
-            (("series", door.SERIES_CHECKS), ("samples", door.HOUR_CHECKS)),
+            ingest_validation.check_door,
+            (("series", ingest_validation.SERIES_CHECKS), ("samples", ingest_validation.HOUR_CHECKS)),
         ),
         Gate(
             "samples",

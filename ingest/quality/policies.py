@@ -22,13 +22,13 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import LEVELS
+from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, block_start, dates_of, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.policy_answers import answer_fault
 from throttlescope.ingest.quality.checks import Check, below_zero, counted
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import LocalFrame, counted_from, inside, rows_of
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, block_start, dates_of, format_time
+from throttlescope.ingest.sources.policy_answers import answer_fault
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -31,15 +31,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import block_start, format_time
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.quality.block_facts import AHEAD_MS, HOLE_INTERVALS
 from throttlescope.ingest.quality.block_faults import FAULTS, RESTARTS_IN_AN_HOUR, faults_of_files
 from throttlescope.ingest.quality.checks import Check
-from throttlescope.ingest.quality.door import with_labels
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import Frame, mapped
+from throttlescope.ingest.quality.ingest_validation import with_labels
 from throttlescope.ingest.quality.scrapes import FEW_SCRAPES
-from throttlescope.ingest.times import block_start, format_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

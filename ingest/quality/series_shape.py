@@ -1,6 +1,6 @@
 """Are series what the door makes of them? In: rows of ``series``. Out: one row of fault counts per series.
 
-The door refuses what it cannot place and brings the rest into one shape (:mod:`throttlescope.ingest.labels`). What is found here
+The door refuses what it cannot place and brings the rest into one shape (:mod:`throttlescope.ingest.core.labels`). What is found here
 came around the door, or is a label that the door cannot judge: a namespace that is another system's.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.labels import shard_of
-from throttlescope.ingest.metrics import METRICS, needs_labels
+from throttlescope.ingest.core.labels import shard_of
+from throttlescope.ingest.core.metrics import METRICS, needs_labels
 
 FAULTS = pa.schema(
     [

@@ -20,14 +20,14 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import flow_balance
 from throttlescope.ingest.quality.checks import Check, below_zero, counted, outside_share
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import counted_by_hour, counted_from, inside
 from throttlescope.ingest.quality.verdicts import with_hour
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start, format_time
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality.checks import Check, counted, outside_share
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import counted_by_hour
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, format_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,6 +4,6 @@ One bad row does not fail a run: it is kept whole, with its reason, and counted 
 (:mod:`kept`), repaired (:mod:`repairs`) and taken back through the door that refused it (:mod:`doors`, :mod:`readmit`).
 """
 
-from throttlescope.ingest.quarantine.refused import REASONS, Quarantine
+from throttlescope.ingest.quarantine.refuse import REASONS, Quarantine
 
 __all__ = ["REASONS", "Quarantine"]

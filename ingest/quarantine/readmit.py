@@ -16,17 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from throttlescope.ingest.blocks import join_rows, sample_rows
-from throttlescope.ingest.commit import commit_series
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import block_start, date_of
 from throttlescope.ingest.lake import ConflictError, Lake, write_data_file
+from throttlescope.ingest.lake.blocks import join_rows, sample_rows
 from throttlescope.ingest.lake.rows import read_files
-from throttlescope.ingest.pull_item import series_rows
-from throttlescope.ingest.quarantine.doors import ROW_DOORS, StillRefusedError, blocks_of, fit_series
-from throttlescope.ingest.quarantine.kept import Kept
-from throttlescope.ingest.quarantine.refused import REASONS
-from throttlescope.ingest.times import block_start, date_of
+from throttlescope.ingest.pull.commit import commit_series
+from throttlescope.ingest.pull.item import series_rows
+from throttlescope.ingest.quarantine.refuse import REASONS
+from throttlescope.ingest.quarantine.revalidate import ROW_DOORS, StillRefusedError, blocks_of, fit_series
+from throttlescope.ingest.quarantine.rows import Kept
 
 _TRIES = 10
 _ROW_NAMES = ["series_id", "timestamps_ms", "values", "stale_ms"]

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 
 def known_repair(reason: str, row: Any) -> tuple[Any, str] | None:

@@ -15,8 +15,8 @@ import requests
 import urllib3
 from urllib3.util.retry import Retry
 
-from throttlescope.ingest.errors import InputError, SourceError
-from throttlescope.ingest.sources.bounded import BoundedAdapter, public_url
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.sources.bounded_answer import BoundedAdapter, public_url
 from throttlescope.ingest.sources.sessions import (
     PATIENCE,
     CarefulSession,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.labels import LabelMapping
-from throttlescope.ingest.series import SampleSource
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.series import SampleSource
 from throttlescope.ingest.sources.access import Access, clean_url
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 from throttlescope.ingest.sources.remote_read import RemoteRead, RemoteReadMissing

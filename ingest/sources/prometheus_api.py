@@ -24,10 +24,11 @@ import requests
 from prometheus_api_client import PrometheusConnect
 from prometheus_api_client.exceptions import PrometheusApiClientException
 
-from throttlescope.ingest.errors import InputError, SourceError
-from throttlescope.ingest.labels import Labels
-from throttlescope.ingest.selector import NAME_LABEL, REGEX, Matcher, Selector, metric_selector
-from throttlescope.ingest.series import DecodedSeries, Meter, SampleBatch, batch_of
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.labels import Labels
+from throttlescope.ingest.core.selector import NAME_LABEL, REGEX, Matcher, Selector, metric_selector
+from throttlescope.ingest.core.series import DecodedSeries, Meter, SampleBatch, batch_of
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.sources.access import (
     TRANSPORT_ERRORS,
     Access,
@@ -48,7 +49,6 @@ from throttlescope.ingest.sources.json_shapes import (
     text_list,
     vector_of,
 )
-from throttlescope.ingest.times import MINUTE_MS
 
 _WHAT = "Prometheus' API"
 #: Samples of one answer: as Python objects they take 260 to 290 bytes each.
@@ -161,7 +161,7 @@ class PrometheusApi:
     # -- samples ---------------------------------------------------------------------------
 
     def read(self, selector: Selector, start_ms: int, end_ms: int, meter: Meter) -> Iterator[SampleBatch]:
-        """See :class:`throttlescope.ingest.series.SampleSource`. Staleness markers are inferred."""
+        """See :class:`throttlescope.ingest.core.series.SampleSource`. Staleness markers are inferred."""
         low_ms = start_ms - _MARGIN_MS
         high_ms = min(end_ms + _MARGIN_MS, max(end_ms, round(time.time() * 1000)))
         up = self._up_of(selector, low_ms, high_ms, meter)

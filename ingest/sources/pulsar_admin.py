@@ -19,8 +19,8 @@ from urllib.parse import quote, urlsplit
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError, SourceError
-from throttlescope.ingest.policy_answers import answer_fault
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.times import date_of
 from throttlescope.ingest.sources.access import (
     TRANSPORT_ERRORS,
     Access,
@@ -30,8 +30,8 @@ from throttlescope.ingest.sources.access import (
     public_url,
     refuse_html,
 )
-from throttlescope.ingest.times import date_of
-from throttlescope.ingest.topic_stats import stats_rows, stats_table
+from throttlescope.ingest.sources.policy_answers import answer_fault
+from throttlescope.ingest.sources.topic_stats import stats_rows, stats_table
 
 _WHAT = "Pulsar's admin API"
 _SECRET = re.compile(r"password|secret|credential|token$|AuthenticationParameters$|privateKey", re.IGNORECASE)

@@ -24,12 +24,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.labels import topic_and_partition
-from throttlescope.ingest.selector import NAME_LABEL, Selector
-from throttlescope.ingest.series import Meter, SampleBatch
-from throttlescope.ingest.times import date_of
-from throttlescope.ingest.topic_stats import stats_rows, stats_table
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.labels import topic_and_partition
+from throttlescope.ingest.core.selector import NAME_LABEL, Selector
+from throttlescope.ingest.core.series import Meter, SampleBatch
+from throttlescope.ingest.core.times import date_of
+from throttlescope.ingest.sources.topic_stats import stats_rows, stats_table
 
 FORMAT = 1
 #: What a recording of a whole cluster calls its family; others hold one fault each.
@@ -61,7 +61,7 @@ _NEEDED = ("samples.parquet", "policies.jsonl", "topic_stats.jsonl", "truth.json
 
 @dataclass(frozen=True)
 class RecordingSource:
-    """The samples of one recording, as a :class:`throttlescope.ingest.series.SampleSource`. Picklable.
+    """The samples of one recording, as a :class:`throttlescope.ingest.core.series.SampleSource`. Picklable.
 
     Attributes
     ----------

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import requests
 
-from throttlescope.ingest.errors import SourceError
-from throttlescope.ingest.labels import Labels
-from throttlescope.ingest.selector import Selector, metric_selector
-from throttlescope.ingest.series import Meter, SampleBatch, offsets_of
-from throttlescope.ingest.sources import wire, xor
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.labels import Labels
+from throttlescope.ingest.core.selector import Selector, metric_selector
+from throttlescope.ingest.core.series import Meter, SampleBatch, offsets_of
+from throttlescope.ingest.sources import remote_read_messages, xor
 from throttlescope.ingest.sources.access import (
     TRANSPORT_ERRORS,
     Access,
@@ -33,7 +33,7 @@ from throttlescope.ingest.sources.access import (
     refuse_html,
     too_many_series,
 )
-from throttlescope.ingest.sources.bounded import EndlessAnswerError
+from throttlescope.ingest.sources.bounded_answer import EndlessAnswerError
 
 _WHAT = "Prometheus' remote read"
 _READ_BYTES = 1 << 20
@@ -66,7 +66,7 @@ class RemoteRead:
 
     url: str
     access: Access = field(default_factory=Access)
-    response_types: tuple[int, ...] = (wire.STREAMED_XOR_CHUNKS, wire.SAMPLES)
+    response_types: tuple[int, ...] = (remote_read_messages.STREAMED_XOR_CHUNKS, remote_read_messages.SAMPLES)
 
     name = "prometheus_remote_read"
     stale_is_inferred = False
@@ -96,8 +96,8 @@ class RemoteRead:
             return
 
     def read(self, selector: Selector, start_ms: int, end_ms: int, meter: Meter) -> Iterator[SampleBatch]:
-        """See :class:`throttlescope.ingest.series.SampleSource`."""
-        question = wire.read_request(selector, start_ms, end_ms, self.response_types)
+        """See :class:`throttlescope.ingest.core.series.SampleSource`."""
+        question = remote_read_messages.read_request(selector, start_ms, end_ms, self.response_types)
         with self.access.hiding():
             try:
                 with self._ask(question, meter) as answer:
@@ -110,7 +110,7 @@ class RemoteRead:
 
     def with_plain_samples(self) -> RemoteRead:
         """The same source, asked for samples instead of chunks."""
-        return RemoteRead(self.url, self.access, (wire.SAMPLES,))
+        return RemoteRead(self.url, self.access, (remote_read_messages.SAMPLES,))
 
     # -- one request -----------------------------------------------------------------------
 
@@ -165,8 +165,10 @@ class RemoteRead:
             buffer[: len(content)] = np.frombuffer(content, np.uint8)
             behind = 0
             while True:
-                status, found, used = wire.scan_frames(buffer[behind:], len(content) - behind, frames)
-                if status == wire.TOO_LARGE:
+                status, found, used = remote_read_messages.scan_frames(
+                    buffer[behind:], len(content) - behind, frames
+                )
+                if status == remote_read_messages.TOO_LARGE:
                     raise self._broken("a frame of an impossible length", content[behind + used :])
                 if found:
                     whole = frames[:found].copy()
@@ -174,7 +176,7 @@ class RemoteRead:
                     self._check_sums(content, whole)
                     yield self._decode_frames(buffer, whole, names, start_ms, end_ms)
                 behind += used
-                if status != wire.FULL:
+                if status != remote_read_messages.FULL:
                     break
             rest = content[behind:]
         if rest:
@@ -195,13 +197,13 @@ class RemoteRead:
         # No message takes less than two bytes. What is never written costs no memory.
         series = np.empty((size // 2 + 1, 2), np.int64)
         chunks = np.empty((size // 2 + 1, 4), np.int64)
-        status, n_series, n_chunks = wire.scan_chunked_series(buffer, frames, series, chunks)
-        if status != wire.OK:
+        status, n_series, n_chunks = remote_read_messages.scan_chunked_series(buffer, frames, series, chunks)
+        if status != remote_read_messages.OK:
             raise self._broken("a frame that is no series of chunks", b"")
         chunks = chunks[:n_chunks]
         kinds = chunks[:, 3]
-        if (kinds != wire.XOR_CHUNK).any():
-            other = int(kinds[kinds != wire.XOR_CHUNK][0])
+        if (kinds != remote_read_messages.XOR_CHUNK).any():
+            other = int(kinds[kinds != remote_read_messages.XOR_CHUNK][0])
             raise UnsupportedChunksError(
                 f"{_WHAT} at {self.address} sent chunks that cannot be decoded",
                 got=f"chunk encoding {other}",
@@ -233,7 +235,7 @@ class RemoteRead:
     def _labels(self, names: _LabelCache, raw: list[bytes]) -> list[Labels]:
         try:
             return [names[one] for one in raw]
-        except wire.BadLabelsError as error:
+        except remote_read_messages.BadLabelsError as error:
             raise self._broken(f"a series with {error}", b"") from None
 
     # -- plain samples ---------------------------------------------------------------------
@@ -244,7 +246,7 @@ class RemoteRead:
         content = answer.raw.read(decode_content=True)
         meter.bytes += len(content)
         try:
-            size, begin = wire.snappy_size(content)
+            size, begin = remote_read_messages.snappy_size(content)
             if size > _SNAPPY_RATIO * len(content) or (size == 0 and begin < len(content)):
                 raise pa.ArrowInvalid("no snappy block")
             # No more is unpacked than may come unpacked.
@@ -265,10 +267,10 @@ class RemoteRead:
         bound = size // 2 + 1
         series, counts = np.empty((bound, 2), np.int64), np.empty((bound, 3), np.int64)
         times, bits, stale = np.empty(bound, np.int64), np.empty(bound, np.uint64), np.empty(bound, np.int64)
-        status, n_series = wire.scan_samples(
+        status, n_series = remote_read_messages.scan_samples(
             buffer, size, start_ms, end_ms, series, counts, times, bits, stale
         )
-        if status != wire.OK:
+        if status != remote_read_messages.OK:
             raise self._broken("a message that is no list of series", b"")
         counts = counts[:n_series]
         meter.repairs["native_histogram_samples_left_out"] += int(counts[:, 2].sum())
@@ -305,7 +307,7 @@ def load_decoder() -> None:
     """Load compiled code into this process, from its cache where it was compiled before."""
     empty = np.zeros(xor.PADDING, np.uint8)
     frames = np.empty((1, 3), np.int64)
-    wire.scan_frames(empty, 0, frames)
+    remote_read_messages.scan_frames(empty, 0, frames)
     source = RemoteRead("")
     source._decode_frames(empty, frames[:0], source._names(), 0, 1)
 
@@ -320,7 +322,7 @@ class _LabelCache(dict[bytes, Labels]):
     def __missing__(self, raw: bytes) -> Labels:
         if len(self) >= self._most:
             raise too_many_series(self._where, self._most)
-        self[raw] = labels = wire.read_labels(raw)
+        self[raw] = labels = remote_read_messages.read_labels(raw)
         return labels
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from throttlescope.ingest.errors import SourceError
-from throttlescope.ingest.spark.place import Place, check_answers
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.spark.master import Place, check_answers
 from throttlescope.ingest.spark.settings import PACKAGE_PYTHON, UNPACKED
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
-from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.spark.tags import cancel_jobs, over_connect, tag_jobs, untag_jobs
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from pyspark import SparkConf
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 
-from throttlescope.ingest.cachedir import cache_dir
-from throttlescope.ingest.errors import SourceError
-from throttlescope.ingest.java import Java
+from throttlescope.ingest.core.cache_folder import cache_dir
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.spark.java import Java
 
 _LOGS_KEPT_S = 7 * 24 * 3600
 

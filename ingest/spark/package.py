@@ -30,7 +30,7 @@ from urllib.parse import unquote, urlsplit
 
 from packaging.requirements import Requirement
 
-from throttlescope.ingest.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
 
 OURS = "throttlescope"
 

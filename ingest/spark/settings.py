@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from throttlescope.ingest.spark.place import Kind, Place
+from throttlescope.ingest.spark.master import Kind, Place
 
-_LOG4J2 = Path(__file__).parent.with_name("spark-log4j2.properties")
+_LOG4J2 = Path(__file__).with_name("spark-log4j2.properties")
 
 #: Where an executor unpacks the package's archive, and the Python in it.
 UNPACKED = "environment"

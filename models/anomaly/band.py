@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.anomaly.minutes import minutes_of
 from throttlescope.models.anomaly.series import baseline_of
 from throttlescope.models.anomaly.subscription import _PER, SIDES, Interval, Range, _late, _masked

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS
 
 WEEK_HOURS = 168
 #: Hours of the same name that are nearer than this are the hour that came twice.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 
 #: Anomalies that begin further apart do not have one beginning in common.
 TOGETHER_MS = 15 * MINUTE_MS

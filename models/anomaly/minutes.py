@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.anomaly.calendar import Calendar
 from throttlescope.models.anomaly.spread import HOUR_MINUTES
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.ingest.times import DAY_MS
+from throttlescope.ingest.core.times import DAY_MS
 
 METHOD = "hour_of_week_cusum"
 

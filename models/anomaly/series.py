@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
 from throttlescope.models.anomaly.cusum import Run, joined, runs
 from throttlescope.models.anomaly.levels import DAY_HOURS, Levels, follow, wander

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS, check_range, date_of
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, check_range, date_of
 from throttlescope.models.anomaly.calendar import Calendar, calendar_of
 from throttlescope.models.anomaly.minutes import Minutes, minutes_of
 from throttlescope.models.anomaly.rules import METHOD, RULES, Rules

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, check_range
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start, check_range
+from throttlescope.models.diagnosis.fleet.full_rules import judge_left
 from throttlescope.models.diagnosis.fleet.hours import bounds, hours
 from throttlescope.models.diagnosis.fleet.quiet import judge_quiet
-from throttlescope.models.diagnosis.fleet.thoughtful import judge_left
 from throttlescope.models.diagnosis.history import HISTORY_MS
 from throttlescope.models.diagnosis.verdict import diagnose
 from throttlescope.models.diagnosis.window import MinuteColumns, by_subscription, check_grid, windows

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.labels import shard_of
-from throttlescope.ingest.selector import EQUAL, NOT_EQUAL, Matcher, metric_selector
-from throttlescope.ingest.times import block_start
+from throttlescope.ingest.core.labels import shard_of
+from throttlescope.ingest.core.selector import EQUAL, NOT_EQUAL, Matcher, metric_selector
+from throttlescope.ingest.core.times import block_start
 from throttlescope.models.diagnosis.slowest import METRICS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.promql.lake_source import LakeSource

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.history import HISTORY_MS
 from throttlescope.models.diagnosis.stats_samples import StatsReading, read_stats

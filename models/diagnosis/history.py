@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from throttlescope.ingest.contracts.words import LIMITERS
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS, SECOND_MS
+from throttlescope.ingest.contracts.vocabulary import LIMITERS
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.window import Window
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.ingest.lake.parquet import parquet_file, read_parquet, row_groups
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 from throttlescope.models.diagnosis.standing import COLUMNS, TEXTS, standing
 
 if TYPE_CHECKING:

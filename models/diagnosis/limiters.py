@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from throttlescope.ingest.contracts.words import LEVELS, LIMITERS, UNITS
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, LIMITERS, UNITS
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.window import Window
 

@@ -6,7 +6,7 @@ without means consumer capacity.
 
 from __future__ import annotations
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis.thresholds import NAIVE_BACKLOG_ENTRIES
 from throttlescope.models.diagnosis.window import Window
 

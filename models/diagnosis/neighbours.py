@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import TOPIC_KEY_NAMES
-from throttlescope.ingest.contracts.words import LEVELS, LIMITERS
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import MINUTE_MS, check_range
+from throttlescope.ingest.contracts.vocabulary import LEVELS, LIMITERS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS, check_range
 from throttlescope.models.diagnosis.limiters import is_exempt, own_use
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription
 

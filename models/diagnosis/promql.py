@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from throttlescope.ingest.selector import quote
+from throttlescope.ingest.core.selector import quote
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 _META = re.compile(r"([\\.+*?()|\[\]{}^$])")

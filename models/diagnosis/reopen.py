@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import read_files
-from throttlescope.ingest.times import format_time
 from throttlescope.models.diagnosis.history import HISTORY_MS
 from throttlescope.models.diagnosis.verdict import Verdict, diagnose
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from throttlescope.ingest.consumer_stats import ConsumerStats
-from throttlescope.ingest.selector import NAME_LABEL
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.core.selector import NAME_LABEL
+from throttlescope.ingest.core.times import SECOND_MS
+from throttlescope.ingest.sources.consumer_stats import ConsumerStats
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.promql.source import Series

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from throttlescope.ingest.consumer_stats import ConsumerStats
+from throttlescope.ingest.sources.consumer_stats import ConsumerStats
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.consumers import ONE_ACTIVE
 from throttlescope.models.diagnosis.single_consumers import METRICS, Consumer, measured, of_stats, with_stats

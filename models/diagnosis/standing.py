@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.core.times import BLOCK_MS
 
 #: The hours of which is told what held longest.
 RECENT_MS = 6 * BLOCK_MS

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from throttlescope.ingest.system_names import is_reader
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.core.system_names import is_reader
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.clock import clock_off_s
 from throttlescope.models.diagnosis.consumers import low_entries, tracks_unacked, undelivered_entries

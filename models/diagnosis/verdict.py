@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from throttlescope.ingest.times import date_of
+from throttlescope.ingest.core.times import date_of
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.evidence import Evidence, weigh
 from throttlescope.models.diagnosis.history import Capacity

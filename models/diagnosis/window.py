@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.results import SIGNALS
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 
 _NAMES = frozenset(column.name for column in SIGNALS.columns)
 

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
 from throttlescope.models.diagnosis import thresholds as diagnosis
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes.episode import state

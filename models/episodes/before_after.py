@@ -17,8 +17,8 @@ from typing import Any
 import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription
 from throttlescope.models.diagnosis.wording import entries, number
 from throttlescope.models.episodes.changes import LimitChange

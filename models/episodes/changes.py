@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import UNITS
+from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.diagnosis.wording import per_period
 

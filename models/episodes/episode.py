@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes import thresholds as t

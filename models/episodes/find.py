@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.system_names import is_system
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.system_names import is_system
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey, by_subscription
 from throttlescope.models.episodes.episode import episodes_of_subscription
 from throttlescope.models.episodes.minutes import COLUMNS, Minutes

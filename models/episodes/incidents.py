@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.times import MINUTE_MS, date_of
+from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.episodes import thresholds as t
 from throttlescope.models.episodes.steady import joined

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes import thresholds as t
 
 

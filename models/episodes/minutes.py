@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import LEVELS
-from throttlescope.ingest.system_names import is_reader
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.ingest.core.system_names import is_reader
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as diagnosis
 
 #: Columns of ``signals`` that say what a limit is.

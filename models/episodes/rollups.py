@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 #: What episodes can be counted by.
 BY = ("subscription", "topic", "namespace", "broker", "limiter")

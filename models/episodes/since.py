@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes import thresholds as t
 from throttlescope.models.episodes.minutes import Minutes
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from throttlescope.ingest.times import DAY_MS
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.episodes import thresholds as t
 

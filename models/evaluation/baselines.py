@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis.thresholds import NAIVE_BACKLOG_ENTRIES, RHO_AT_LIMIT
 from throttlescope.models.diagnosis.window import Window
 

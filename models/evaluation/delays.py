@@ -14,7 +14,7 @@ from math import ceil
 
 import pyarrow as pa
 
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.evaluation.judged import Judged
 from throttlescope.models.evaluation.settled import truth_ranges
 

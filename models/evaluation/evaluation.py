@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from throttlescope.ingest.contracts.words import CAUSES, SIDES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.contracts.vocabulary import CAUSES, SIDES
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.evaluation.alarm import Alarm, alarm_of
 from throttlescope.models.evaluation.baselines import CAUSE_OF_SIDE, majority

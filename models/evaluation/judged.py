@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.apply import WINDOW_MS
 from throttlescope.models.diagnosis.verdict import Verdict, diagnose
 from throttlescope.models.diagnosis.window import (

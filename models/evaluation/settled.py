@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.evaluation.judged import Judged
 
 

@@ -17,8 +17,8 @@ from throttlescope.models.forecast.drain import Drain, time_to_drain
 from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcomes
 from throttlescope.models.forecast.loss import Loss, losses
 from throttlescope.models.forecast.residuals import SHIPPED
+from throttlescope.models.forecast.subscription_history import View
 from throttlescope.models.forecast.trace import Trace
-from throttlescope.models.forecast.view import View
 
 __all__ = [
     "SHIPPED",

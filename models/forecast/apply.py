@@ -15,16 +15,16 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.lake.hours import replace_hours
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range
+from throttlescope.ingest.lake.hour_files import replace_hours
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, check_range
 from throttlescope.models.diagnosis.window import by_subscription
 from throttlescope.models.forecast.calibration import Calibration
 from throttlescope.models.forecast.forecasts import forecasts_at
 from throttlescope.models.forecast.residuals import SHIPPED
-from throttlescope.models.forecast.view import View, view_of_minutes
+from throttlescope.models.forecast.subscription_history import View, view_of_minutes
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.deadlines import SCOPES, Answers, slim
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.forecast.calibration import Calibration, Times
 from throttlescope.models.forecast.line import Line, newest_line
 from throttlescope.models.forecast.trace import Trace

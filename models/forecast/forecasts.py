@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from throttlescope.ingest.times import SECOND_MS, date_of
+from throttlescope.ingest.core.times import SECOND_MS, date_of
 from throttlescope.models.forecast.calibration import Calibration
 from throttlescope.models.forecast.consequences import drained, lost
 from throttlescope.models.forecast.drain import LEAST_POINTS, Drain, time_to_drain
 from throttlescope.models.forecast.loss import Loss, losses
 from throttlescope.models.forecast.residuals import SHIPPED
-from throttlescope.models.forecast.view import View, slowest_marked
+from throttlescope.models.forecast.subscription_history import View, slowest_marked
 from throttlescope.transforms.deadlines import Deadlines
 
 #: Raised when a forecast of the same data would differ; the calibration has a version of its own.

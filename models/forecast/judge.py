@@ -17,7 +17,7 @@ from statistics import median
 
 import numpy as np
 
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.forecast.calibration import Calibration, Residual
 from throttlescope.models.forecast.drain import Drain, time_to_drain
 from throttlescope.models.forecast.trace import Trace

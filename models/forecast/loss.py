@@ -14,12 +14,12 @@ from typing import Literal
 
 import numpy as np
 
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.forecast.calibration import Calibration
 from throttlescope.models.forecast.line import Line, newest_line
 from throttlescope.models.forecast.oldest import oldest_age_s, seconds_until_age
+from throttlescope.models.forecast.subscription_history import View
 from throttlescope.models.forecast.trace import Trace
-from throttlescope.models.forecast.view import View
 from throttlescope.transforms.deadlines import Deadlines, Limit
 
 Kind = Literal["ttl", "quota_size", "quota_age"]

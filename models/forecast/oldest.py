@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.forecast.trace import Trace
 
 

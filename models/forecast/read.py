@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from throttlescope.ingest.selector import metric_selector
-from throttlescope.ingest.system_names import is_system
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.core.selector import metric_selector
+from throttlescope.ingest.core.system_names import is_system
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.forecast.subscription_history import View
 from throttlescope.models.forecast.trace import Trace
-from throttlescope.models.forecast.view import View
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
 from throttlescope.transforms.promql.source import SampleSource, Series
 from throttlescope.transforms.read_once import ReadOnce, read_twice

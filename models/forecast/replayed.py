@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.forecast.consequences import drained
 from throttlescope.models.throttling.replay import Answer
 

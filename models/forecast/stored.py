@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.forecast.calibration import Times
 from throttlescope.models.forecast.drain import Drain
 from throttlescope.models.forecast.line import Line

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.times import MINUTE_MS, SECOND_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 
 #: A backlog of so few entries, or of what comes in two periods of a limit, is none: deliveries come period by period.
 DRAINED_ENTRIES, DRAINED_PERIODS = 100, 2

@@ -20,7 +20,7 @@ from tests.accuracy.evidence import EVIDENCE, NEEDS_NO_SWITCH, without_limits
 from tests.accuracy.recorded import Recorded, read
 from tests.accuracy.signals import signals_of
 from tests.lab.fleet.sets import FLEET_SETS
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.neighbours import quota_neighbours
 from throttlescope.models.evaluation import Judged, Settled, judge, part_of, settled_windows
 from throttlescope.models.evaluation.delays import Delay, delays

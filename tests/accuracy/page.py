@@ -9,7 +9,7 @@ from typing import Any
 from tests.accuracy.fleets import FLEETS_THAT_JUDGE, fleet_table
 from tests.accuracy.targets import JUDGES, PROFILES, targets
 from tests.lab.drawn import UNSEEN
-from throttlescope.ingest.contracts.words import CAUSES
+from throttlescope.ingest.contracts.vocabulary import CAUSES
 
 _MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _RULES = ("naive rule", "rho alone", "Burrow's rules", "majority")

@@ -11,10 +11,10 @@ import pyarrow as pa
 from tests.lab.sets import SETS as LAB
 from tests.lab.sets import ScenarioSet
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import LabelError, LabelMapping, normalise
-from throttlescope.ingest.metrics import METRICS
-from throttlescope.ingest.selector import metric_selector
-from throttlescope.ingest.series import Meter
+from throttlescope.ingest.core.labels import LabelError, LabelMapping, normalise
+from throttlescope.ingest.core.metrics import METRICS
+from throttlescope.ingest.core.selector import metric_selector
+from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.sources.recording import read_recording
 from throttlescope.transforms.limits import effective_limits
 from throttlescope.transforms.promql.source import Series

@@ -13,8 +13,8 @@ import pyarrow as pa
 from tests.accuracy.recorded import Recorded
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import UNITS
-from throttlescope.ingest.times import BLOCK_MS, block_start
+from throttlescope.ingest.contracts.vocabulary import UNITS
+from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.transforms.minutes import BACKLOG, minute_rows
 from throttlescope.transforms.promql.source import MemorySource
 

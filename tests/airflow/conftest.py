@@ -8,7 +8,7 @@ import pytest
 
 from tests.airflow.own_airflow import PYTHON, Source, airflow_in, feed, prepare, smallest_recording
 from tests.lab.prometheus import running_prometheus
-from throttlescope.ingest.times import block_start
+from throttlescope.ingest.core.times import block_start
 
 
 @pytest.fixture(scope="module")

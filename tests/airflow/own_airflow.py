@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.lab.prometheus import NAN_BITS, STALE_BITS, write_arrays
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 ROOT = Path(__file__).parents[2]
 DAGS = ROOT / "airflow_dags"

@@ -15,8 +15,8 @@ from tests.airflow.chain import run_chain, slow_source
 from tests.airflow.own_airflow import COMMAND, airflow_in, feed, prepare, smallest_recording
 from tests.airflow.standalone import running_standalone
 from tests.lab.prometheus import running_prometheus
+from throttlescope.ingest.core.times import block_start
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import block_start
 
 _SIZE = {"width": 1500, "height": 900}
 _WAIT_MS = 120_000

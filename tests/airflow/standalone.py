@@ -16,7 +16,7 @@ from typing import Any
 import requests
 
 from tests.lab.processes import free_port, log_tail
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.core.times import BLOCK_MS
 
 #: A machine that does other things beside needs minutes for what takes 15 s.
 STARTUP_S = 600

@@ -20,7 +20,7 @@ from airflow_dags.commands import (
     read_from,
     reason,
 )
-from throttlescope.ingest.watermarks import OVERLAP_MS
+from throttlescope.ingest.pull.watermarks import OVERLAP_MS
 
 START, END = "2026-11-20T08:00:00+00:00", "2026-11-20T09:00:00+00:00"
 CALLS = [
@@ -142,7 +142,7 @@ def test_what_is_empty_once_filled_in_is_left_out():
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.arguments[0])
 @pytest.mark.parametrize("recordings", [(), ("one", "two")])
 def test_every_flag_is_one_that_the_command_has(call, recordings):
-    from throttlescope.app.cli.commands import app
+    from throttlescope.app.cli.application import app
 
     program = Program(
         master="local[2]", lake="/l", config="/c", prometheus="http://p:1", pulsar_admin=("http://a:1",)

@@ -7,8 +7,8 @@ import pytest
 
 from airflow_dags.commands import Tag
 from tests.airflow.own_airflow import DAGS
+from throttlescope.ingest.core.times import BLOCK_MS, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, format_time
 
 pytestmark = pytest.mark.airflow
 

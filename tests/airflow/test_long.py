@@ -18,9 +18,9 @@ from tests.app.commands import throttlescope
 from tests.lab.prometheus import running_prometheus, write_series
 from tests.lab.spark_cluster import running_spark_cluster
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.java import find_java
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start, date_of, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, date_of, format_time
+from throttlescope.ingest.spark.java import find_java
 
 pytestmark = [
     pytest.mark.airflow,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from typer.testing import CliRunner
 
-from throttlescope.app.cli.commands import app
+from throttlescope.app.cli.application import app
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ from typing import Any
 from tests.ingest.pulsar_series import HOUR_MS, START_MS, STEP_MS, TARGET
 from tests.lab.prometheus import write_series
 from throttlescope.app.cli.settings import SourceFlags, settings_with
-from throttlescope.app.pipeline import Request, RunResult, run_pipeline
+from throttlescope.app.pipeline.request import Request
+from throttlescope.app.pipeline.results import RunResult
+from throttlescope.app.pipeline.run import run_pipeline
 from throttlescope.ingest.lake import Lake
 
 #: What has to be equal, whatever way it came about.
@@ -94,7 +96,7 @@ def request(
 
 def run(session: Any, *arguments: Any, **options: Any) -> RunResult:
     """A run in a session that is there."""
-    return run_pipeline(request(*arguments, **options), quiet=True, session=session)
+    return run_pipeline(request(*arguments, **options), session=session)
 
 
 def rows_of(lake: Path | str, table: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import date_of
 
 HOUR = 1_795_161_600_000  # 2026-11-20T08:00:00Z
 FIVE = 300_000

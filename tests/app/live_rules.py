@@ -14,7 +14,7 @@ from tests.transforms.recorded import recording_folder, unmoved_series
 from tests.transforms.rules_in_memory import results_of, scheduled
 from throttlescope.app.rules_export.export import all_rules
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.ingest.metrics import METRICS
+from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.sources.recording import read_recording
 from throttlescope.transforms.limits import effective_limits
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC

@@ -12,12 +12,12 @@ import pytest
 from tests.app.commands import throttlescope
 from tests.models.anomaly.lakes import Subscription, fill, minute_ms, signals
 from tests.models.anomaly.traffic import DAY
-from throttlescope.app.anomaly_rows import AnomalyFilter, judge_anomalies, read_anomalies
-from throttlescope.app.render_anomalies import exported_columns
+from throttlescope.app.presentation.anomalies import exported_columns
+from throttlescope.app.queries.anomalies import AnomalyFilter, judge_anomalies, read_anomalies
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import EXIT_INPUT
+from throttlescope.ingest.core.errors import EXIT_INPUT
+from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import format_time
 
 TODAY = 18
 BILLING = "persistent://acme/shop/orders-partition-0#billing"
@@ -118,7 +118,7 @@ def test_a_lake_without_signals_says_what_to_do(tmp_path):
 
 
 def test_what_was_stored_is_read_back(folder, tmp_path):
-    found = judge_anomalies(Lake(folder), AnomalyFilter(), quiet=True)
+    found = judge_anomalies(Lake(folder), AnomalyFilter())
     lake = Lake(tmp_path / "copy")
     schema = TABLES["anomalies"].schema
     lake.upsert("anomalies", pa.Table.from_pylist(found.rows, schema=schema), run_id="by hand")

@@ -11,9 +11,9 @@ from tests.app.commands import throttlescope
 from tests.app.incremental import HOUR_MS, hour, put, request
 from tests.lab.processes import free_port
 from tests.lab.prometheus import running_prometheus
-from throttlescope.app.backfill.catching_up import chunks_since_watermark
+from throttlescope.app.pipeline.backfill.catch_up import chunks_since_watermark
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.watermarks import OVERLAP_MS, SourceKey, advance, watermark
+from throttlescope.ingest.pull.watermarks import OVERLAP_MS, SourceKey, advance, watermark
 
 NOW_MS = round(time.time() * 1000)
 

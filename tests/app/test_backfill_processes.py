@@ -13,10 +13,10 @@ import pytest
 from tests.app.incremental import differences, hour, put, request, run
 from tests.ingest.proxy import proxy
 from tests.lab.prometheus import running_prometheus
-from throttlescope.app.backfill.chunks import chunks_of
-from throttlescope.app.backfill.done import left_of
+from throttlescope.app.pipeline.backfill.chunks import chunks_of
+from throttlescope.app.pipeline.backfill.finished_chunks import left_of
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS
 
 #: Each process starts a Spark of its own.
 pytestmark = [pytest.mark.study, pytest.mark.spark, pytest.mark.prometheus, pytest.mark.long]

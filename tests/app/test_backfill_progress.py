@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.app.incremental import hour, request
-from throttlescope.app.backfill import run as chunked
-from throttlescope.app.backfill.chunks import chunks_of
-from throttlescope.app.pipeline import RunResult
-from throttlescope.app.pipeline_sources import Ingested
-from throttlescope.app.render_backfill import chunk_words, print_chunked
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.app.cli.tables.backfill import chunk_words, print_chunked
+from throttlescope.app.pipeline.backfill import run as chunked
+from throttlescope.app.pipeline.backfill.chunks import chunks_of
+from throttlescope.app.pipeline.results import RunResult
+from throttlescope.app.pipeline.sources.source import Ingested
+from throttlescope.ingest.core.times import BLOCK_MS
 
 
 def result(start_ms: int = 0, samples: int = 1_234_567, **more) -> RunResult:
@@ -75,11 +75,11 @@ def test_the_lines_of_a_backfill(tmp_path, monkeypatch, capsys):
     print_chunked(found)
     assert "3 chunks, 1 of them without samples, 1 chunk was done before, in " in capsys.readouterr().out
 
-    chunked.run_chunks(asked, chunks, before=1, session=object(), quiet=True)
+    chunked.run_chunks(asked, chunks, before=1, session=object())
     assert capsys.readouterr().err == ""
 
 
 def said_range(chunk) -> str:
-    from throttlescope.app.render import minute_text
+    from throttlescope.models.messages.units import minute_text
 
     return f"{minute_text(chunk.start_ms)} to {minute_text(chunk.end_ms)}"

@@ -17,7 +17,7 @@ def lake(tmp_path, monkeypatch):
     def no_spark(*_, **__):
         pytest.fail("Spark was started")
 
-    monkeypatch.setattr("throttlescope.ingest.session.spark_session", no_spark)
+    monkeypatch.setattr("throttlescope.ingest.spark.session.spark_session", no_spark)
     return tmp_path / "lake"
 
 

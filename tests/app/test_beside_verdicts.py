@@ -12,11 +12,11 @@ import pytest
 from tests.app.commands import throttlescope
 from tests.app.now.recorded import Recorded
 from tests.transforms.lakes import lake_of
-from throttlescope.app.consumer_rows import of_window
-from throttlescope.app.render_changes import flat_columns
+from throttlescope.app.cli.tables.changes import flat_columns
+from throttlescope.app.queries.consumers import of_window
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.slowest import METRICS
 from throttlescope.transforms.broker_use import signals_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from throttlescope.app.config import describe, find_config, load_settings
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 WHOLE = """
 lake = "data/lake"

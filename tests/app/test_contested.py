@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from throttlescope.app import pipeline_contested
-from throttlescope.app.pipeline_contested import TRIES, until_unmoved, until_won
-from throttlescope.ingest.errors import GateError
+from throttlescope.app.pipeline import commit_conflicts
+from throttlescope.app.pipeline.commit_conflicts import TRIES, until_unmoved, until_won
+from throttlescope.ingest.core.errors import GateError
 from throttlescope.ingest.lake import ConflictError
 
 
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch):
     waited = []
-    monkeypatch.setattr(pipeline_contested.time, "sleep", waited.append)
+    monkeypatch.setattr(commit_conflicts.time, "sleep", waited.append)
     return waited
 
 

@@ -8,9 +8,10 @@ import pytest
 from tests.app.http_server import answering, html, unauthorised
 from tests.lab.prometheus import running_prometheus, write_series
 from throttlescope.app.config import load_settings
-from throttlescope.app.doctor import FAILED, OK, WARNING, examine, exit_code
-from throttlescope.app.doctor_admin import has_throttle_counters
-from throttlescope.ingest.errors import EXIT_INPUT, EXIT_UNREACHABLE
+from throttlescope.app.services.doctor.admin import has_throttle_counters
+from throttlescope.app.services.doctor.check import FAILED, OK, WARNING
+from throttlescope.app.services.doctor.doctor import examine, exit_code
+from throttlescope.ingest.core.errors import EXIT_INPUT, EXIT_UNREACHABLE
 
 RUNTIME = {
     "clusterName": "prod",

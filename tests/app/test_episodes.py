@@ -11,8 +11,8 @@ import pytest
 from tests.app.commands import throttlescope
 from tests.models.episodes.scenes import DAY, KEY, minutes, verdicts
 from tests.models.episodes.test_apply import BUSY, lake_of
+from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS, format_time
 from throttlescope.models.episodes.apply import write_incidents
 from throttlescope.models.episodes.find import find_episodes
 
@@ -131,7 +131,7 @@ def test_store_writes_what_is_printed_from_then_on(lake):
 
 
 def test_the_lever_is_told_with_its_gain_and_whether_the_cause_says_another():
-    from throttlescope.app.render_episodes import lever_text
+    from throttlescope.app.presentation.episodes import lever_text
 
     told = {
         "failed": None, "primary": "limiter", "limiter": "subscription.msg", "agrees": True,

@@ -6,7 +6,7 @@ import json
 
 from tests.app.commands import throttlescope
 from tests.models.evaluation.windows import HEALTHY, SLOW, THROTTLED, UNKNOWN, said, true, truth
-from throttlescope.app.render_evaluation import print_evaluation
+from throttlescope.app.cli.tables.evaluation import print_evaluation
 from throttlescope.models.evaluation import evaluate
 
 TRUTH = [true("a", 1, 30, *THROTTLED), true("a", 31, 60, *HEALTHY, kept_aside=True), true("b", 1, 30, *SLOW)]

@@ -15,21 +15,21 @@ from hypothesis import strategies as st
 
 from tests.app.commands import throttlescope
 from tests.models.diagnosis.test_apply import HOUR_MS, SLOW, THROTTLED, fill, minutes, stored
-from throttlescope.app.following.begin import RESUMED_MS, resumed_ms
-from throttlescope.app.following.follower import Cycle
-from throttlescope.app.following.held import Held, with_tail
-from throttlescope.app.following.limits import EVERY_MS, NEW_TOPICS_MS, LimitsWatch
-from throttlescope.app.following.lines import Lines, rss_bytes
-from throttlescope.app.following.loop import _until_next_s, follow
-from throttlescope.app.following.signals import HourlySignals, ends_of, first_changes, newly_inside
-from throttlescope.app.following.verdicts import FILED_MS, judge_changed
+from throttlescope.app.pipeline.follow.cycle_log import Lines, rss_bytes
+from throttlescope.app.pipeline.follow.follower import Cycle
+from throttlescope.app.pipeline.follow.limits import EVERY_MS, NEW_TOPICS_MS, LimitsWatch
+from throttlescope.app.pipeline.follow.loop import _until_next_s, follow
+from throttlescope.app.pipeline.follow.sample_window import Held, with_tail
+from throttlescope.app.pipeline.follow.signals import HourlySignals, ends_of, first_changes, newly_inside
+from throttlescope.app.pipeline.follow.start import RESUMED_MS, resumed_ms
+from throttlescope.app.pipeline.follow.verdicts import FILED_MS, judge_changed
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import ConflictError, Lake
-from throttlescope.ingest.lake.hours import replace_hours
+from throttlescope.ingest.lake.hour_files import replace_hours
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Topic
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.promql.source import Series
@@ -337,7 +337,7 @@ def done(**more):
 
 @pytest.fixture
 def quick(monkeypatch):
-    monkeypatch.setattr("throttlescope.app.following.loop._FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("throttlescope.app.pipeline.follow.loop._FIRST_WAIT_S", 0.01)
 
 
 def test_a_source_that_is_away_is_said_waited_for_and_caught_up(capsys, quick):
@@ -427,7 +427,7 @@ def test_a_commit_that_another_run_wins_is_made_anew_with_the_next_cycle(tmp_pat
         def conflict(*arguments, **named):
             raise ConflictError("another run")
 
-        lost.setattr("throttlescope.app.following.signals.replace_hours", conflict)
+        lost.setattr("throttlescope.app.pipeline.follow.signals.replace_hours", conflict)
         with pytest.raises(ConflictError):
             hourly.build([HOUR_MS])
     assert (hourly.changed, lake.version("signals")) == ({}, None)

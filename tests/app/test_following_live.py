@@ -13,9 +13,9 @@ import time
 import pytest
 
 from tests.lab.prometheus import running_prometheus, write_series
-from throttlescope.app.metrics.exposition import Exposition
+from throttlescope.app.server.metrics.exposition import Exposition
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS
 
 pytestmark = [pytest.mark.prometheus, pytest.mark.long, pytest.mark.timeout(900)]
 

@@ -5,13 +5,13 @@ import pytest
 from tests.app.following import Feed
 from tests.app.test_run import THROTTLED, rows_of, run
 from tests.lab.prometheus import running_prometheus
-from throttlescope.app.following.follower import Follower
-from throttlescope.app.pipeline_sources import ClusterSource
-from throttlescope.ingest.errors import SourceError
+from throttlescope.app.pipeline.follow.follower import Follower
+from throttlescope.app.pipeline.sources.prometheus import ClusterSource
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.prometheus import open_prometheus
 from throttlescope.ingest.sources.recording import list_shipped, read_recording
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.transforms.limits import resolve_limits
 
 pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.long, pytest.mark.usefixtures("spark")]

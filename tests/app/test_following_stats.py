@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from tests.transforms.lakes import stats_row
-from throttlescope.app.following.held import Held
-from throttlescope.app.following.signals import HourlySignals
-from throttlescope.app.following.stats import StatsWatch
+from throttlescope.app.pipeline.follow.sample_window import Held
+from throttlescope.app.pipeline.follow.signals import HourlySignals
+from throttlescope.app.pipeline.follow.stats import StatsWatch
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, Topic
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.transforms.minutes import BACKLOG
 from throttlescope.transforms.promql.source import Series
 

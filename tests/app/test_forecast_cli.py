@@ -13,11 +13,11 @@ from tests.models.forecast.minutes import HOUR_MS, TOPIC, end_ms, rows_of, table
 from tests.models.forecast.policies import policies, quota
 from tests.models.forecast.test_apply import fill_policies
 from tests.transforms.lakes import lake_of
-from throttlescope.app import forecasting
-from throttlescope.app.forecasting import forecast_lake
+from throttlescope.app.services.forecast import forecasts
+from throttlescope.app.services.forecast.forecasts import forecast_lake
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import format_time
 from throttlescope.models.forecast.apply import forecasts_of
 from throttlescope.transforms.promql.source import Series
 
@@ -192,9 +192,9 @@ def test_a_fleet_is_read_some_topics_at_a_time(tmp_path, monkeypatch) -> None:
     at_once, _ = forecast_lake(lake, at_ms=end_ms(30))
     assert {row["topic"] for row in at_once} == set(topics)
     held = []
-    monkeypatch.setattr(forecasting, "_MOST_ROWS", len(BACKLOG) + 1)
+    monkeypatch.setattr(forecasts, "_MOST_ROWS", len(BACKLOG) + 1)
     monkeypatch.setattr(
-        forecasting,
+        forecasts,
         "forecasts_of",
         lambda signals, *rest: held.append(signals.num_rows) or forecasts_of(signals, *rest),
     )
@@ -231,7 +231,7 @@ def test_topics_that_have_no_forecast_are_not_read(tmp_path, monkeypatch, answer
         read.update(signals["topic"].to_pylist())
         return forecasts_of(signals, *rest)
 
-    monkeypatch.setattr(forecasting, "forecasts_of", counted)
+    monkeypatch.setattr(forecasts, "forecasts_of", counted)
     # Also between two minutes: the one that is not over yet is not known.
     for at_ms in (end_ms(12), end_ms(30), end_ms(21) - 1, end_ms(50)):
         read.clear()

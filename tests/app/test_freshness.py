@@ -11,7 +11,7 @@ from tests.app.http_server import answering, html
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
 from tests.lab.prometheus import running_prometheus, write_series
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS, format_time
+from throttlescope.ingest.core.times import MINUTE_MS, format_time
 
 BACKLOG = "pulsar_subscription_back_log"
 WEEK_MIN = 7 * 24 * 60

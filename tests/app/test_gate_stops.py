@@ -11,12 +11,12 @@ from tests.app.commands import throttlescope
 from tests.app.incremental import hour, put, scene
 from tests.ingest.quality.rows import hold
 from tests.lab.prometheus import running_prometheus, write_series
-from throttlescope.app.metrics.exposition import Exposition
+from throttlescope.app.server.metrics.exposition import Exposition
 from throttlescope.app.web.data.snapshot import READ_TABLES, Snapshot
-from throttlescope.ingest.labels import LabelMapping, normalise
+from throttlescope.ingest.core.labels import LabelMapping, normalise
+from throttlescope.ingest.core.times import BLOCK_MS, date_of, format_time
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import samples
-from throttlescope.ingest.times import BLOCK_MS, date_of, format_time
 from throttlescope.models.diagnosis import apply
 from throttlescope.transforms import signals
 

@@ -17,16 +17,16 @@ from flask import Flask
 
 from tests.app.commands import throttlescope
 from tests.ingest.local_tasks import LocalTasks
-from throttlescope.app.api.lake_queries import LakeQueries
-from throttlescope.app.api.routes import api_blueprint
-from throttlescope.app.web.server import create_app
-from throttlescope.ingest.labels import LabelMapping, Labels
+from throttlescope.app.server.api.routes import api_blueprint
+from throttlescope.app.server.app import create_app
+from throttlescope.app.services.promql.lake_queries import LakeQueries
+from throttlescope.ingest.core.labels import LabelMapping, Labels
+from throttlescope.ingest.core.selector import metric_selector
+from throttlescope.ingest.core.series import DecodedSeries, batch_of
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.plan import Item
-from throttlescope.ingest.pull import PullResult, run_items, staging_of
-from throttlescope.ingest.selector import metric_selector
-from throttlescope.ingest.series import DecodedSeries, batch_of
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.pull.plan import Item
+from throttlescope.ingest.pull.pull import PullResult, run_items, staging_of
 
 START_MS = 1_795_140_000_000 // BLOCK_MS * BLOCK_MS
 END_MS = START_MS + BLOCK_MS

@@ -15,8 +15,8 @@ import pytest
 from tests.app.commands import throttlescope
 from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS, Phase, Sample, write_sample_lake
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import MINUTE_MS, date_of, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS, date_of, format_time
 
 BILLING = "persistent://shop/checkout/orders#billing"
 LIFTED = "persistent://shop/web/lifted#recommendations"

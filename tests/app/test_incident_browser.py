@@ -8,9 +8,9 @@ from tests.app.test_incident_names import NAMES, sample
 from tests.app.web.browser import needs_chromium, running_chromium
 from tests.app.web.sample_lake import write_sample_lake
 from throttlescope.app.incident.bundle import Bundle, make_bundle
-from throttlescope.app.incident.choose import Asked
+from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.read import read_incident
-from throttlescope.app.incident.working import Worked
+from throttlescope.app.incident.selection import Asked
 
 pytestmark = [
     pytest.mark.browser,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from throttlescope.app.incident.choose import (
+from throttlescope.app.incident.selection import (
     LONGEST_MS,
     Asked,
     episode_of,
@@ -14,8 +14,8 @@ from throttlescope.app.incident.choose import (
     told,
     worst,
 )
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 T = 1_795_000_200_000

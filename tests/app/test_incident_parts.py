@@ -8,14 +8,14 @@ import time
 
 import pytest
 
-from throttlescope.app.incident.advising import Outcome, within
-from throttlescope.app.incident.answers import answers_of
-from throttlescope.app.incident.blocks import Name, text
+from throttlescope.app.incident.admin_answers import answers_of
+from throttlescope.app.incident.advice import Outcome, within
 from throttlescope.app.incident.markdown import fenced, inline, span
 from throttlescope.app.incident.picture import stacked
 from throttlescope.app.incident.remedies import deadline_words, forecast_words, nearest_loss, when_gone
 from throttlescope.app.incident.timeline import _policy
-from throttlescope.app.web.figures.chart import chart, line
+from throttlescope.app.presentation.blocks import Name, text
+from throttlescope.app.presentation.figures.chart import chart, line
 
 HOUR_MS = 3_600_000
 TOPIC = "persistent://acme/shop/orders"

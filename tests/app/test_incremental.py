@@ -13,22 +13,22 @@ from tests.app.incremental import SCRAPES, differences, hour, put, request, run
 from tests.ingest.lake.small_disk import filled, small_disk
 from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import running_prometheus
-from throttlescope.app.backfill import catching_up
-from throttlescope.app.backfill.chunks import chunks_of
-from throttlescope.app.backfill.done import left_of
-from throttlescope.app.backfill.run import run_chunks
-from throttlescope.app.cli.faults import carried
-from throttlescope.app.pipeline_stages import Stages
-from throttlescope.app.render import minute_text
-from throttlescope.ingest.errors import SourceError
+from throttlescope.app.cli.library_errors import carried
+from throttlescope.app.pipeline.backfill import catch_up
+from throttlescope.app.pipeline.backfill.chunks import chunks_of
+from throttlescope.app.pipeline.backfill.finished_chunks import left_of
+from throttlescope.app.pipeline.backfill.run import run_chunks
+from throttlescope.app.pipeline.stages import Stages
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.gaps import book
 from throttlescope.ingest.lake import ConflictError, Lake
 from throttlescope.ingest.lake.storage import LocalStorage
-from throttlescope.ingest.lake.unwritable import FullDiskError
 from throttlescope.ingest.lake.upkeep.check import check
-from throttlescope.ingest.staging import Staging
-from throttlescope.ingest.times import BLOCK_MS
-from throttlescope.ingest.watermarks import OVERLAP_MS
+from throttlescope.ingest.lake.write_errors import FullDiskError
+from throttlescope.ingest.pull.staging import Staging
+from throttlescope.ingest.pull.watermarks import OVERLAP_MS
+from throttlescope.models.messages.units import minute_text
 
 pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.long]
 
@@ -142,11 +142,11 @@ def test_a_backfill_that_was_killed_and_overtaken_goes_on_and_gives_the_same_lak
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_chunks(asked, chunks, quiet=True, session=spark, after=stop)
+        run_chunks(asked, chunks, session=spark, after=stop)
     left = left_of(lake, asked, chunks)
     assert left == chunks[2:]
     overtaken = overtaken_once(monkeypatch, "signals", "verdicts", "forecasts", "anomalies")
-    found = run_chunks(asked, left, before=2, quiet=True, session=spark)
+    found = run_chunks(asked, left, before=2, session=spark)
     assert overtaken == []
     # Verdicts of an hour are computed again when the next one comes: its last window reaches into that.
     assert found.hours_computed == {"signals": 2, "verdicts": 4, "forecasts": 2}
@@ -167,9 +167,9 @@ def test_a_backfill_that_was_killed_before_its_last_step_owes_it(spark, server, 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_chunks(asked, chunks, quiet=True, session=spark, after=stop)
+        run_chunks(asked, chunks, session=spark, after=stop)
     assert set(differences(lake.root, anew)) & {"episodes", "anomalies"}
-    run_chunks(asked, [], before=len(chunks), quiet=True, session=spark)
+    run_chunks(asked, [], before=len(chunks), session=spark)
     assert differences(lake.root, anew) == {}
 
 
@@ -194,16 +194,14 @@ def test_catching_up_reads_what_was_missed_oldest_first(spark, server, mended, t
     lake = tmp_path / "lake"
     run(spark, lake, server.url, 0, 1)
     # Chunks of an hour, or all that was missed here would be one.
-    monkeypatch.setattr(catching_up, "chunks_of", partial(chunks_of, chunk_ms=BLOCK_MS))
-    monkeypatch.setattr(catching_up, "CHUNK_MS", BLOCK_MS, raising=False)
-    asked, chunks = catching_up.chunks_since_watermark(
-        request(lake, server.url, 0, HOURS, since_watermark=True)
-    )
+    monkeypatch.setattr(catch_up, "chunks_of", partial(chunks_of, chunk_ms=BLOCK_MS))
+    monkeypatch.setattr(catch_up, "CHUNK_MS", BLOCK_MS, raising=False)
+    asked, chunks = catch_up.chunks_since_watermark(request(lake, server.url, 0, HOURS, since_watermark=True))
     # From a quarter of an hour before the watermark, by whole hours; nothing is left out and nothing comes twice.
     assert [(chunk.start_ms, chunk.end_ms) for chunk in chunks] == [
         (hour(n), hour(n + 1)) for n in range(HOURS)
     ]
-    found = run_chunks(asked, chunks, quiet=True, session=spark)
+    found = run_chunks(asked, chunks, session=spark)
     assert (found.chunks, found.idle) == (HOURS, 0)
     # What was read before was there, and none of it was computed again.
     again = HOURS - 1
@@ -221,8 +219,8 @@ def test_what_a_read_brought_before_it_failed_is_diagnosed_with_the_next_hour(
     """The two hourly commands of a schedule, whose read of three missed hours is refused at the last of them."""
     _, anew, _ = mended
     lake = Lake(tmp_path / "lake")
-    monkeypatch.setattr(catching_up, "chunks_of", partial(chunks_of, chunk_ms=BLOCK_MS))
-    monkeypatch.setattr(catching_up, "CHUNK_MS", BLOCK_MS)
+    monkeypatch.setattr(catch_up, "chunks_of", partial(chunks_of, chunk_ms=BLOCK_MS))
+    monkeypatch.setattr(catch_up, "CHUNK_MS", BLOCK_MS)
     refuses = [True]
 
     def refused(path: str, reply: Reply) -> Reply | None:
@@ -243,8 +241,8 @@ def test_what_a_read_brought_before_it_failed_is_diagnosed_with_the_next_hour(
 
         def ingested() -> int:
             asked = request(lake.root, between.url, 0, HOURS, command="ingest", since_watermark=True)
-            asked, chunks = catching_up.chunks_since_watermark(asked)
-            run_chunks(asked, chunks, quiet=True, session=spark)
+            asked, chunks = catch_up.chunks_since_watermark(asked)
+            run_chunks(asked, chunks, session=spark)
             return asked.start_ms
 
         with pytest.raises(SourceError, match="403"):

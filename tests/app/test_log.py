@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from throttlescope.app import log
-from throttlescope.app.render_progress import Progress
+from throttlescope.app.presentation.progress import TerminalProgress
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_secrets_are_hidden(as_json, capsys):
 
 
 def test_a_step_says_how_long_it_took(as_json, capsys):
-    progress = Progress(2)
+    progress = TerminalProgress(2)
     with progress.step("Reading"):
         progress.note("3 samples")
     (line,) = lines(capsys)

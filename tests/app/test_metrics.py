@@ -18,13 +18,17 @@ from tests.lab.parts import promtool_binary
 from tests.lab.prometheus import running_prometheus
 from tests.naive.limits import limits_at
 from tests.transforms.lakes import limit_row, table_of
-from throttlescope.app.api.lake_queries import LakeQueries
-from throttlescope.app.api.routes import api_blueprint
-from throttlescope.app.metrics.exposition import Exposition
-from throttlescope.app.metrics.families import Family
-from throttlescope.app.metrics.limits import LimitFamilies
-from throttlescope.app.metrics.verdicts import CONSUMERS_HELP, consumers_could_drain_entries, verdict_families
-from throttlescope.ingest.contracts.words import CAUSES
+from throttlescope.app.server.api.routes import api_blueprint
+from throttlescope.app.server.metrics.exposition import Exposition
+from throttlescope.app.server.metrics.families import Family
+from throttlescope.app.server.metrics.limits import LimitFamilies
+from throttlescope.app.server.metrics.verdicts import (
+    CONSUMERS_HELP,
+    consumers_could_drain_entries,
+    verdict_families,
+)
+from throttlescope.app.services.promql.lake_queries import LakeQueries
+from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.promql.limit_series import LIMIT_HELP
 

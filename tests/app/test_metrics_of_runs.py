@@ -6,15 +6,15 @@ import pyarrow as pa
 import pytest
 
 from tests.app.test_metrics import only, scraped
-from throttlescope.app.metrics.data import DataFamilies
-from throttlescope.app.metrics.exposition import Exposition
-from throttlescope.app.metrics.runs import run_families
+from throttlescope.app.server.metrics.data import DataFamilies
+from throttlescope.app.server.metrics.exposition import Exposition
+from throttlescope.app.server.metrics.runs import run_families
 from throttlescope.ingest import gaps
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import DAY_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.manifest import RunManifest
-from throttlescope.ingest.times import DAY_MS, date_of
-from throttlescope.ingest.watermarks import SourceKey
+from throttlescope.ingest.pull.manifest import RunManifest
+from throttlescope.ingest.pull.watermarks import SourceKey
 
 NOW_MS = 1_795_161_600_000  # 2026-11-20T08:00:00Z
 HOUR_MS = 3_600_000

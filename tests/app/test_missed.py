@@ -7,13 +7,13 @@ import pytest
 
 from tests.app.incremental import request
 from tests.ingest.quality.rows import HOUR, block, hold, signal
-from throttlescope.app.backfill import missed
-from throttlescope.app.backfill.missed import MOST_HOURS, Missed, diagnose_missed, missed_hours
+from throttlescope.app.pipeline.backfill import missed_hours as missed
+from throttlescope.app.pipeline.backfill.missed_hours import MOST_HOURS, Missed, diagnose_missed, missed_hours
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import GateError
+from throttlescope.ingest.core.errors import GateError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.manifest import RunManifest
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, date_of
+from throttlescope.ingest.pull.manifest import RunManifest
 
 
 def at(hour: float) -> int:
@@ -126,11 +126,11 @@ def test_a_day_at_a_time_oldest_first_and_a_gate_holds_up_nobody(tmp_path, monke
 
     monkeypatch.setattr(missed, "run_pipeline", run_pipeline)
     given = request(tmp_path, None, 0, 1, again=True, since_watermark=True)
-    done = diagnose_missed(given, quiet=True)
+    done = diagnose_missed(given)
     assert asked == [("diagnose", one.start_ms, one.end_ms, ("c",), False, False) for one in parts[:4]]
     assert (done.results, done.hours_left) == ([one.start_ms for one in parts[:4]], 36 - MOST_HOURS)
     asked.clear()
     stops |= {at(6), at(12)}
     with pytest.raises(GateError, match=f"stopped {at(6)}"):
-        diagnose_missed(given, quiet=True)
+        diagnose_missed(given)
     assert len(asked) == 4

@@ -18,7 +18,7 @@ import requests
 from tests.app.commands import throttlescope
 from tests.lab.prometheus import running_prometheus, write_series
 from tests.transforms.lakes import lake_of
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.core.times import format_time
 from throttlescope.transforms.promql.source import Series
 
 START_MS = 1_795_140_000_000
@@ -50,7 +50,7 @@ def without_spark(monkeypatch):
     def no_spark(*_, **__):
         pytest.fail("Spark was started")
 
-    monkeypatch.setattr("throttlescope.ingest.session.spark_session", no_spark)
+    monkeypatch.setattr("throttlescope.ingest.spark.session.spark_session", no_spark)
 
 
 def promql(lake, *arguments):
@@ -138,7 +138,7 @@ def test_a_table_of_a_range_has_its_points_or_a_line_per_series(lake):
 
 def test_a_table_says_when_there_is_nothing_and_when_it_is_cut(lake, monkeypatch):
     assert "no series has a value then" in well(promql(lake, "nothing"))
-    monkeypatch.setattr("throttlescope.app.render_promql.ROWS_SHOWN", 1)
+    monkeypatch.setattr("throttlescope.app.cli.tables.promql.ROWS_SHOWN", 1)
     assert "1 more lines are left out; --format csv or json has them all." in well(promql(lake, "jobs_total"))
 
 
@@ -189,7 +189,7 @@ def test_explain_runs_nothing(lake, monkeypatch):
 
 
 def test_spark_gives_the_same_and_shows_that_it_is_at_work(lake, spark, monkeypatch):
-    monkeypatch.setattr("throttlescope.ingest.session.spark_session", lambda **_: spark)
+    monkeypatch.setattr("throttlescope.ingest.spark.session.spark_session", lambda **_: spark)
     asked = ("sum by (job) (rate(jobs_total[5m]))", *RANGE, "--format", "json")
     on_spark = promql(lake, *asked, "--engine", "spark")
     assert well(on_spark) == well(promql(lake, *asked, "--engine", "local"))

@@ -6,8 +6,8 @@ import pytest
 
 from tests.app.commands import throttlescope
 from tests.ingest.quality.rows import hold, signal
-from throttlescope.app import spark
-from throttlescope.ingest.errors import SourceError
+from throttlescope.app.pipeline import spark_session
+from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import frames
 
@@ -54,7 +54,7 @@ def test_what_is_large_is_counted_where_the_master_is(lake, monkeypatch):
         asked.append(settings.spark.master)
         raise SourceError("Spark did not start")
 
-    monkeypatch.setattr(spark, "start_spark", start)
+    monkeypatch.setattr(spark_session, "start_spark", start)
     monkeypatch.setattr(frames, "IN_PROCESS_ROWS", -1)
     assert check(lake, *HOUR, *nowhere).code == 4
     assert asked == ["sc://127.0.0.1:9"]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.app.commands import throttlescope
-from throttlescope.app.quality_page.told import examples, gates_told
+from throttlescope.app.incident.quality_page.report import examples, gates_told
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality.gates import GATES

@@ -10,7 +10,7 @@ from tests.app.commands import throttlescope
 from tests.models.episodes.scenes import fill
 from tests.models.episodes.scenes import minutes as rows_of
 from tests.models.throttling.replay.samples import SELECTOR, START_MS, key, scenario, simulated_lake
-from throttlescope.ingest.times import MINUTE_MS, format_time
+from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 WINDOW_S = 600

@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.naive.known import spoken
-from throttlescope.app.backfill.chunks import Chunk, chunks_of
-from throttlescope.app.recompute.books import Hours, ranges_of
-from throttlescope.app.recompute.groups import joined, together
-from throttlescope.app.recompute.known import Known
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.app.pipeline.backfill.chunks import Chunk, chunks_of
+from throttlescope.app.pipeline.incremental.computed_hours import Hours, ranges_of
+from throttlescope.app.pipeline.incremental.groups import joined, together
+from throttlescope.app.pipeline.incremental.snapshots import Known
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 
 START = 1_760_000_400_000
 KEY = ("topic", "subscription")

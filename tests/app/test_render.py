@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from throttlescope.app.render import (
-    count,
-    duration_text,
-    freshness,
-    print_table,
-    share,
-    visible,
-    write_csv,
-    write_json,
-)
+from throttlescope.app.presentation.output import freshness, print_table, write_csv, write_json
+from throttlescope.models.messages.units import count, duration_text, share, visible
 
 
 @given(st.text())

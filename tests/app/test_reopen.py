@@ -9,8 +9,8 @@ import pytest
 from tests.app.commands import throttlescope
 from tests.models.diagnosis.test_apply import HOUR_MS, THROTTLED, fill, minutes
 from tests.models.diagnosis.test_reopen import judged, write
+from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import format_time
 
 NAME = "persistent://acme/shop/orders-partition-0#billing"
 

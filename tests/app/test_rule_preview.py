@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from throttlescope.app.rule_preview.asked import exported, exported_alerts, typed
-from throttlescope.app.rule_preview.judge import (
+from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export.preview.firings import (
     NOT_REAL,
     REAL,
     UNDECIDED,
@@ -18,10 +18,10 @@ from throttlescope.app.rule_preview.judge import (
     longest,
     missed,
 )
-from throttlescope.app.rule_preview.kinds import KINDS, kind_of
-from throttlescope.app.rules_export import alerts as a
-from throttlescope.ingest.contracts.words import CAUSES
-from throttlescope.ingest.errors import InputError
+from throttlescope.app.rules_export.preview.kinds import KINDS, kind_of
+from throttlescope.app.rules_export.preview.rules import exported, exported_alerts, typed
+from throttlescope.ingest.contracts.vocabulary import CAUSES
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.preview import Firing
 from throttlescope.transforms.rules.rule_file import AlertingRule
 

@@ -17,16 +17,16 @@ from tests.lab.parts import promtool_binary
 from tests.transforms.lakes import lake_of
 from tests.transforms.recorded import recording_folder, unmoved_series
 from tests.transforms.rules_in_memory import _values, text_of
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.rules_export import alerts as a
 from throttlescope.app.rules_export.export import INHIBIT_NAME, RULES_NAME, all_rules, check, export_rules
 from throttlescope.app.rules_export.inhibit import inhibit_rules
 from throttlescope.app.rules_export.limiters import RHO, _periods
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rules import Alerting
-from throttlescope.app.web.address.subscription import SubscriptionAddress
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.metrics import METRICS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.sources.recording import read_recording
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.limits import effective_limits

@@ -14,11 +14,11 @@ import pytest
 from tests.app.commands import throttlescope
 from tests.app.http_server import answering, html, unauthorised
 from tests.lab.prometheus import running_prometheus, write_recording, write_series
-from throttlescope.app.synthetic_history import CLUSTER as SYNTHETIC
+from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNTHETIC
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.sources.recording import list_shipped, read_recording
-from throttlescope.ingest.times import BLOCK_MS, block_start, date_of
 from throttlescope.models.anomaly.apply import build_anomalies
 from throttlescope.models.episodes.apply import build_episodes
 from throttlescope.models.forecast.apply import build_forecasts

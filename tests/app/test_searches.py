@@ -10,10 +10,10 @@ import time
 import pytest
 
 from tests.app.web.lab_lake import ADDRESS, BILLING, write_lab_lake
-from throttlescope.app.whatif import background
-from throttlescope.app.whatif.background import RUNNING, WAITING, Searches
-from throttlescope.app.whatif.search import ANY, EXACT, POINTS, Search, run_search
-from throttlescope.ingest.errors import InputError
+from throttlescope.app.services.whatif import background
+from throttlescope.app.services.whatif.background import RUNNING, WAITING, Searches
+from throttlescope.app.services.whatif.search import ANY, EXACT, POINTS, Search, run_search
+from throttlescope.ingest.core.errors import InputError
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 

@@ -21,20 +21,20 @@ from tests.app.now.recorded_admin import RecordedAdmin
 from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import running_prometheus, write_recording
 from throttlescope.app.config import load_settings
+from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.server.app import create_app
 from throttlescope.app.web import live as live_module
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.web.components.shell import explained
 from throttlescope.app.web.live import Live
 from throttlescope.app.web.pages.subscription import now
-from throttlescope.app.web.server import create_app
-from throttlescope.app.web.shell import explained
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
 from throttlescope.ingest.sources.remote_read import RemoteRead
-from throttlescope.ingest.times import format_time
 
 pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.usefixtures("spark")]
 

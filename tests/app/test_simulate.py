@@ -11,7 +11,7 @@ import yaml
 from tests.app.commands import throttlescope
 from tests.app.web.browser import needs_chromium
 from throttlescope.app.cli import reference
-from throttlescope.app.simulation import scenario as scenarios
+from throttlescope.app.services.simulate import scenario as scenarios
 from throttlescope.models.throttling.columns import COLUMNS
 from throttlescope.models.throttling.tdmq.scenario import SHIPPED
 from throttlescope.models.throttling.tdmq.tables import WINDOWS

@@ -10,11 +10,18 @@ import pyarrow.compute as pc
 import pytest
 
 from tests.lab.simulated.history import SUBSCRIPTIONS, rows
-from throttlescope.app.synthetic_history import CLUSTER, END_MS, FILE, JUDGED_MS, START_MS, read_history
+from throttlescope.app.pipeline.sources.synthetic_history import (
+    CLUSTER,
+    END_MS,
+    FILE,
+    JUDGED_MS,
+    START_MS,
+    read_history,
+)
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.sources import recording
-from throttlescope.ingest.times import DAY_MS
 from throttlescope.models.anomaly.apply import build_anomalies
 from throttlescope.models.anomaly.rules import RULES
 

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
-from throttlescope.app.verdict_rows import VerdictFilter, read_summary, read_verdicts
+from throttlescope.app.queries.verdicts import VerdictFilter, read_summary, read_verdicts
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 STORY = [healthy(0), *(verdict(i) for i in range(1, 4)), verdict(4, "slow_consumers", None), healthy(5)]
 

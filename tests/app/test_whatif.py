@@ -19,7 +19,7 @@ from tests.models.throttling.replay.samples import (
     topic_series,
 )
 from tests.transforms.lakes import lake_of
-from throttlescope.app.simulation import scenario as scenarios
+from throttlescope.app.services.simulate import scenario as scenarios
 from throttlescope.models.throttling.replay import KEYS
 
 pytestmark = pytest.mark.long
@@ -52,7 +52,7 @@ def nothing_runs(monkeypatch, tmp_path):
     """Bad input is refused before anything runs; the working directory is empty."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "throttlescope.app.whatif.ask.replay", lambda *_, **__: pytest.fail("it was simulated")
+        "throttlescope.app.services.whatif.replay.replay", lambda *_, **__: pytest.fail("it was simulated")
     )
 
 

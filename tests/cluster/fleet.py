@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from tests.lab.prometheus import write_arrays
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import LabelMapping, SeriesKey, normalise
+from throttlescope.ingest.core.labels import LabelMapping, SeriesKey, normalise
+from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, date_of
 
 CLUSTER = "made"
 START_MS = 1_764_028_800_000 - 1_764_028_800_000 % BLOCK_MS

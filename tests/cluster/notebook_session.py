@@ -10,7 +10,7 @@ from typing import Any
 from tests.app.web.sample_lake import END_MS, START_MS
 from tests.promql.on_master import digest
 from throttlescope.app.notebook import OpenLake, open_lake
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.transforms.promql.engine import Engine
 
 QUERY = "sum by (topic, subscription) (deriv(pulsar_subscription_back_log[10m]))"

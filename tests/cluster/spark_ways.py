@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 #: What is taken for small enough for this process, or to be held at once, by the module that asks.
 THRESHOLDS = {
-    ("throttlescope.app.pipeline_results", "IN_PROCESS_ROWS"): -1,
-    ("throttlescope.app.recompute.view", "_AT_ONCE_ROWS"): -1,
+    ("throttlescope.app.pipeline.results", "IN_PROCESS_ROWS"): -1,
+    ("throttlescope.app.pipeline.incremental.lake_view", "_AT_ONCE_ROWS"): -1,
     ("throttlescope.ingest.quality.frames", "IN_PROCESS_ROWS"): -1,
     ("throttlescope.ingest.quality.samples", "_IN_PROCESS_BLOCKS"): -1,
-    ("throttlescope.ingest.commit", "_SERIES_AT_ONCE"): -1,
+    ("throttlescope.ingest.pull.commit", "_SERIES_AT_ONCE"): -1,
 }
 
 

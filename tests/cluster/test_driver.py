@@ -13,7 +13,7 @@ from tests.cluster.counting import Read, rows_to_driver
 from tests.cluster.fleet import START_MS, Fleet, make_lake, make_limits, put_samples
 from tests.cluster.spark_ways import all_on_spark
 from tests.lab.prometheus import running_prometheus
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.core.times import format_time
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
@@ -39,7 +39,7 @@ ALLOWED = {
     ("review", "throttlescope.transforms.promql.blocks"): Allowed(
         "files of samples in which topics are of which a forecast was stored, and so their neighbours by shard", 3_200
     ),
-    ("ingest", "throttlescope.ingest.commit"): Allowed(
+    ("ingest", "throttlescope.ingest.pull.commit"): Allowed(
         "the catalogue, fourteen series of 300 bytes each: a shard at a time", 5_300
     ),
     ("ingest", "throttlescope.ingest.gaps.find"): Allowed(
@@ -48,7 +48,7 @@ ALLOWED = {
     ("anomalies", "throttlescope.models.anomaly.apply"): Allowed(
         "the rows that say that it is being learned, and those that they take the place of", 800
     ),
-    ("anomalies", "throttlescope.app.anomaly_rows"): Allowed("the same rows, to print them", 400),
+    ("anomalies", "throttlescope.app.queries.anomalies"): Allowed("the same rows, to print them", 400),
 }  # fmt: skip
 #: Gates of few rows are counted in this process: what they read there is bounded by their thresholds.
 GATES = "throttlescope.ingest.quality."
@@ -101,8 +101,8 @@ def of_two_fleets(folder: Path, names: Sequence[str]) -> list[dict[str, Read]]:
 
 
 def test_what_a_diagnosis_reads_here_follows_the_trouble_and_not_the_fleet(tmp_path, spark, monkeypatch):
-    monkeypatch.setattr("throttlescope.app.pipeline_results.IN_PROCESS_ROWS", -1)
-    monkeypatch.setattr("throttlescope.app.recompute.view._AT_ONCE_ROWS", -1)
+    monkeypatch.setattr("throttlescope.app.pipeline.results.IN_PROCESS_ROWS", -1)
+    monkeypatch.setattr("throttlescope.app.pipeline.incremental.lake_view._AT_ONCE_ROWS", -1)
     check(*of_two_fleets(tmp_path, ("diagnose",)), but=GATES)
 
 

@@ -8,8 +8,8 @@ from tests.app.commands import throttlescope
 from tests.cluster.fleet import START_MS, Fleet, make_lake
 from tests.cluster.spark_ways import all_on_spark
 from tests.cluster.stages import rows_of_tasks
+from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import format_time
 
 pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.study, pytest.mark.timeout(1800)]
 

@@ -24,7 +24,7 @@ from tests.cluster.notebook_session import asked
 from tests.cluster.same_bytes import TABLES_OF_A_RUN, THROTTLED, files_of, gates_of
 from tests.lab.spark_cluster import running_spark_cluster, running_spark_connect
 from throttlescope.app.notebook import open_lake
-from throttlescope.ingest.java import find_java
+from throttlescope.ingest.spark.java import find_java
 
 pytestmark = [
     pytest.mark.spark,

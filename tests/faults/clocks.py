@@ -19,7 +19,7 @@ from unittest import mock
 from tests.app.incremental import differences, put, rows_of, run
 from tests.faults.study import Found, Study
 from tests.lab.prometheus import running_prometheus
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.upkeep.check import check
 
@@ -41,7 +41,7 @@ def clock_off(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(seed: int, instants: int, scratch: Path) -> Iterator[Iterator[tuple[str, Callable[[], Found]]]]:
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.ingest.spark.session import spark_session
 
     with running_prometheus() as server, contextlib.ExitStack() as stack:
         session = spark_session("throttlescope-faults", cores=2, driver_memory="1g")

@@ -19,7 +19,7 @@ from tests.faults.forked import Forker
 from tests.faults.operations import OPERATIONS, tables, vacuum
 from tests.faults.study import Found, Study
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.upkeep.check import check
 

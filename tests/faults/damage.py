@@ -18,9 +18,9 @@ from pathlib import Path
 from tests.faults.commit_protocol import rows_of
 from tests.faults.operations import begin_everything, tables
 from tests.faults.study import Found, Study
-from throttlescope.app.cli.faults import carried
-from throttlescope.app.repairing import planned
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.app.cli.library_errors import carried
+from throttlescope.app.services.lake_repair import planned
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.duck import from_table
 from throttlescope.ingest.lake.upkeep.check import check

@@ -18,15 +18,15 @@ from unittest import mock
 import pyarrow as pa
 
 from tests.ingest.lake.upkeep.made import BLOCK_MS, FIVE, HOUR, add, sample, table_of, verdict
-from throttlescope.ingest.commit import commit_notes
 from throttlescope.ingest.contracts import TABLES, Table
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.lake.hours import replace_hours
+from throttlescope.ingest.lake.hour_files import replace_hours
 from throttlescope.ingest.lake.upkeep.compact import compact
 from throttlescope.ingest.lake.upkeep.expire import expire
 from throttlescope.ingest.lake.upkeep.vacuum import clean_log, delete, unnamed
-from throttlescope.ingest.staging import BlockNote, ItemNote, Staging
-from throttlescope.ingest.times import DAY_MS
+from throttlescope.ingest.pull.commit import commit_notes
+from throttlescope.ingest.pull.staging import BlockNote, ItemNote, Staging
 
 #: An hour that is long over for whoever compacts.
 LATER_MS = 4_000_000_000_000
@@ -195,7 +195,7 @@ def _some_samples(lake: Lake, draw: Draw) -> None:
 
 
 def _pull(lake: Lake, draw: Draw) -> None:
-    """Items write their files and notes, and the driver commits them: :mod:`throttlescope.ingest.pull` without Spark and a source."""
+    """Items write their files and notes, and the driver commits them: :mod:`throttlescope.ingest.pull.pull` without Spark and a source."""
     items = [list(_blocks(draw, range(1, 3))), list(_blocks(draw, range(3, 5)))]
     with Staging.of(lake.root, ["pull", draw.random()]).owned() as staging:
         staging.save_plan({"up": {}})

@@ -24,7 +24,7 @@ from tests.faults.killed_command import kill_session
 from tests.faults.study import Found, Study
 from tests.lab.processes import end_with_parent
 from tests.lab.prometheus import running_prometheus
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.upkeep.check import check
 

@@ -111,7 +111,7 @@ def opened(seed: int, instants: int, scratch: Path) -> Iterator[Iterator[tuple[s
     with contextlib.ExitStack() as stack:
         session = None
         if instants >= 1_000:
-            from throttlescope.ingest.session import spark_session
+            from throttlescope.ingest.spark.session import spark_session
 
             session = spark_session("throttlescope-faults", cores=1, driver_memory="1g")
             stack.callback(session.stop)

@@ -23,9 +23,9 @@ from tests.ingest.proxy import Proxy, Reply, proxy
 from tests.ingest.pulsar_series import HOUR_MS, START_MS, broker
 from tests.lab.processes import free_port
 from tests.lab.prometheus import Prometheus, running_prometheus, write_series
-from throttlescope.ingest.errors import EXIT_UNREACHABLE, SourceError
+from throttlescope.ingest.core.errors import EXIT_UNREACHABLE, SourceError
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.pull import PullResult, pull
+from throttlescope.ingest.pull.pull import PullResult, pull
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.prometheus import open_prometheus
 

@@ -9,9 +9,9 @@ from tests.app.incremental import differences, hour, put, request, run
 from tests.faults import pipeline
 from tests.lab.prometheus import running_prometheus
 from throttlescope.app.cli import main
-from throttlescope.app.render_progress import Progress
-from throttlescope.app.repairing import planned, repair
-from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.app.pipeline.events import SILENT
+from throttlescope.app.services.lake_repair import planned, repair
+from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.upkeep.check import check
 from throttlescope.ingest.lake.upkeep.losses import pending
@@ -58,7 +58,7 @@ def damaged(lake: Lake, table: str, which: int) -> str:
 
 def mended(lake, url, spark, *, forget=False):
     asked = request(lake.root, url, 0, 2)
-    return repair(asked, None, Progress(4, quiet=True), forget=forget, quiet=True, session=spark)
+    return repair(asked, None, SILENT, forget=forget, session=spark)
 
 
 def test_what_is_damaged_comes_back_and_what_cannot_be_had_is_named(server, spark, whole, lake, capsys):

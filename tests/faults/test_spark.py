@@ -3,7 +3,7 @@
 import pytest
 
 from tests.ingest.lake.upkeep.made import add, verdict
-from throttlescope.app.cli.faults import carried
+from throttlescope.app.cli.library_errors import carried
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.damage import DamagedFilesError
 from throttlescope.ingest.lake.formats import MissingFilesError

@@ -13,9 +13,9 @@ from playwright.sync_api import Browser
 from tests.app.commands import throttlescope
 from tests.app.web.browser import is_settled, running_server
 from tests.golden import cases
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import parse_time
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import parse_time
 
 GOLDEN = Path(__file__).parent / "texts"
 

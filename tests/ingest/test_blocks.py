@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.naive import blocks as naive
-from throttlescope.ingest.blocks import BlockBuffer, join_rows, sample_rows
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import LabelMapping, Labels
-from throttlescope.ingest.series import DecodedSeries, batch_of
+from throttlescope.ingest.core.labels import LabelMapping, Labels
+from throttlescope.ingest.core.series import DecodedSeries, batch_of
+from throttlescope.ingest.lake.blocks import BlockBuffer, join_rows, sample_rows
 
 HOUR_MS = naive.HOUR_MS
 METRIC = "pulsar_subscription_back_log"

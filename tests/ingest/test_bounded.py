@@ -12,7 +12,7 @@ import requests
 from tests.app.http_server import answering
 from tests.ingest.proxy import Reply, proxy
 from throttlescope.ingest.sources.access import Access
-from throttlescope.ingest.sources.bounded import STREAMED_TIMES, EndlessAnswerError
+from throttlescope.ingest.sources.bounded_answer import STREAMED_TIMES, EndlessAnswerError
 
 BODY = bytes(range(256)) * 2000
 

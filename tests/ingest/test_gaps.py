@@ -9,13 +9,13 @@ import pytest
 
 from tests.naive import gaps as naive
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, date_of
 from throttlescope.ingest.gaps import Missing, due, find_missing, open_gaps, record, settle
 from throttlescope.ingest.gaps.book import FIRST_RETRY_MS
 from throttlescope.ingest.gaps.find import SHORTEST_MS, SIGN_OF_LIFE
 from throttlescope.ingest.gaps.retention import retention_ms
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, date_of
-from throttlescope.ingest.watermarks import SourceKey
+from throttlescope.ingest.pull.watermarks import SourceKey
 
 KEY = SourceKey("http://prometheus:9090", "", "prod")
 HOUR = BLOCK_MS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from throttlescope.ingest.labels import (
+from throttlescope.ingest.core.labels import (
     SHARDS,
     LabelError,
     LabelMapping,

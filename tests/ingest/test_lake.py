@@ -9,9 +9,9 @@ import pytest
 from deltalake import DeltaTable
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import ConflictError, Lake, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, date_of
 
 HOUR = 1_795_161_600_000  # 2026-11-20T08:00:00Z
 

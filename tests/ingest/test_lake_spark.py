@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, date_of
 
 pytestmark = pytest.mark.spark
 HOUR = 1_795_161_600_000

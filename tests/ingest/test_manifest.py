@@ -5,8 +5,8 @@ import json
 import pytest
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.manifest import RunManifest, new_run_id, without_credentials, without_secrets
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.pull.manifest import RunManifest, new_run_id, without_credentials, without_secrets
 
 NOW = 1_795_161_600_123
 

@@ -23,11 +23,11 @@ START_MS = 1_760_000_400_000
 _READER = """
 import json, resource, sys
 from pathlib import Path
-from throttlescope.ingest.blocks import BlockBuffer, load_kernels
-from throttlescope.ingest.errors import SourceError
-from throttlescope.ingest.labels import LabelMapping
-from throttlescope.ingest.selector import metric_selector
-from throttlescope.ingest.series import Meter
+from throttlescope.ingest.lake.blocks import BlockBuffer, load_kernels
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.selector import metric_selector
+from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.remote_read import RemoteRead, load_decoder
 url, most, start_ms = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

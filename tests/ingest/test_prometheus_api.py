@@ -13,9 +13,9 @@ import pytest
 from tests.app.http_server import answering, html, unauthorised
 from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import STALE, running_prometheus, write_series
-from throttlescope.ingest.errors import InputError, SourceError
-from throttlescope.ingest.selector import Matcher, metric_selector, parse_selector
-from throttlescope.ingest.series import Meter
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.selector import Matcher, metric_selector, parse_selector
+from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.sources import prometheus_api
 from throttlescope.ingest.sources.access import Access, clean_url, public_url
 from throttlescope.ingest.sources.prometheus import open_prometheus

@@ -25,13 +25,13 @@ from tests.ingest.pulsar_series import (
     scrapes,
 )
 from tests.lab.prometheus import STALE, running_prometheus, write_series
-from throttlescope.ingest import pull as pull_module
-from throttlescope.ingest.errors import InputError, SourceError, ThrottlescopeError
-from throttlescope.ingest.labels import LabelMapping
+from throttlescope.ingest.core.errors import InputError, SourceError, ThrottlescopeError
+from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.selector import parse_selector
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.plan import widened
-from throttlescope.ingest.pull import PullResult, pull
-from throttlescope.ingest.selector import parse_selector
+from throttlescope.ingest.pull import pull as pull_module
+from throttlescope.ingest.pull.plan import widened
+from throttlescope.ingest.pull.pull import PullResult, pull
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
@@ -652,7 +652,7 @@ def test_a_disk_that_is_full_is_one_line(lake: Lake, prometheus, monkeypatch) ->
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("throttlescope.ingest.pull_item.write_data_file", full)
+    monkeypatch.setattr("throttlescope.ingest.pull.item.write_data_file", full)
     with pytest.raises(ThrottlescopeError, match=r"could not write.*No space left.*room") as caught:
         pulled(lake, prometheus.url)
     assert caught.value.exit_code == 1

@@ -17,9 +17,9 @@ from tests.ingest.local_tasks import LocalTasks
 from tests.ingest.proxy import Reply, proxy
 from tests.ingest.pulsar_series import HOUR_MS, START_MS, broker
 from tests.lab.prometheus import running_prometheus, write_series
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.pull import PullProgress, pull
+from throttlescope.ingest.pull.pull import PullProgress, pull
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
 pytestmark = [pytest.mark.prometheus, pytest.mark.spark]
@@ -76,8 +76,8 @@ def test_a_fault_in_a_task_is_one_line(spark, prometheus, tmp_path: Path) -> Non
 PROGRAM = """
 import sys
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.pull import pull
-from throttlescope.ingest.session import spark_session
+from throttlescope.ingest.pull.pull import pull
+from throttlescope.ingest.spark.session import spark_session
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
 url, lake, start_ms, end_ms = sys.argv[1:]

@@ -16,10 +16,10 @@ import pytest
 from tests.app.http_server import answering, html, unauthorised
 from tests.ingest.local_tasks import LocalTasks
 from tests.transforms.lakes import lake_of
-from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.pull_admin import pull_admin, topics_with_backlog
-from throttlescope.ingest.pull_recordings import ingest_recordings
+from throttlescope.ingest.pull.admin import pull_admin, topics_with_backlog
+from throttlescope.ingest.pull.recordings import ingest_recordings
 from throttlescope.ingest.sources import pulsar_admin
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic

@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.ingest.local_tasks import LocalTasks
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.metrics import METRICS
+from throttlescope.ingest.core.selector import parse_selector
+from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.metrics import METRICS
-from throttlescope.ingest.pull_recordings import ingest_recordings
-from throttlescope.ingest.selector import parse_selector
-from throttlescope.ingest.series import Meter
+from throttlescope.ingest.pull.recordings import ingest_recordings
 from throttlescope.ingest.sources.recording import altered_files, list_shipped, read_recording
 
 NAME = "sub-msg-small"

@@ -9,7 +9,7 @@ import pytest
 from tests.app.http_server import answering
 from tests.ingest.certificates import certificate
 from tests.ingest.ways import PROMETHEUS, healthy
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin

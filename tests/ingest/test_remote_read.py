@@ -18,10 +18,10 @@ from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import STALE, running_prometheus, write_arrays, write_series
 from tests.lab.wire import length_delimited, varint
 from tests.naive.xor import crc32c, encode_chunk, read_stream
-from throttlescope.ingest.errors import SourceError
-from throttlescope.ingest.selector import Matcher, parse_selector
-from throttlescope.ingest.series import STALE_BITS, Meter
-from throttlescope.ingest.sources import wire
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.selector import Matcher, parse_selector
+from throttlescope.ingest.core.series import STALE_BITS, Meter
+from throttlescope.ingest.sources import remote_read_messages
 from throttlescope.ingest.sources.access import Access, BrokenStreamError
 from throttlescope.ingest.sources.remote_read import RemoteRead, RemoteReadMissing, UnsupportedChunksError
 
@@ -85,7 +85,7 @@ def test_every_bit_arrives(source, prometheus) -> None:
     for labels, (times, values, stale) in found.items():
         assert times == prometheus.times.tolist()
         expected = prometheus.shapes[dict(labels)["kind"]]
-        if source.response_types == (wire.SAMPLES,):
+        if source.response_types == (remote_read_messages.SAMPLES,):
             # Plain samples lose the sign of zero at the server: protobuf leaves a zero out.
             expected = np.where(expected == 0, 0.0, expected)
         assert values == bits(expected)
@@ -138,7 +138,7 @@ def test_odd_label_values(source, value: str) -> None:
 
 
 def test_equals_the_slow_reader_on_the_wire(prometheus) -> None:
-    question = wire.read_request(
+    question = remote_read_messages.read_request(
         parse_selector("{__name__=~'shape|marked'}"), START_MS, START_MS + 10**7, (1,)
     )
     headers = {"Content-Encoding": "snappy", "Content-Type": "application/x-protobuf"}
@@ -278,9 +278,9 @@ def test_any_message_is_survived(body: bytes) -> None:
     buffer[: len(body)] = np.frombuffer(body, np.uint8)
     frames = np.array([[0, len(body), 0]], np.int64)
     series, chunks = np.empty((40, 2), np.int64), np.empty((40, 4), np.int64)
-    status, n_series, n_chunks = wire.scan_chunked_series(buffer, frames, series, chunks)
-    assert status in (wire.OK, wire.BAD_MESSAGE)
-    if status == wire.OK:
+    status, n_series, n_chunks = remote_read_messages.scan_chunked_series(buffer, frames, series, chunks)
+    assert status in (remote_read_messages.OK, remote_read_messages.BAD_MESSAGE)
+    if status == remote_read_messages.OK:
         assert (chunks[:n_chunks, 1] >= 0).all()
         assert (chunks[:n_chunks, 1] + chunks[:n_chunks, 2] <= len(body)).all()
         assert (series[:n_series] <= len(body)).all()

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import date_of
 
 START_MS = 1_795_132_800_000
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.lab.prometheus import running_prometheus
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.selector import (
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.selector import (
     Matcher,
     Selector,
     SelectorSyntaxError,

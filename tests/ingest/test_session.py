@@ -21,7 +21,7 @@ def test_times_are_utc_and_text_is_not_shifted(spark):
 
 
 def test_a_second_call_gives_the_same_session(spark):
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.ingest.spark.session import spark_session
 
     assert spark_session(cores=1) is spark
 
@@ -29,7 +29,7 @@ def test_a_second_call_gives_the_same_session(spark):
 def test_another_thread_gets_the_same_context(spark):
     from concurrent.futures import ThreadPoolExecutor
 
-    from throttlescope.ingest.session import spark_session
+    from throttlescope.ingest.spark.session import spark_session
 
     with ThreadPoolExecutor(1) as pool:
         other = pool.submit(spark_session).result()
@@ -41,7 +41,7 @@ def test_a_run_prints_nothing_and_leaves_nothing_behind(tmp_path):
     """Not even when a task fails: its exception is the message, Spark's own words are in the log file."""
     program = """
         import os
-        from throttlescope.ingest.session import spark_session, spark_log_file
+        from throttlescope.ingest.spark.session import spark_session, spark_log_file
 
         before = dict(os.environ)
 
@@ -84,8 +84,8 @@ def test_a_jvm_that_does_not_start_is_one_line(tmp_path, broken):
     java.chmod(0o755)
     (tmp_path / "release").write_text('JAVA_VERSION="17.0.1"\n')
     program = """
-        from throttlescope.ingest.errors import SourceError
-        from throttlescope.ingest.session import spark_session
+        from throttlescope.ingest.core.errors import SourceError
+        from throttlescope.ingest.spark.session import spark_session
 
         try:
             spark_session(cores=1)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from throttlescope.ingest.class_archive import archive_file, archive_options
-from throttlescope.ingest.errors import SourceError
-from throttlescope.ingest.java import Java, find_java
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.spark.class_archive import archive_file, archive_options
+from throttlescope.ingest.spark.java import Java, find_java
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +117,7 @@ def test_a_damaged_archive_is_passed_over_in_silence(monkeypatch):
     file = archive_file(find_java())
     file.write_bytes(b"no archive at all" * 1000)
     program = (
-        "from throttlescope.ingest.session import spark_session\n"
+        "from throttlescope.ingest.spark.session import spark_session\n"
         "assert spark_session(cores=1, driver_memory='512m').range(5).count() == 5"
     )
     done = subprocess.run(

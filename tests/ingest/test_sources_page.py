@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import LabelMapping, normalise
-from throttlescope.ingest.metrics import METRICS, needs_labels
+from throttlescope.ingest.core.labels import LabelMapping, normalise
+from throttlescope.ingest.core.metrics import METRICS, needs_labels
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "sources.md").read_text()
 

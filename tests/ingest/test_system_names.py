@@ -5,7 +5,12 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from throttlescope.ingest.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC, is_system, is_system_topic
+from throttlescope.ingest.core.system_names import (
+    SYSTEM_SUBSCRIPTION,
+    SYSTEM_TOPIC,
+    is_system,
+    is_system_topic,
+)
 
 SYSTEM = [
     "persistent://acme/shop/__change_events",

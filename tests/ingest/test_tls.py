@@ -12,7 +12,7 @@ from urllib3.exceptions import InsecureRequestWarning
 from tests.app.http_server import answering
 from tests.ingest.certificates import certificate
 from tests.ingest.ways import WAYS, healthy
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.sources.access import Access
 
 every_way = pytest.mark.parametrize("ask", WAYS.values(), ids=WAYS)

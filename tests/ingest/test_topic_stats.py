@@ -7,9 +7,9 @@ import json
 import pytest
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.sources.recording import list_shipped
-from throttlescope.ingest.topic_stats import THROTTLE_FIELDS, stats_rows, stats_table
+from throttlescope.ingest.sources.topic_stats import THROTTLE_FIELDS, stats_rows, stats_table
 
 
 @pytest.fixture

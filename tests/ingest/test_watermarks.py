@@ -6,11 +6,18 @@ import random
 
 import pytest
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.selector import parse_selector
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.selector import parse_selector
-from throttlescope.ingest.times import MINUTE_MS
-from throttlescope.ingest.watermarks import OVERLAP_MS, SourceKey, advance, begin_ms, check_clock, watermark
+from throttlescope.ingest.pull.watermarks import (
+    OVERLAP_MS,
+    SourceKey,
+    advance,
+    begin_ms,
+    check_clock,
+    watermark,
+)
 
 KEY = SourceKey("http://prometheus:9090", "", "prod")
 HOUR_MS = 60 * MINUTE_MS

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.naive.xor import decode_chunk, encode_chunk
-from throttlescope.ingest.series import STALE_BITS
+from throttlescope.ingest.core.series import STALE_BITS
 from throttlescope.ingest.sources import xor
 
 

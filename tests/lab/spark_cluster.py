@@ -17,7 +17,7 @@ import pyspark
 import requests
 
 from tests.lab.processes import free_port, log_tail, running_process
-from throttlescope.ingest.java import find_java
+from throttlescope.ingest.spark.java import find_java
 
 _STARTUP_S = 180
 _MEMORY = "2g"

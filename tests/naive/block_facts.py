@@ -3,7 +3,7 @@
 import itertools
 import math
 
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.core.times import BLOCK_MS
 
 
 def naive_block_facts(block):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from throttlescope.ingest.labels import LabelError, LabelMapping, Labels, normalise
+from throttlescope.ingest.core.labels import LabelError, LabelMapping, Labels, normalise
 
 HOUR_MS = 3_600_000
 

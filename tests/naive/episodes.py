@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 
 
 def stretches(over, calm_minutes):

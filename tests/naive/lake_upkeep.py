@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.upkeep.ages import time_column
-from throttlescope.ingest.times import BLOCK_MS
 
 
 def named_since(lake: Lake, table: str, since_ms: int) -> set[str]:

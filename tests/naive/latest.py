@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 
 KEY = ("cluster", "namespace", "topic", "partition", "subscription")
 NEWEST = (

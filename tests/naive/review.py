@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import LIMITERS
+from throttlescope.ingest.contracts.vocabulary import LIMITERS
 
 
 def key_of(row):

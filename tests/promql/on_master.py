@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.session import spark_session
+from throttlescope.ingest.spark.session import spark_session
 from throttlescope.transforms.promql.answer import data_json
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.query import Answer, Options

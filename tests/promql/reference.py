@@ -15,7 +15,7 @@ import requests
 from tests.lab.prometheus import STALE, Prometheus, running_prometheus, write_series
 from tests.naive.promql import NaiveSeries
 from tests.promql.compare import Answer, answer_of, difference, source_of
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.query import instant_query, range_query
 from throttlescope.transforms.promql.source import MemorySource

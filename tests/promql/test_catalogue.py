@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import ThrottlescopeError
-from throttlescope.ingest.selector import parse_selector
+from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.selector import parse_selector
 from throttlescope.transforms.promql.catalogue import Catalogue
 
 SELECTORS = (

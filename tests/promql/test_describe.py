@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.describe import REFUSED, support_page
 from throttlescope.transforms.promql.evaluate import plan_query

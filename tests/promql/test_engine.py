@@ -7,7 +7,7 @@ import pytest
 
 from tests.promql.compare import answer_of, difference
 from tests.transforms.lakes import lake_of
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql.answer import data_json
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.errors import (

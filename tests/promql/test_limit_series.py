@@ -12,9 +12,9 @@ import pytest
 from tests.naive.limits import limits_at, samples_of
 from tests.promql.compare import answer_of, difference
 from tests.transforms.lakes import lake_of, limit_row, table_of
-from throttlescope.app.api.lake_queries import LakeQueries
+from throttlescope.app.services.promql.lake_queries import LakeQueries
+from throttlescope.ingest.core.selector import Matcher, Selector
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.selector import Matcher, Selector
 from throttlescope.transforms.promql.catalogue import Catalogue
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.lake_source import LakeSource

@@ -7,7 +7,7 @@ import pytest
 
 from tests.app.commands import throttlescope
 from tests.transforms.lakes import lake_of
-from throttlescope.app.web.server import create_app
+from throttlescope.app.server.app import create_app
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.source import Series
 

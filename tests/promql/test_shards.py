@@ -9,7 +9,7 @@ import pytest
 
 from tests.promql.compare import answer_of, difference
 from tests.transforms.lakes import lake_of
-from throttlescope.ingest.labels import LabelMapping, normalise, shard_of
+from throttlescope.ingest.core.labels import LabelMapping, normalise, shard_of
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.query import Answer, range_query

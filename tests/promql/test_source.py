@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.transforms.lakes import lake_of
-from throttlescope.ingest.selector import parse_selector
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.core.selector import parse_selector
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.matrix import Steps

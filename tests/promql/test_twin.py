@@ -29,7 +29,7 @@ from tests.promql.compare import (
 )
 from tests.promql.conformance.expressions import Language, Writer, whole_language
 from tests.promql.generate import BASE_MS, random_data, random_series
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.elementary import NAMES as ELEMENTARY
 from throttlescope.transforms.promql.errors import QueryError

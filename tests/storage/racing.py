@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 
-from throttlescope.ingest.lake.storage import storage_of
+from throttlescope.ingest.lake.open_storage import storage_of
 
 
 def race(address: str, names: list[str]) -> list[set[str]]:

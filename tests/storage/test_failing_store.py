@@ -14,7 +14,7 @@ from tests.ingest.lake.upkeep.made import HOUR, limit, table_of, verdict
 from tests.storage.failing import FailingStore, failing_store
 from tests.storage.test_run_in_store import BOOKS, rows_of
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.lake import Lake, read_files, write_data_file
 from throttlescope.ingest.lake.object_store import TIMEOUT_VARIABLE
 from throttlescope.ingest.lake.upkeep.check import check

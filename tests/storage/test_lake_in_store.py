@@ -12,9 +12,9 @@ from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import ConflictError, Lake, write_data_file
-from throttlescope.ingest.times import BLOCK_MS
 
 HOUR_MS = 1_795_161_600_000
 

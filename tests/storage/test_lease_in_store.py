@@ -18,13 +18,13 @@ from tests.ingest.local_tasks import LocalTasks
 from tests.ingest.proxy import Reply, proxy
 from tests.ingest.pulsar_series import HOUR_MS, START_MS, broker
 from tests.lab.prometheus import running_prometheus, write_series
-from throttlescope.ingest import staging_lease
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.lake.storage import storage_of
-from throttlescope.ingest.pull import PullResult, pull
+from throttlescope.ingest.lake.open_storage import storage_of
+from throttlescope.ingest.pull import pull_lock
+from throttlescope.ingest.pull.pull import PullResult, pull
+from throttlescope.ingest.pull.pull_lock import LEASE_MS, held
 from throttlescope.ingest.sources.prometheus import open_prometheus
-from throttlescope.ingest.staging_lease import LEASE_MS, held
 
 FOLDER = "_staging-0123"
 LEASE = f"{FOLDER}/lease.json"
@@ -33,7 +33,7 @@ LEASE = f"{FOLDER}/lease.json"
 _HOLDER = """
 import sys, time
 from throttlescope.ingest.lake.storage import storage_of
-from throttlescope.ingest.staging_lease import held
+from throttlescope.ingest.pull.pull_lock import held
 
 with held(storage_of(sys.argv[1]), sys.argv[2]) as hold:
     print("has it" if hold else hold.by_other, flush=True)
@@ -121,9 +121,9 @@ def test_a_number_of_another_container_says_nothing(object_store, monkeypatch):
     """Of the same host name, but with processes of its own: 4194303 is not alive here and may be there."""
     storage = storage_of(object_store.lake("lease/container"))
     with monkeypatch.context() as there:
-        there.setattr(staging_lease, "_processes", lambda: "another boot pid:[1]")
+        there.setattr(pull_lock, "_processes", lambda: "another boot pid:[1]")
         there.setattr(os, "getpid", lambda: 4_194_303)
-        with staging_lease._lease(storage, FOLDER):
+        with pull_lock._lease(storage, FOLDER):
             there.undo()
             with held(storage, FOLDER) as hold:
                 assert not hold
@@ -143,7 +143,7 @@ def test_a_lease_that_cannot_be_read_is_held_for_as_long(object_store, content):
 def test_a_lease_is_renewed_while_the_run_works(object_store, monkeypatch):
     root = object_store.lake("lease/renewed")
     storage, behind = storage_of(root), object_store.folder / "lease/renewed" / LEASE
-    monkeypatch.setattr(staging_lease, "_RENEWED_S", 0.05)
+    monkeypatch.setattr(pull_lock, "_RENEWED_S", 0.05)
     with held(storage, FOLDER) as hold:
         assert hold
         os.utime(behind, (1, 1))
@@ -156,7 +156,7 @@ _PULL = """
 import sys
 from tests.ingest.local_tasks import LocalTasks
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.pull import pull
+from throttlescope.ingest.pull.pull import pull
 from throttlescope.ingest.sources.prometheus import open_prometheus
 
 url, lake, start_ms, end_ms = sys.argv[1:]

@@ -9,10 +9,10 @@ import time
 import pytest
 
 from tests.storage.racing import content_of, race
-from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.lake.object_store import Access
+from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.lake.parquet import read_parquet
-from throttlescope.ingest.lake.storage import storage_of
 
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "hush"}
 

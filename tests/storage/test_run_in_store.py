@@ -84,7 +84,7 @@ def test_no_secret_is_in_the_lake(object_store, lakes):
 _LOGGED = """
 import sys
 from throttlescope.app.cli.settings import SourceFlags, settings_with
-from throttlescope.app.spark import start_spark
+from throttlescope.app.pipeline.spark_session import start_spark
 from throttlescope.ingest.lake import Lake
 
 lake, events = sys.argv[1:]

@@ -12,15 +12,15 @@ import pytest
 from tests.app.commands import throttlescope
 from tests.ingest.lake.upkeep import test_compact, test_expire, test_past, test_vacuum
 from tests.ingest.lake.upkeep.made import BLOCK_MS, HOUR, add, rows_of, verdict
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.lake.past import PastLake
-from throttlescope.ingest.lake.storage import storage_of
+from throttlescope.ingest.lake.open_storage import storage_of
+from throttlescope.ingest.lake.time_travel import PastLake
 from throttlescope.ingest.lake.upkeep.check import check
 from throttlescope.ingest.lake.upkeep.compact import compact
 from throttlescope.ingest.lake.upkeep.show import show
 from throttlescope.ingest.lake.upkeep.vacuum import clean_log, delete, unnamed
-from throttlescope.ingest.times import DAY_MS
 
 
 class StoreRoot(str):

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import LabelMapping, Labels, SeriesKey, normalise
+from throttlescope.ingest.core.labels import LabelMapping, Labels, SeriesKey, normalise
+from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, date_of
 from throttlescope.transforms.promql.source import Series
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.transforms.promql.source import Series
 
 _ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.models.forecast.minutes import HOUR_MS, TOPIC
 from tests.models.forecast.policies import NOT_ASKED, policies, quota
-from throttlescope.ingest.times import DAY_MS
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.transforms.deadlines import Limit, Retention, deadlines_of, slim
 
 SIZE, AGE = "destination_storage", "message_age"

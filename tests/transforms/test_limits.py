@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import DAY_MS
 from throttlescope.transforms.limits import effective_limits, limit_ladder, resolve_limits
 
 CLUSTER, NAMESPACE, SUB = "recorded", "t/n", "s"

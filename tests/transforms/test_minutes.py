@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.transforms.lakes import limit_row, stats_row, table_of
-from throttlescope.ingest.contracts.words import LEVELS
+from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.transforms.minutes import SCHEMA, minute_rows
 from throttlescope.transforms.promql.source import MemorySource, Series
 

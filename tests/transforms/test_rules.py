@@ -9,7 +9,7 @@ import pytest
 
 from tests.lab.parts import promtool_binary
 from throttlescope.ingest.contracts.results import RULE_COLUMNS
-from throttlescope.ingest.metrics import METRICS
+from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.transforms.promql.evaluate import evaluate
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.source import MemorySource, Series

@@ -10,7 +10,7 @@ import pytest
 
 from tests.lab.parts import promtool_binary
 from tests.transforms.rule_texts import BAD, GOOD, STRICTER, random_rules_file, random_template
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql.errors import PromQLSyntaxError, UnsupportedPromQLError
 from throttlescope.transforms.rules import AlertingRule, RecordingRule, read_rule_file
 from throttlescope.transforms.rules.order import check_order

@@ -8,8 +8,8 @@ import pytest
 from tests.naive.alert_firings import firings as naive_firings
 from tests.transforms.lakes import lake_of
 from tests.transforms.rules_in_memory import series_of
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import QueryCancelledError, QueryTimeoutError, TooManySamplesError
 from throttlescope.transforms.rules import preview as module

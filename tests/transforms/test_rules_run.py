@@ -12,8 +12,8 @@ from tests.transforms.lakes import lake_of
 from tests.transforms.recorded import bounds_ms, recorded_series
 from tests.transforms.rules_in_memory import results_of, scheduled, series_of
 from tests.transforms.test_rules_promtool import END_MS, INTERVAL_MS, RULES, random_series
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.evaluate import evaluate_all
 from throttlescope.transforms.promql.matrix import Steps

@@ -17,8 +17,8 @@ import yaml
 
 from tests.lab.prometheus import STALE, running_prometheus, write_series
 from tests.transforms.rules_in_memory import results_of, scheduled, series_of
-from throttlescope.ingest.selector import parse_selector
-from throttlescope.ingest.series import Meter
+from throttlescope.ingest.core.selector import parse_selector
+from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.sources.remote_read import RemoteRead
 
 pytestmark = pytest.mark.prometheus

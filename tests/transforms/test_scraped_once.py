@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.transforms.lakes import lake_of
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.transforms.promql.source import MemorySource, Series
 from throttlescope.transforms.read_once import BACKLOG, ReadOnce, overlap, read_twice
 from throttlescope.transforms.scraped_once import check_scraped_once

@@ -12,10 +12,10 @@ import pytest
 from tests.transforms.lakes import lake_of, limit_row, stats_row
 from tests.transforms.recorded import bounds_ms, recorded_series
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import shard_of
+from throttlescope.ingest.core.labels import shard_of
+from throttlescope.ingest.core.metrics import METRICS
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.ingest.lake import read_files
-from throttlescope.ingest.metrics import METRICS
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.transforms.minutes import metrics_read, task_rows
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.signals import build_signals, plan_tasks

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from throttlescope.ingest.labels import shard_of
+from throttlescope.ingest.core.labels import shard_of
+from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.times import BLOCK_MS, date_of
 from throttlescope.transforms.minutes import BACKLOG, metrics_read
 from throttlescope.transforms.signals import plan_tasks
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from throttlescope.ingest.selector import EQUAL, NAME_LABEL, NOT_EQUAL, NOT_REGEX, Matcher
+from throttlescope.ingest.core.selector import EQUAL, NAME_LABEL, NOT_EQUAL, NOT_REGEX, Matcher
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.semantics import Labels, labels_of
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from throttlescope.ingest.selector import Selector
+from throttlescope.ingest.core.selector import Selector
 
 Span = tuple[int, int]
 

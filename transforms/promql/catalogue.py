@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.selector import NAME_LABEL, Matcher, Selector
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.selector import NAME_LABEL, Matcher, Selector
 from throttlescope.transforms.promql.limit_series import LimitSeries
 from throttlescope.transforms.promql.limit_snapshots import read_limit_series
 from throttlescope.transforms.promql.partition_matchers import PartitionedTopics

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.promql.blocks import BlockCache
 from throttlescope.transforms.promql.budget import Budget

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from throttlescope.ingest.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
 from throttlescope.transforms.promql.ast import Span
 
 

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from throttlescope.ingest.selector import Selector
+from throttlescope.ingest.core.selector import Selector
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.lower import lower
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar, empty, in_order, merged

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.core.times import format_time
 from throttlescope.transforms.promql.plan import Plan, Subquery, inputs
 from throttlescope.transforms.promql.shards.cut import SHARD_LABELS
 from throttlescope.transforms.promql.shards.work import PIECE_SAMPLES, Work

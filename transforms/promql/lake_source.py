@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from throttlescope.ingest.core.selector import NAME_LABEL, Selector
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.selector import NAME_LABEL, Selector
 from throttlescope.transforms.promql.blocks import Arrays, Block, BlockCache, load
 from throttlescope.transforms.promql.limit_series import LimitSeries
 from throttlescope.transforms.promql.operators.names import nameless

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.transforms.promql.blocks import Arrays
 from throttlescope.transforms.promql.source import bounds_of
 

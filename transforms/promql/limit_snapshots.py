@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.contracts.words import UNITS
-from throttlescope.ingest.labels import shard_of
+from throttlescope.ingest.contracts.vocabulary import UNITS
+from throttlescope.ingest.core.labels import shard_of
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.parquet import read_parquet
 from throttlescope.transforms.as_of import HOLDS_FOR_MS, KNOWN_FOR_MS

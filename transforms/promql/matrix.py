@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.semantics import Labels, group_key
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from throttlescope.ingest.selector import Selector
+from throttlescope.ingest.core.selector import Selector
 from throttlescope.transforms.promql.matrix import Steps, equal_labels
 from throttlescope.transforms.promql.notes import Notes, Place
 from throttlescope.transforms.promql.operators.binary import OneSide

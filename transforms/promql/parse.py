@@ -13,7 +13,12 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from throttlescope.ingest.selector import SelectorSyntaxError, parse_selector_at, parse_string_at, skip_blank
+from throttlescope.ingest.core.selector import (
+    SelectorSyntaxError,
+    parse_selector_at,
+    parse_string_at,
+    skip_blank,
+)
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.errors import PromQLSyntaxError, syntax_error, unsupported
 from throttlescope.transforms.promql.functions import FUNCTIONS

@@ -1,7 +1,7 @@
 """Matchers that look for the partition inside ``topic``. In: selectors, the topics of a lake. Out: warnings.
 
 A broker prints the partition inside ``topic`` (its default) or as a label of its own; in a lake it is always the label
-``partition`` (:mod:`throttlescope.ingest.labels`). A matcher on ``topic`` that means a partition therefore finds nothing,
+``partition`` (:mod:`throttlescope.ingest.core.labels`). A matcher on ``topic`` that means a partition therefore finds nothing,
 or with ``!=`` leaves nothing out, and its author would not notice.
 """
 
@@ -13,8 +13,8 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.labels import topic_and_partition
-from throttlescope.ingest.selector import EQUAL, NOT_EQUAL, Matcher, Selector
+from throttlescope.ingest.core.labels import topic_and_partition
+from throttlescope.ingest.core.selector import EQUAL, NOT_EQUAL, Matcher, Selector
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 
 _NO_PARTITION = "-1"

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 
-from throttlescope.ingest.selector import Selector
+from throttlescope.ingest.core.selector import Selector
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.notes import Place

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import PromQLTypeError
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from throttlescope.ingest.selector import NAME_LABEL
+from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.transforms.promql import ast
 
 #: How long a sample is the current value of its series (flag ``query.lookback-delta``).

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from throttlescope.ingest.selector import NAME_LABEL, Matcher, Selector
+from throttlescope.ingest.core.selector import NAME_LABEL, Matcher, Selector
 from throttlescope.transforms.promql.limit_series import LimitSeries
 from throttlescope.transforms.promql.semantics import Labels
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from throttlescope.ingest.selector import Selector
+from throttlescope.ingest.core.selector import Selector
 from throttlescope.transforms.promql.semantics import Labels, labels_of
 
 _NO_TIMES = np.empty(0, np.int64)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.core.times import format_time
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, Labels

@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 
 from throttlescope.ingest.contracts.results import RULE_COLUMNS
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.rule_file import RecordingRule, Rule, read_rule_file
 
 RULES_FILE = Path(__file__).with_name("throttlescope.rules.yml")

@@ -8,9 +8,9 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from throttlescope.ingest.core.selector import NAME_LABEL, Selector
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import DataFile, Lake
-from throttlescope.ingest.selector import NAME_LABEL, Selector
-from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.matrix import Steps

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.evaluate import plan_query
 from throttlescope.transforms.promql.plan import Plan, ScalarFirst, walk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from throttlescope.ingest.selector import NAME_LABEL, Selector
+from throttlescope.ingest.core.selector import NAME_LABEL, Selector
 from throttlescope.transforms.promql.semantics import Labels, labels_of
 from throttlescope.transforms.rules.rule_file import ALERT_NAME, ALERT_STATE, AlertingRule, Rule
 from throttlescope.transforms.rules.template import filled_in

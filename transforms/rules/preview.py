@@ -10,9 +10,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, check_range
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS, check_range
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import needed_samples, settled

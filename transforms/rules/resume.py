@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from throttlescope.ingest.selector import metric_selector
+from throttlescope.ingest.core.selector import metric_selector
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import SampleSource, Series

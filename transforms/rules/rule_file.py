@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.selector import NAME_LABEL, Selector
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.selector import NAME_LABEL, Selector
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.evaluate import plan_query
 from throttlescope.transforms.promql.functions import FUNCTIONS, KIND_WORDS, SCALAR, VECTOR

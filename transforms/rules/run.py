@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.metrics import METRICS
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.manifest import new_run_id
-from throttlescope.ingest.metrics import METRICS
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, format_time
+from throttlescope.ingest.pull.manifest import new_run_id
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 from throttlescope.transforms.promql.shards.work import LakeView

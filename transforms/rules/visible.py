@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from throttlescope.ingest.selector import Selector
+from throttlescope.ingest.core.selector import Selector
 from throttlescope.transforms.promql.semantics import Labels, labels_of
 from throttlescope.transforms.promql.source import Samples, SampleSource, Series, join
 from throttlescope.transforms.rules.order import Scheduled

@@ -18,15 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from throttlescope.ingest.blocks import BlockBuffer, BlockKey, join_rows, sample_rows
-from throttlescope.ingest.commit import commit_series
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.selector import NAME_LABEL
+from throttlescope.ingest.core.series import DecodedSeries, batch_of
+from throttlescope.ingest.core.times import BLOCK_MS, block_start, dates_of
 from throttlescope.ingest.lake import DataFile, Lake, NewFile, write_data_file
+from throttlescope.ingest.lake.blocks import BlockBuffer, BlockKey, join_rows, sample_rows
 from throttlescope.ingest.lake.rows import read_files
-from throttlescope.ingest.pull_item import block_key, series_rows
-from throttlescope.ingest.selector import NAME_LABEL
-from throttlescope.ingest.series import DecodedSeries, batch_of
-from throttlescope.ingest.times import BLOCK_MS, block_start, dates_of
+from throttlescope.ingest.pull.commit import commit_series
+from throttlescope.ingest.pull.item import block_key, series_rows
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.rules.outputs import may_write

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from throttlescope.ingest.selector import Selector
+from throttlescope.ingest.core.selector import Selector
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import Series
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.rule_preview.kinds import KINDS
-from throttlescope.app.web.address.paths import ALERTS_PATH
-from throttlescope.app.web.address.query import link, one, one_of, parts_of, range_of, times_of
-from throttlescope.ingest.errors import InputError
+from throttlescope.app.presentation.links.paths import ALERTS_PATH
+from throttlescope.app.presentation.links.query import link, one, one_of, parts_of, range_of, times_of
+from throttlescope.app.rules_export.preview.kinds import KINDS
+from throttlescope.ingest.core.errors import InputError
 
 #: A server reads an address of 8,190 bytes; a longer rule could be shown once and not be opened again.
 LONGEST_HREF = 8_000

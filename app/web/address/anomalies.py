@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from throttlescope.app.web.address.paths import ANOMALIES_PATH
-from throttlescope.app.web.address.query import (
+from throttlescope.app.presentation.links.paths import ANOMALIES_PATH
+from throttlescope.app.presentation.links.query import (
     every,
     link,
     one,
@@ -17,10 +17,10 @@ from throttlescope.app.web.address.query import (
     time_of,
     times_of,
 )
-from throttlescope.app.web.address.subscription import Subscription, named_subscription
+from throttlescope.app.presentation.links.subscription import Subscription, named_subscription
 from throttlescope.ingest.contracts.anomalies import ANOMALY_SIGNALS, DIRECTIONS
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import format_time
 
 STATES = ("open", "closed")
 

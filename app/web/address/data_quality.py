@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from throttlescope.app.web.address.paths import DATA_PATH
-from throttlescope.app.web.address.query import link, one, one_of, page_of, parts_of, time_of, times_of
-from throttlescope.app.web.address.subscription import Subscription, named_subscription
+from throttlescope.app.presentation.links.paths import DATA_PATH
+from throttlescope.app.presentation.links.query import link, one, one_of, page_of, parts_of, time_of, times_of
+from throttlescope.app.presentation.links.subscription import Subscription, named_subscription
 
 TABS = ("runs", "gates", "quarantine", "freshness", "blind", "verdict")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from throttlescope.app.web.address.paths import LIMITS_PATH
-from throttlescope.app.web.address.query import (
+from throttlescope.app.presentation.links.paths import LIMITS_PATH
+from throttlescope.app.presentation.links.query import (
     every,
     link,
     one,
@@ -15,8 +15,8 @@ from throttlescope.app.web.address.query import (
     some_of,
     times_of,
 )
-from throttlescope.app.web.address.subscription import Subscription, named_subscription
-from throttlescope.ingest.contracts.words import LEVELS, SET_BY
+from throttlescope.app.presentation.links.subscription import Subscription, named_subscription
+from throttlescope.ingest.contracts.vocabulary import LEVELS, SET_BY
 
 #: Limits that were often nearly used up in the recent range, and those that were not half used in any minute of it.
 USES = ("often", "never")

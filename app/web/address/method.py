@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from throttlescope.app.web.address.paths import METHOD_PATH
-from throttlescope.app.web.address.query import link, one, one_of, parts_of
+from throttlescope.app.presentation.links.paths import METHOD_PATH
+from throttlescope.app.presentation.links.query import link, one, one_of, parts_of
 
 TABS = ("accuracy", "rules", "simulator", "forecasts", "anomalies")
 

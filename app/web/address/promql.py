@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.web.address.paths import PROMQL_PATH
-from throttlescope.app.web.address.query import link, one, one_of, parts_of, range_of, times_of
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import parse_duration
+from throttlescope.app.presentation.links.paths import PROMQL_PATH
+from throttlescope.app.presentation.links.query import link, one, one_of, parts_of, range_of, times_of
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import parse_duration
 
 TABLE, GRAPH, EXPLAIN = TABS = ("table", "graph", "explain")
 _LONGEST_STEP_MS = 366 * 86_400_000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from throttlescope.app.web.address.paths import ROLLUPS_PATH
-from throttlescope.app.web.address.query import every, link, one, one_of, parts_of, range_of, times_of
+from throttlescope.app.presentation.links.paths import ROLLUPS_PATH
+from throttlescope.app.presentation.links.query import every, link, one, one_of, parts_of, range_of, times_of
 from throttlescope.app.web.address.subscriptions import VIEWS
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 BY = ("topic", "namespace", "broker")
 

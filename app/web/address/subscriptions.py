@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from throttlescope.app.web.address.paths import SUBSCRIPTIONS_PATH
-from throttlescope.app.web.address.query import every, link, one, one_of, parts_of, some_of
-from throttlescope.ingest.contracts.words import CAUSES
+from throttlescope.app.presentation.links.paths import SUBSCRIPTIONS_PATH
+from throttlescope.app.presentation.links.query import every, link, one, one_of, parts_of, some_of
+from throttlescope.ingest.contracts.vocabulary import CAUSES
 
 VIEWS = ("now", "recent")
 

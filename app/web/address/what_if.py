@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from throttlescope.app.web.address.paths import WHAT_IF_PATH
-from throttlescope.app.web.address.query import link, one, parts_of, range_of, times_of
-from throttlescope.app.web.address.subscription import Subscription, named_subscription
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS
+from throttlescope.app.presentation.links.paths import WHAT_IF_PATH
+from throttlescope.app.presentation.links.query import link, one, parts_of, range_of, times_of
+from throttlescope.app.presentation.links.subscription import Subscription, named_subscription
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS
 
 MOST_RUNS = 4
 NOTHING = "nothing"

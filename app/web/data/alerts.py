@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from throttlescope.app.rule_preview.judge import Stretch, key_labels
+from throttlescope.app.presentation.cause_runs import runs
+from throttlescope.app.rules_export.preview.firings import Stretch, key_labels
 from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.app.web.runs import runs
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.preview import Firing
 
 MOST_VERDICTS = 500_000

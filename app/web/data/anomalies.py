@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from throttlescope.app.web.address.anomalies import AnomaliesAddress, Opened
-from throttlescope.app.web.data.conditions import Conditions
 from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
+from throttlescope.app.web.data.sql_filters import Conditions
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.times import DAY_MS
 from throttlescope.models.anomaly.band import Usual, usual
 from throttlescope.models.anomaly.minutes import COLUMNS
 from throttlescope.models.anomaly.subscription import SIDES, Range

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.doctor_admin import has_throttle_counters
+from throttlescope.app.services.doctor.admin import has_throttle_counters
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 
 #: Tables whose files are of one cluster, the column that says how new their rows are, and what a row's end is beyond it.
 _PER_CLUSTER = (("signals", "minute_ms", MINUTE_MS), ("verdicts", "window_end_ms", 0))

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.data.reader import LakeReader, dicts
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
 
 #: What a window says without its evidence, which is most of it; ``reason`` is the strongest evidence for it, in words.
 _LIGHT = (

@@ -7,16 +7,17 @@ The slow twin is ``tests/naive/limit_lanes.py``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from throttlescope.app.presentation.figures.lanes import Cell, Lane
 from throttlescope.app.web.address.rollups import RollupsAddress
-from throttlescope.app.web.data.place import files_of, mine
-from throttlescope.app.web.data.places import JOINED
+from throttlescope.app.web.data.limit_use import make_uses, rho_column
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.data.rollup import files_of, mine
+from throttlescope.app.web.data.rollups import JOINED
 from throttlescope.app.web.data.snapshot import Snapshot
-from throttlescope.app.web.data.uses import make_uses, rho_column
-from throttlescope.ingest.contracts.words import LIMITERS
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.contracts.vocabulary import LIMITERS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 WINDOW_MS = 5 * MINUTE_MS
 #: Lengths of a cell; the first with which a lane has at most :data:`MOST_CELLS`.
@@ -26,43 +27,6 @@ MOST_LANES = 24
 #: Of a place with more minutes in the range only some topics are read.
 MOST_MINUTES = 1_000_000
 MOST_TOPICS = 100
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One limiter in [start_ms, start_ms + step).
-
-    Attributes
-    ----------
-    share : float or None
-        Largest use / limit of its minutes; None: not known.
-    bound : int
-        Subscription partitions that a verdict says it held.
-    """
-
-    start_ms: int
-    share: float | None
-    bound: int
-
-
-@dataclass(frozen=True)
-class Lane:
-    """One limiter over time; the parts of its name that it does not have are None."""
-
-    limiter: str
-    broker: str | None
-    topic: str | None
-    partition: int | None
-    subscription: str | None
-    cells: tuple[Cell, ...] = field(repr=False)
-
-    @property
-    def share(self) -> float | None:
-        return max((cell.share for cell in self.cells if cell.share is not None), default=None)
-
-    @property
-    def bound_cells(self) -> int:
-        return sum(cell.bound > 0 for cell in self.cells)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from throttlescope.app.web.causes import ORDER
+from throttlescope.app.presentation.causes import ORDER
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.ingest.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
+from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.models.diagnosis.latest import LOOK_BACK_MS, latest_of
 from throttlescope.models.diagnosis.standing import RECENT_MS
 

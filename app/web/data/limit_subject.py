@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.data.limiters import make_limiters, newest_limit_files
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.times import DAY_MS
 from throttlescope.transforms.limits import Rung, limit_ladder
 
 _PER_BROKER = ("broker_configuration_runtime", "broker_dynamic_configuration", "broker_version", "brokers")

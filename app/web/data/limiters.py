@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from throttlescope.app.web.address.limits import LimitsAddress
-from throttlescope.app.web.data.conditions import Conditions
 from throttlescope.app.web.data.latest import KEY, RECENT_MS
+from throttlescope.app.web.data.limit_use import NOW_MS, covers_recent, recent_files, rho_column
 from throttlescope.app.web.data.paging import Sort, cut, ordered
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
-from throttlescope.app.web.data.uses import NOW_MS, covers_recent, recent_files, rho_column
-from throttlescope.ingest.contracts.words import LEVELS, LIMITERS, UNITS
+from throttlescope.app.web.data.sql_filters import Conditions
+from throttlescope.ingest.contracts.vocabulary import LEVELS, LIMITERS, UNITS
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.times import DAY_MS
 
 #: From which share on a limit counts as nearly used up in a minute, and below which it was not half used.
 NEAR_SHARE, LOOSE_SHARE = 0.9, 0.5

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from throttlescope.app.presentation.causes import ORDER
 from throttlescope.app.web.address.subscriptions import VIEWS, SubscriptionsAddress
-from throttlescope.app.web.causes import ORDER
-from throttlescope.app.web.data.conditions import Conditions
 from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.paging import Sort, cut, ordered
 from throttlescope.app.web.data.reader import LakeReader, dicts
+from throttlescope.app.web.data.sql_filters import Conditions
 
 NOW, RECENT = VIEWS
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.ingest.times import DAY_MS
+from throttlescope.ingest.core.times import DAY_MS
 
 #: An older forecast says nothing any more.
 LOOK_BACK_MS = DAY_MS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 #: A forecast that is older than its cluster's newest verdict by this says nothing of now.
 FORECAST_KNOWN_MS = 2 * BLOCK_MS

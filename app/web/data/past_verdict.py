@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS
 from throttlescope.models.diagnosis.reopen import Reopened, reopen
 from throttlescope.models.diagnosis.window import SubscriptionKey
 

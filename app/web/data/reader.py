@@ -23,7 +23,7 @@ from typing import TypeVar
 import duckdb
 from flask import g, has_request_context
 
-from throttlescope.app.watching.counters import snapshot_made
+from throttlescope.app.services.server_counters import snapshot_made
 from throttlescope.app.web.data.snapshot import READ_TABLES, Snapshot
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.storage import StoredFile

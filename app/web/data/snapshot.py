@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from throttlescope.app.watching.counters import looked
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.services.server_counters import looked
 from throttlescope.app.web.data.latest import make_day_before, make_latest
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake

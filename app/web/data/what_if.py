@@ -11,11 +11,11 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from throttlescope.app.services.whatif.window import read_ground
 from throttlescope.app.web.address.what_if import LONGEST_MS, WhatIfAddress
-from throttlescope.app.whatif.ground import read_ground
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS, format_time
 from throttlescope.models.throttling.replay import Answer, Change, Ground, Outlook, flow, newest_ms
 from throttlescope.models.throttling.replay.flow import as_it_was, error_share
 from throttlescope.models.throttling.replay.replay import drained_below

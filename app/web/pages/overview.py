@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address.paths import OVERVIEW_PATH
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.causes import CAUSES
+from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
-from throttlescope.app.web.causes import CAUSES
+from throttlescope.app.web.components.parts import cause_badge, plain_table, section, subscription_link
+from throttlescope.app.web.components.shared_incident import shared_link
+from throttlescope.app.web.components.shell import explained, freshness_line, no_verdicts, panel, skeleton
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data import overview as asked
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import CauseCount, Freshness
 from throttlescope.app.web.data.overview import Run
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.parts import cause_badge, plain_table, section, subscription_link
-from throttlescope.app.web.shared_incident import shared_link
-from throttlescope.app.web.shell import explained, freshness_line, no_verdicts, panel, skeleton
 
 PATH = OVERVIEW_PATH
 TITLE = "Overview"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from throttlescope.ingest.contracts import Table
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
 from throttlescope.ingest.lake.files import DataFile, NewFile, stats_columns
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
 
 
 def time_column(contract: Table) -> str | None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from throttlescope.ingest.contracts import TABLES, Table
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake.damage import is_as_written
 from throttlescope.ingest.lake.duck import from_files
 from throttlescope.ingest.lake.files import DataFile, stats_columns

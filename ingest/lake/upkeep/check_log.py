@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake.actions import FILES_ADDED, FILES_REMOVED
 from throttlescope.ingest.lake.lake import Lake
 from throttlescope.ingest.lake.storage import StoredFile

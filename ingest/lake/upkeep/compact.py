@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from throttlescope.ingest.contracts import TABLES, Table
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
 from throttlescope.ingest.lake.lake import ConflictError, Lake
 from throttlescope.ingest.lake.parquet import parquet_file
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.lake.upkeep.ages import span_of
-from throttlescope.ingest.times import BLOCK_MS
 
 #: A merged file holds no more than this: what a task of the diagnosis holds while it writes one.
 LARGEST_ROWS = 250_000

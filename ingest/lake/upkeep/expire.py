@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES, Table
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.lake import ConflictError, Lake
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.lake.upkeep.ages import is_dated, span_of, span_of_all
-from throttlescope.ingest.times import BLOCK_MS
 
 #: Looked up as of a time: minutes after the age are read with the snapshot before it.
 _AS_OF = ("limits", "policies", "topic_stats")

@@ -22,13 +22,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.ingest.lake.damage import ASIDE
 from throttlescope.ingest.lake.lake import Lake
 from throttlescope.ingest.lake.storage import StoredFile
 from throttlescope.ingest.lake.upkeep.log import commit_files, commits, log_folder
-from throttlescope.ingest.staging_lease import held
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.ingest.pull.pull_lock import held
 
 #: Less than this, and a slow reader or a long run could lose files under its hands.
 SAFE_KEEP_MS = 24 * BLOCK_MS
@@ -37,7 +37,7 @@ _RESUMED_MS = DAY_MS
 _AT_ONCE = 1_000
 #: Files that are looked at and deleted beside each other: in an object store each takes two round trips.
 _BESIDE = 16
-#: What folders of a pull's notes are called; see :mod:`throttlescope.ingest.staging`.
+#: What folders of a pull's notes are called; see :mod:`throttlescope.ingest.pull.staging`.
 _STAGED = "_staging-"
 
 Progress = Callable[[int, int], None]

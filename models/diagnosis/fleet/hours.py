@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import DataFile, read_files
 from throttlescope.ingest.spark.executors import parallelism
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
-from throttlescope.models.diagnosis.screen import Grid
+from throttlescope.models.diagnosis.healthy_fast_path import Grid
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,7 +11,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import write_data_file
 from throttlescope.ingest.lake.files import NewFile
 from throttlescope.models.diagnosis.fleet.hours import Hour, on_spark, read_minutes
-from throttlescope.models.diagnosis.screen import COLUMNS, answers
+from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, answers
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from throttlescope.models.diagnosis.hypotheses.standing import Standing
 from throttlescope.models.diagnosis.symptoms import Symptoms
 
 NO_BACKLOG = Standing("healthy", "A", "there is no backlog to explain")
-#: Of a subscription that is Pulsar's own (:mod:`throttlescope.ingest.system_names`), whatever else would stand.
+#: Of a subscription that is Pulsar's own (:mod:`throttlescope.ingest.core.system_names`), whatever else would stand.
 SYSTEM_BACKLOG = Standing(
     "healthy", "A", "this subscription is Pulsar's own: what waits on it is read when Pulsar needs it"
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.ingest.system_names import is_system
+from throttlescope.ingest.core.system_names import is_system
 from throttlescope.models.diagnosis.consumers import QueueReading, read_queue
 from throttlescope.models.diagnosis.history import Burst, Capacity, burst_before, capacity_seen
 from throttlescope.models.diagnosis.limiters import LimiterReading, read_limiters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from throttlescope.ingest.times import SECOND_MS, format_time
+from throttlescope.ingest.core.times import SECOND_MS, format_time
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.history import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import sqrt
 
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.clock import clock_off_s, clock_words

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import DAY_MS, check_range
+from throttlescope.ingest.core.times import DAY_MS, check_range
 from throttlescope.models.episodes.levers.lifted import verdict_agrees
 from throttlescope.models.episodes.levers.question import VERDICT_COLUMNS, Question, questions
 from throttlescope.models.episodes.levers.shard import Work, answers_of, works_of

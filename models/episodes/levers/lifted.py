@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from throttlescope.ingest.errors import InputError, ThrottlescopeError
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import DAY_MS
+from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.models.diagnosis.counterfactual import (
     Counterfactual,
     Counterfactuals,

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.labels import shard_of
+from throttlescope.ingest.core.labels import shard_of
+from throttlescope.ingest.core.times import DAY_MS, block_start
 from throttlescope.ingest.lake import DataFile, Lake, read_files
-from throttlescope.ingest.times import DAY_MS, block_start
 from throttlescope.models.episodes.levers.lifted import HISTORY_MS, answer
 from throttlescope.models.episodes.levers.question import Question
 from throttlescope.models.throttling.replay.admin import Said, version

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling.scenario.limits import MAX_PERIOD_S, MAX_RATE
 from throttlescope.models.throttling.scenario.load import MAX_RATE_MSG
 

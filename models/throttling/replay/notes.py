@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from throttlescope.ingest.times import MINUTE_MS, format_time
+from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.throttling.replay.answer import Arrivals
 from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.throttling.machine import Machine
 from throttlescope.models.throttling.replay.answer import Outlook
 from throttlescope.models.throttling.replay.change import Change

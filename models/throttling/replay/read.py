@@ -7,10 +7,10 @@ import difflib
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import block_start
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import block_start
 from throttlescope.models.throttling.replay.admin import said_of
 from throttlescope.models.throttling.replay.observed import Observed
 from throttlescope.models.throttling.replay.series import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling.bounds import MAX_EVENTS
 from throttlescope.models.throttling.machine import LAB, Machine
 from throttlescope.models.throttling.replay.answer import Answer, Arrivals, Forecast

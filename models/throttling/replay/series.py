@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.ingest.contracts.words import UNITS
+from throttlescope.ingest.contracts.vocabulary import UNITS
+from throttlescope.ingest.core.selector import metric_selector
 from throttlescope.ingest.lake import DataFile
-from throttlescope.ingest.selector import metric_selector
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.source import Series
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.selector import NAME_LABEL
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.system_names import is_system_subscription
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.selector import NAME_LABEL
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.system_names import is_system_subscription
+from throttlescope.ingest.core.times import format_time
 from throttlescope.models.throttling.replay.admin import Said, newest
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
 from throttlescope.models.throttling.replay.observed import Observed, PartitionSamples, Reader, ReaderSamples

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling.scenario.scenario import Scenario
 from throttlescope.models.throttling.scenario.yaml_text import read_yaml
 

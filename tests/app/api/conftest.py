@@ -8,7 +8,7 @@ from tests.app.api.samples import series, write_all
 from tests.app.api.serving import serving
 from tests.lab.prometheus import running_prometheus
 from tests.transforms.lakes import lake_of
-from throttlescope.app.web.server import create_app
+from throttlescope.app.server.app import create_app
 
 
 @pytest.fixture(scope="session")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from throttlescope.app.api.errors import ApiError
-from throttlescope.app.api.parameters import (
+from throttlescope.app.server.api.parameters import (
     Parameters,
     parse_duration,
     parse_form,
     parse_integer,
     parse_time,
 )
+from throttlescope.app.services.promql.errors import ApiError
 
 SECOND_NS = 10**9
 

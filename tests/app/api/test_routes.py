@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.app.api.samples import END_MS, START_MS
-from throttlescope.app.api.endpoints import Endpoints, QueryLimits
-from throttlescope.app.api.parameters import Parameters, parse_form
-from throttlescope.app.web.server import create_app
+from throttlescope.app.server.api.endpoints import Endpoints
+from throttlescope.app.server.api.parameters import Parameters, parse_form
+from throttlescope.app.server.app import create_app
+from throttlescope.app.services.promql.concurrency import QueryLimits
 from throttlescope.transforms.promql.matrix import Steps, empty
 from throttlescope.transforms.promql.query import Answer, Options
 
@@ -124,7 +125,7 @@ def test_a_long_answer_is_sent_in_pieces_and_is_the_same(client, monkeypatch):
     parameters = {**RANGE, "query": f"{BACKLOG} or up", "stats": "all"}
     whole = client.get("/api/v1/query_range", query_string=parameters)
     assert "Content-Length" in whole.headers
-    monkeypatch.setattr("throttlescope.app.api.endpoints._POINTS_OF_ONE_PIECE", 10)
+    monkeypatch.setattr("throttlescope.app.server.api.endpoints._POINTS_OF_ONE_PIECE", 10)
     monkeypatch.setattr("throttlescope.transforms.promql.answer._POINTS_AT_ONCE", 50)
     pieces = client.get("/api/v1/query_range", query_string=parameters)
     assert "Content-Length" not in pieces.headers

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from throttlescope.app.api.errors import ApiError
-from throttlescope.app.api.turnstile import Turnstile
+from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.errors import ApiError
 
 
 def test_a_place_is_given_back_whatever_happens():

@@ -18,10 +18,10 @@ from throttlescope.app.notebook import Chart, OpenLake, open_lake
 from throttlescope.app.notebook.charts import promql_chart, read_minutes
 from throttlescope.app.notebook.series import answer_table, ask
 from throttlescope.app.notebook.times import moment_ms
-from throttlescope.app.verdict_rows import VerdictFilter, read_summary, read_verdicts
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import MINUTE_MS, format_time
+from throttlescope.app.queries.verdicts import VerdictFilter, read_summary, read_verdicts
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.transforms.promql.answer import rows_of
 
 BACKLOG = "pulsar_subscription_back_log"

@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 
 from throttlescope.app.config import load_settings
-from throttlescope.app.now.admin import SaidOfTopic
-from throttlescope.app.now.sources import Sources
-from throttlescope.ingest.consumer_stats import consumer_stats
-from throttlescope.ingest.labels import LabelMapping, normalise
-from throttlescope.ingest.selector import Selector
-from throttlescope.ingest.series import Meter
+from throttlescope.app.services.diagnose_now.admin import SaidOfTopic
+from throttlescope.app.services.diagnose_now.sources import Sources
+from throttlescope.ingest.core.labels import LabelMapping, normalise
+from throttlescope.ingest.core.selector import Selector
+from throttlescope.ingest.core.series import Meter
+from throttlescope.ingest.sources.consumer_stats import consumer_stats
 from throttlescope.ingest.sources.prometheus import PrometheusSource
 from throttlescope.ingest.sources.recording import Recording, read_recording
 from throttlescope.transforms.promql.source import Series
@@ -84,7 +84,9 @@ class Recorded:
         """Let ``diagnose_now`` read this recording; with what the admin API said, if it was asked."""
         opened = PrometheusSource(self.recording.source, None)
         monkeypatch.setattr(Sources, "prometheus", lambda self, hurry: opened)
-        monkeypatch.setattr("throttlescope.app.now.diagnose.ask_topic", lambda admin, topic: said)
+        monkeypatch.setattr(
+            "throttlescope.app.services.diagnose_now.diagnose.ask_topic", lambda admin, topic: said
+        )
 
 
 def settings(*, admin: bool = True, **more):

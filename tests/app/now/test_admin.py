@@ -10,9 +10,9 @@ import pytest
 from tests.app.http_server import answering
 from tests.app.now.recorded import Recorded
 from tests.app.now.recorded_admin import RecordedAdmin
-from throttlescope.app.now import CancelledError, Hurry
-from throttlescope.app.now.admin import CALLS_PER_S, HurriedAdmin, ask_topic
-from throttlescope.ingest.errors import SourceError
+from throttlescope.app.services.diagnose_now import CancelledError, Hurry
+from throttlescope.app.services.diagnose_now.admin import CALLS_PER_S, HurriedAdmin, ask_topic
+from throttlescope.ingest.core.errors import SourceError
 
 NAME = "partition-hot-msg"
 
@@ -116,7 +116,7 @@ def test_where_an_owner_is_not_known_all_brokers_are_asked(recorded, admin):
 
 
 def test_nothing_said_is_nothing_known():
-    from throttlescope.app.now.admin import SaidOfTopic
+    from throttlescope.app.services.diagnose_now.admin import SaidOfTopic
 
     limits, stats = SaidOfTopic().of_cluster("prod")
     assert (limits.num_rows, stats.num_rows) == (0, 0)

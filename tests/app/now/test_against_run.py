@@ -20,8 +20,8 @@ from tests.app.http_server import answering
 from tests.app.now.recorded import RECORDINGS, Recorded
 from tests.app.now.recorded_admin import RecordedAdmin
 from tests.lab.prometheus import NAN_BITS, STALE_BITS, running_prometheus, write_arrays
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS
 
 pytestmark = [pytest.mark.prometheus, pytest.mark.long]
 

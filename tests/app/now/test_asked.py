@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from throttlescope.app.now import Asked
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.app.services.diagnose_now import Asked
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 END_MS = 1_700_000_000_000
 

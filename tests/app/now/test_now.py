@@ -8,14 +8,14 @@ import pyarrow as pa
 import pytest
 
 from tests.app.now.recorded import Recorded, settings
-from throttlescope.app.now import Asked, CancelledError, Hurry, diagnose_now
-from throttlescope.app.now.document import document
-from throttlescope.app.now.sources import Sources
-from throttlescope.app.render import write_json
-from throttlescope.app.render_now import print_now
+from throttlescope.app.cli.tables.now import print_now
+from throttlescope.app.presentation.output import write_json
+from throttlescope.app.services.diagnose_now import Asked, CancelledError, Hurry, diagnose_now
+from throttlescope.app.services.diagnose_now.document import document
+from throttlescope.app.services.diagnose_now.sources import Sources
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError, SourceError
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.limits import effective_limits
@@ -143,7 +143,7 @@ def test_an_admin_api_that_is_down_is_a_note_and_the_rest_is_told(monkeypatch):
     asking = monkeypatch.setattr
     recorded.take_the_place_of_the_sources(monkeypatch)
     asking(
-        "throttlescope.app.now.diagnose.ask_topic",
+        "throttlescope.app.services.diagnose_now.diagnose.ask_topic",
         raising(SourceError("Pulsar's admin API cannot be reached")),
     )
     answer = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
@@ -181,7 +181,9 @@ def test_what_shares_a_brokers_limit_is_read_too_or_its_use_is_unknown(monkeypat
     answer = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
     known = [row["rho_broker_msg"] for row in answer.signals.to_pylist() if row["rho_broker_msg"] is not None]
     assert known
-    monkeypatch.setattr("throttlescope.app.now.sharing.read_sharing", raising(SourceError("Too much")))
+    monkeypatch.setattr(
+        "throttlescope.app.services.diagnose_now.shared_limits.read_sharing", raising(SourceError("Too much"))
+    )
     alone = diagnose_now(ask(recorded, end_ms), settings(), hurry=Hurry(PATIENT))
     assert {row["rho_broker_msg"] for row in alone.signals.to_pylist()} == {None}
     assert any("broker's limit is unknown" in note for note in alone.notes)

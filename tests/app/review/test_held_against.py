@@ -11,9 +11,9 @@ import pytest
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
 from tests.models.diagnosis.test_apply import fill
 from tests.models.forecast.minutes import rows_of
-from throttlescope.app import forecast_judging as judging
+from throttlescope.app.services.forecast import back_test as judging
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS, date_of
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, date_of
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.forecast.read import _periods
 

@@ -16,11 +16,11 @@ from tests.models.diagnosis.test_apply import fill
 from tests.models.forecast.minutes import end_ms, rows_of, table_of
 from tests.naive import review as naive
 from tests.transforms.lakes import lake_of
-from throttlescope.app.review import review_lake
+from throttlescope.app.services.review import review_lake
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.words import LIMITERS
+from throttlescope.ingest.contracts.vocabulary import LIMITERS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of, format_time
 from throttlescope.models.forecast.apply import forecasts_of
 
 TOPIC = "persistent://acme/shop/orders"

@@ -10,8 +10,8 @@ import requests
 
 from tests.app.api.serving import serving
 from tests.app.lake_of_verdicts import lake_with, verdict
-from throttlescope.app.watching.counters import counted, kind_of, looked
-from throttlescope.app.web.server import create_app
+from throttlescope.app.server.app import create_app
+from throttlescope.app.services.server_counters import counted, kind_of, looked
 
 
 def value(text: str, name: str, **labels: str) -> float:

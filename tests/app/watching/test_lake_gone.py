@@ -13,11 +13,11 @@ from tests.app.api.serving import serving
 from tests.app.lake_of_verdicts import HOUR, lake_with, verdict
 from tests.app.test_metrics import ROW_KEY, only, parsed
 from tests.transforms.lakes import limit_row, table_of
-from throttlescope.app.metrics.exposition import Exposition
-from throttlescope.app.watching.data_files import DataFiles
-from throttlescope.app.web.server import create_app
+from throttlescope.app.server.app import create_app
+from throttlescope.app.server.health.data_files import DataFiles
+from throttlescope.app.server.metrics.exposition import Exposition
+from throttlescope.ingest.lake.cached_lake import RememberingLake
 from throttlescope.ingest.lake.formats import MissingFilesError
-from throttlescope.ingest.lake.remembering import RememberingLake
 from throttlescope.ingest.lake.storage import StoredFile
 
 # The pages' reader looks every second.

@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 
 from tests.app.lake_of_verdicts import lake_with, verdict
-from throttlescope.app.watching.ready import state_blueprint
+from throttlescope.app.server.app import create_app
+from throttlescope.app.server.health.ready import state_blueprint
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.server import create_app
 
 
 def client_of(checks):

@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from tests.models.throttling.replay.samples import START_MS, key, scenario, simulated_lake
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import date_of
 
 SECONDS = 900
 BILLING = Subscription("prod", key()["topic"], -1, "billing")

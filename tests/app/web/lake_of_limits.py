@@ -9,8 +9,8 @@ import pyarrow as pa
 from tests.app.web.sample_lake import END_MS, START_MS, Phase, Sample, write_sample_lake
 from tests.transforms.test_limits import CLUSTER, SUB, TOPIC, rate, runtime, snapshot
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, date_of
 from throttlescope.transforms.limits import resolve_limits
 
 OTHER = "tail"

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS, write_sample_lake
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS, date_of
 
 FAILED, GATED = "20261120T021000.000Z-aaaaaa", "20261120T022000.000Z-bbbbbb"
 HOSTILE = '<script>alert("x")</script>'

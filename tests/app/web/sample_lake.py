@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of, parse_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of, parse_time
 from throttlescope.models.episodes.apply import build_episodes
 
 END_MS = parse_time("2026-11-20T03:00:00Z", now_ms=0)

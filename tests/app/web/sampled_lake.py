@@ -8,8 +8,8 @@ import numpy as np
 
 from tests.app.web.sample_lake import write_sample_lake
 from tests.transforms.lakes import lake_of
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.transforms.promql.source import Series
 
 _KEY = ["cluster", "namespace", "topic", "partition", "subscription"]

@@ -14,9 +14,9 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from tests.app.web.browser import is_settled, running_chromium, running_server
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
-from throttlescope.ingest.times import MINUTE_MS, parse_time
+from throttlescope.ingest.core.times import MINUTE_MS, parse_time
 
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 TIMEOUT_MS = 120_000

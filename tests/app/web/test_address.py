@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.web.sample_lake import HOSTILE_NAME
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.causes import ORDER
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
-from throttlescope.app.web.causes import ORDER
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 _names = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=60)
 _seconds = st.integers(min_value=0, max_value=253_402_300_799)

@@ -14,23 +14,23 @@ from tests.app.web.sample_lake import END_MS, HOSTILE_NAME, START_MS
 from tests.app.web.sampled_lake import write_sampled_lake
 from tests.app.web.test_format import plain
 from tests.app.web.test_server import call
-from throttlescope.app.api.endpoints import QueryLimits
-from throttlescope.app.rule_preview.judge import NOT_REAL, REAL, UNDECIDED
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.rules_export import alerts as a
 from throttlescope.app.rules_export.export import all_rules
 from throttlescope.app.rules_export.options import ExportOptions
+from throttlescope.app.rules_export.preview.firings import NOT_REAL, REAL, UNDECIDED
 from throttlescope.app.rules_export.rules import Alerting
+from throttlescope.app.server.app import create_app
+from throttlescope.app.services.promql.concurrency import QueryLimits
 from throttlescope.app.web.address.alerts import AlertsAddress
-from throttlescope.app.web.address.subscription import SubscriptionAddress
-from throttlescope.app.web.data.asking import asking_of
+from throttlescope.app.web.data.promql import asking_of
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.exported_rules import INHIBIT_PATH, RULES_PATH
-from throttlescope.app.web.pages.alerts import view as view_module
+from throttlescope.app.web.pages.alerts import preview as view_module
 from throttlescope.app.web.pages.alerts.page import page, size_words
-from throttlescope.app.web.pages.alerts.view import read_view
-from throttlescope.app.web.server import create_app
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.app.web.pages.alerts.preview import read_view
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.transforms.promql.query import Options
 from throttlescope.transforms.rules.rule_file import read_rule_text
 

@@ -9,14 +9,14 @@ from tests.app.web.components import find, text_of, walk
 from tests.app.web.lake_of_anomalies import END_MS, HOSTILE, START_MS
 from tests.app.web.test_format import plain
 from tests.models.anomaly.lakes import minute_ms
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.address.anomalies import AnomaliesAddress, Opened
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.data import anomalies as asked
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages.anomalies import page, words
-from throttlescope.ingest.errors import InputError
+from throttlescope.app.web.pages.anomalies import page, text
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS
 
 TODAY = lake_of_anomalies.TODAY
 
@@ -225,9 +225,9 @@ def test_names_are_text_and_links_stay_here(reader, rows):
         assert "onerror" not in str(graph.figure)
 
 
-@pytest.mark.parametrize("signal", words.SIGNALS)
+@pytest.mark.parametrize("signal", text.SIGNALS)
 def test_every_signal_and_direction_has_words(signal):
-    for direction in words.DIRECTIONS:
+    for direction in text.DIRECTIONS:
         row = {"signal": signal, "direction": direction, "value": 3.0, "high": 2.0, "low": 1.0}
-        assert words.what(row)
-        assert words.usual(row)
+        assert text.what(row)
+        assert text.usual(row)

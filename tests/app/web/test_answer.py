@@ -8,9 +8,9 @@ from tests.app.web.sample_lake import evidence
 from tests.app.web.test_format import plain
 from tests.app.web.test_limits import minutes
 from tests.app.web.test_runs import verdict
-from throttlescope.app.web.answer import answer
-from throttlescope.app.web.causes import CAUSES
-from throttlescope.app.web.limits import known_limits
+from throttlescope.app.presentation.answer import answer
+from throttlescope.app.presentation.causes import CAUSES
+from throttlescope.app.presentation.limits import known_limits
 
 LIMITS = known_limits(
     minutes({"limit_topic_msg": 500, "limit_topic_period_s": 10, "limit_topic_set_by": "namespace_policy"})

@@ -8,8 +8,8 @@ import pytest
 
 from tests.app.web.browser import TIMEOUT_MS, double_click, fits, is_settled, needs_chromium
 from tests.app.web.sample_lake import START_MS
-from throttlescope.app.web.address.subscription import SubscriptionAddress
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.ingest.core.times import MINUTE_MS
 
 pytestmark = [
     pytest.mark.browser,

@@ -16,9 +16,9 @@ from tests.app.web.sample_lake import (
     Sample,
     write_sample_lake,
 )
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation.causes import ORDER
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
-from throttlescope.app.web.causes import ORDER
 from throttlescope.app.web.data import history, newest
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.lake import Lake

@@ -12,14 +12,14 @@ from tests.app.web.components import find, text_of, walk
 from tests.app.web.lake_of_runs import FAILED, GATED, HOSTILE
 from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS
 from tests.app.web.test_format import plain
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.address.data_quality import TABS, DataAddress, past_verdict
-from throttlescope.app.web.address.subscription import Subscription
 from throttlescope.app.web.data import blind_spots, quality
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.data_quality import page
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.diagnosis.reopen import reopen
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
 from throttlescope.models.diagnosis.window import SubscriptionKey

@@ -12,10 +12,10 @@ from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS
 from tests.app.web.test_format import plain
 from tests.app.web.test_limits import minutes as signal_minutes
 from tests.app.web.test_runs import verdict
-from throttlescope.app.web import figures
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation import figures
+from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.data import history
-from throttlescope.app.web.figures.chart import CONFIG
 
 BOUNDS = {"start_ms": START_MS, "end_ms": END_MS}
 
@@ -228,7 +228,7 @@ def test_stretches_never_overlap(reader):
 
 
 def test_every_cause_has_its_own_look():
-    from throttlescope.app.web.causes import CAUSES
+    from throttlescope.app.presentation.causes import CAUSES
 
     looks = [(cause.colour, cause.pattern) for cause in CAUSES.values()]
     assert len({cause.mark for cause in CAUSES.values()}) == len(CAUSES)

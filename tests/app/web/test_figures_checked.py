@@ -9,13 +9,13 @@ import pytest
 
 from tests.app.web.components import find
 from tests.app.web.sample_lake import SAMPLES, START_MS
-from throttlescope.app.web import figures
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation import figures
+from throttlescope.app.presentation.figures.lanes import Cell, Lane
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.data import history
-from throttlescope.app.web.data.lanes import Cell, Lane
+from throttlescope.app.web.pages.subscription.content import read_view
 from throttlescope.app.web.pages.subscription.page import page
-from throttlescope.app.web.pages.subscription.view import read_view
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 
 
 def view_of(reader, name: str):

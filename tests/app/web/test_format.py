@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from throttlescope.app.web import format as fmt
-from throttlescope.ingest.times import parse_time
+from throttlescope.app.presentation import format as fmt
+from throttlescope.ingest.core.times import parse_time
 
 
 def plain(text: str) -> str:

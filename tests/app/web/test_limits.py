@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from tests.app.web.test_format import plain
-from throttlescope.app.web.limits import events_prove, known_limits, limit_lines, shared_use
+from throttlescope.app.presentation.limits import events_prove, known_limits, limit_lines, shared_use
 from throttlescope.ingest.contracts import TABLES
 
 

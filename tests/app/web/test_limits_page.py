@@ -13,20 +13,20 @@ from tests.app.web.sample_lake import END_MS, HOSTILE_NAME, START_MS
 from tests.app.web.test_format import plain
 from tests.app.web.test_pages import read
 from tests.transforms.test_limits import CLUSTER, NAMESPACE, SUB, TOPIC
-from throttlescope.app.change_rows import read_changes
-from throttlescope.app.verdict_rows import VerdictFilter
+from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.queries.limit_changes import read_changes
+from throttlescope.app.queries.verdicts import VerdictFilter
 from throttlescope.app.web.address.limits import LimitsAddress
-from throttlescope.app.web.address.subscription import Subscription
 from throttlescope.app.web.data.limit_changes import changes
 from throttlescope.app.web.data.limit_subject import subject
 from throttlescope.app.web.data.limiters import NEAR_SHARE, known, limiters
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages.limits_page.page import changes_part, page_parts
-from throttlescope.app.web.pages.limits_page.table import columns, grid_row
+from throttlescope.app.web.pages.limits.page import changes_part, page_parts
+from throttlescope.app.web.pages.limits.table import columns, grid_row
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, date_of
 
 KEY = Subscription(CLUSTER, TOPIC, -1, SUB)
 SUBJECT = LimitsAddress(subject=KEY)

@@ -6,12 +6,12 @@ import pytest
 
 from tests.app.web.components import find, text_of
 from tests.app.web.test_format import plain
+from throttlescope.app.presentation.causes import CAUSES
+from throttlescope.app.presentation.figures.calibration import calibration_figure
+from throttlescope.app.presentation.figures.confusion import confusion_figure
 from throttlescope.app.web.address.method import TABS, MethodAddress
-from throttlescope.app.web.causes import CAUSES
-from throttlescope.app.web.figures.calibration import calibration_figure
-from throttlescope.app.web.figures.confusion import confusion_figure
-from throttlescope.app.web.pages.method import accuracy, models, page, rules
-from throttlescope.ingest.errors import InputError
+from throttlescope.app.web.pages.accuracy import diagnosis, models, page, rules
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.diagnosis.thresholds import THRESHOLDS
 from throttlescope.models.diagnosis.truth_table import TABLE
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
@@ -149,14 +149,14 @@ def test_less_evidence_and_times_are_there(found):
 
 
 def test_figures_of_other_rules_say_so(found):
-    said = read(accuracy.accuracy(found | {"rules_version": "0"}, MethodAddress()))
+    said = read(diagnosis.accuracy(found | {"rules_version": "0"}, MethodAddress()))
     assert f"These figures are of rules 0. The installed rules are {RULES_VERSION}" in said
     assert "These figures are of rules" not in read(page.page(""))
 
 
 def test_what_did_not_ship_is_said():
     assert "No figures of the diagnosis came with this package." in read(
-        accuracy.accuracy(None, MethodAddress())
+        diagnosis.accuracy(None, MethodAddress())
     )
     for show in (models.simulator, models.forecasts, models.anomalies):
         assert "came with this package" in read(show(None))

@@ -8,15 +8,15 @@ from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS, Phase, Sample, write_sample_lake
 from tests.app.web.test_pages import read
 from throttlescope.app.web.address.rollups import RollupsAddress
+from throttlescope.app.web.components.shared_incident import shared_link
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data import overview as asked
 from throttlescope.app.web.data.overview import Run
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages import overview
-from throttlescope.app.web.shared_incident import shared_link
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS, date_of
 
 
 def test_the_whole_page_reads_in_order(reader):

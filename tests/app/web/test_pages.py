@@ -18,20 +18,20 @@ from tests.app.web.sample_lake import (
     write_sample_lake,
 )
 from tests.app.web.test_format import plain
-from throttlescope.app.synthetic_history import CLUSTER as SYNTHETIC
-from throttlescope.app.web import grid, now_or_recent, shell
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNTHETIC
+from throttlescope.app.presentation.causes import CAUSES
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
-from throttlescope.app.web.causes import CAUSES
+from throttlescope.app.web.components import grid, now_or_recent, shell
+from throttlescope.app.web.components.parts import synthetic_badge
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription import windows
-from throttlescope.app.web.pages.subscription.shown import shown
-from throttlescope.app.web.pages.subscription.view import LONGEST_MS, chosen_range, read_view
-from throttlescope.app.web.pages.subscriptions import around, table
-from throttlescope.app.web.parts import synthetic_badge
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.app.web.pages.subscription.content import LONGEST_MS, chosen_range, read_view
+from throttlescope.app.web.pages.subscription.selection import shown
+from throttlescope.app.web.pages.subscriptions import summary, table
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 
 def address(name: str, **parts) -> SubscriptionAddress:
@@ -56,11 +56,11 @@ def read(part) -> str:
 
 def test_cards_say_counts_in_words_and_toggle_a_cause(reader):
     counts = newest.cause_counts(reader, SubscriptionsAddress())
-    cards = find(around.cards(counts, SubscriptionsAddress(search="x", view="now")), "Link")
+    cards = find(summary.cards(counts, SubscriptionsAddress(search="x", view="now")), "Link")
     assert read(cards[0]) == "▲ Throttled 5 now 6 in 6 h"
     assert read(cards[-1]) == "✓ Healthy 26 now 25 in 6 h"
     assert cards[0].href == "/subscriptions?q=x&cause=throttled&view=now"
-    recent = find(around.cards(counts, SubscriptionsAddress(causes=("throttled",), view="recent")), "Link")
+    recent = find(summary.cards(counts, SubscriptionsAddress(causes=("throttled",), view="recent")), "Link")
     assert read(recent[0]) == "▲ Throttled 6 in 6 h 5 now"
     assert [card.className for card in recent][:2] == ["card chosen", "card"]
     assert recent[0].href == "/subscriptions?view=recent"
@@ -138,21 +138,21 @@ def test_links_of_rows_lead_back_to_the_same_subscription(reader):
 
 def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
     empty = LakeReader(tmp_path)
-    said = read(around.status(SubscriptionsAddress(), newest.freshness(empty), 0, empty.lake_path))
+    said = read(summary.status(SubscriptionsAddress(), newest.freshness(empty), 0, empty.lake_path))
     assert "No verdicts yet." in said
     assert "throttlescope run" in said
-    hidden = around.status(SubscriptionsAddress(search="nobody"), newest.freshness(reader), 0, "lake")
+    hidden = summary.status(SubscriptionsAddress(search="nobody"), newest.freshness(reader), 0, "lake")
     assert "Nothing is left by these filters. 34 subscriptions are in the lake" in read(hidden)
     assert find(hidden, "Link")[0].href == "/subscriptions"
     quiet = dataclasses.replace(newest.freshness(reader), own_topics=7)
     assert "7 healthy ones of Pulsar's own topics are left out" in read(
-        around.status(SubscriptionsAddress(), quiet, 34, "lake")
+        summary.status(SubscriptionsAddress(), quiet, 34, "lake")
     )
-    assert read(around.status(SubscriptionsAddress(), newest.freshness(reader), 34, "lake")).startswith(
+    assert read(summary.status(SubscriptionsAddress(), newest.freshness(reader), 34, "lake")).startswith(
         "34 subscriptions, worst first"
     )
     assert read(
-        around.status(SubscriptionsAddress(search="a"), newest.freshness(reader), 3, "lake")
+        summary.status(SubscriptionsAddress(search="a"), newest.freshness(reader), 3, "lake")
     ).startswith("3 of 34")
 
 
@@ -330,7 +330,7 @@ def test_long_spans_show_their_newest_hours_or_those_around_the_window_asked_for
 
 
 def test_the_table_is_taken_away_as_it_is_filtered():
-    links = find(around.exports(SubscriptionsAddress(search="a b", causes=("throttled",))), "A")
+    links = find(summary.exports(SubscriptionsAddress(search="a b", causes=("throttled",))), "A")
     assert [link.href for link in links] == [
         "/export/subscriptions.csv?q=a%20b&cause=throttled",
         "/export/subscriptions.parquet?q=a%20b&cause=throttled",

@@ -17,19 +17,18 @@ from tests.app.web.components import find, text_of
 from tests.app.web.test_format import plain
 from tests.app.web.test_server import call
 from tests.transforms.lakes import lake_of
-from throttlescope.app.api.endpoints import QueryLimits
-from throttlescope.app.api.errors import ApiError
-from throttlescope.app.api.turnstile import Turnstile
+from throttlescope.app.presentation.figures.series import MOST_LINES, Drawn, look, series_figure
+from throttlescope.app.server.app import create_app
+from throttlescope.app.services.promql.concurrency import QueryLimits, Turnstile
+from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.promql import PromqlAddress
-from throttlescope.app.web.data.asking import LONGEST_S, asking_of
-from throttlescope.app.web.figures.series import MOST_LINES, Drawn, look, series_figure
-from throttlescope.app.web.left import left
-from throttlescope.app.web.pages.promql.fault import fault_of_query, marked
+from throttlescope.app.web.client_disconnect import left
+from throttlescope.app.web.data.promql import LONGEST_S, asking_of
+from throttlescope.app.web.pages.promql.completions import words
+from throttlescope.app.web.pages.promql.evaluation import read_view
 from throttlescope.app.web.pages.promql.page import page
-from throttlescope.app.web.pages.promql.view import read_view
-from throttlescope.app.web.pages.promql.words import words
-from throttlescope.app.web.server import create_app
-from throttlescope.ingest.errors import InputError
+from throttlescope.app.web.pages.promql.query_error import fault_of_query, marked
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql.errors import QueryCancelledError
 from throttlescope.transforms.promql.functions import FUNCTIONS
 from throttlescope.transforms.promql.parse import parse

@@ -19,23 +19,23 @@ from tests.app.web.sample_lake import (
 from tests.app.web.test_format import plain
 from tests.app.web.test_pages import read
 from tests.naive.limit_lanes import limit_lanes as slow_lanes
-from throttlescope.app.web import figures
+from throttlescope.app.presentation import figures
+from throttlescope.app.presentation.causes import CAUSES
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.address.rollups import RollupsAddress
-from throttlescope.app.web.address.subscription import SubscriptionAddress
-from throttlescope.app.web.causes import CAUSES
-from throttlescope.app.web.data import place as asked
-from throttlescope.app.web.data import uses
+from throttlescope.app.web.data import limit_use
+from throttlescope.app.web.data import rollup as asked
 from throttlescope.app.web.data.lanes import MOST_CELLS, limit_lanes, step_of
 from throttlescope.app.web.data.newest import NOW, RECENT
-from throttlescope.app.web.data.places import places, share_view
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.data.rollups import places, share_view
+from throttlescope.app.web.pages.rollups.details import place_page
+from throttlescope.app.web.pages.rollups.listing import read_place
 from throttlescope.app.web.pages.rollups.page import _parts as parts
-from throttlescope.app.web.pages.rollups.place import place_page
 from throttlescope.app.web.pages.rollups.table import columns, grid_row
-from throttlescope.app.web.pages.rollups.view import read_place
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
 
 EAST = "sample-east"
 FEED = RollupsAddress("topic").opened(EAST, "persistent://shop/web/feed")
@@ -102,7 +102,7 @@ def test_the_fullest_limit_is_the_largest_share_of_any_minute(reader, sample_lak
     rows = [row for row in Lake(sample_lake).read("signals").to_pylist() if row["topic"] == FEED.name]
     found, _ = places(reader, RollupsAddress("topic", view=NOW), end=1000)
     feed = next(row for row in found if row["name"] == FEED.name)
-    newest = [row for row in rows if row["minute_ms"] >= END_MS - uses.NOW_MS]
+    newest = [row for row in rows if row["minute_ms"] >= END_MS - limit_use.NOW_MS]
     assert feed["limiter"] == "topic.msg"
     assert feed["share"] == pytest.approx(max(row["rho_topic_msg"] for row in newest))
     lately, _ = places(reader, RollupsAddress("topic", view=RECENT), end=1000)
@@ -113,7 +113,7 @@ def test_the_fullest_limit_is_the_largest_share_of_any_minute(reader, sample_lak
 
 
 def test_too_many_minutes_leave_the_fullest_limit_of_now(sample_lake, monkeypatch):
-    monkeypatch.setattr(uses, "MOST_MINUTES", 100)
+    monkeypatch.setattr(limit_use, "MOST_MINUTES", 100)
     reader = LakeReader(sample_lake)
     found, _ = places(reader, RollupsAddress("topic", search="web/feed", view=RECENT))
     assert found[0]["limiter"] == "topic.msg"

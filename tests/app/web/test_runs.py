@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from throttlescope.app.web.runs import runs
+from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.standing import RECENT_MS, standing
 
 KEY = {

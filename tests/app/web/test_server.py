@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 
 from tests.app.web.sample_lake import SAMPLES, write_sample_lake
-from throttlescope.app.web import server, warm_pages
+from throttlescope.app.server import app
+from throttlescope.app.web import warm_pages
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
-ASSETS = Path(server.__file__).parent / "assets"
+ASSETS = Path(app.__file__).parent / "assets"
 
 
 @pytest.fixture
 def client(sample_lake):
-    return server.create_app(sample_lake).server.test_client()
+    return app.create_app(sample_lake).server.test_client()
 
 
 def call(client, output: str, inputs: list[dict], state: list[dict] = ()) -> dict:
@@ -63,7 +64,7 @@ def test_a_foreign_name_for_this_machine_is_refused(client, sample_lake):
     assert client.get("/", headers={"Host": "attacker.example"}).status_code == 400
     assert client.get("/", headers={"Host": "localhost:8050"}).status_code == 200
     assert client.get("/", headers={"Host": "127.0.0.1:8050"}).status_code == 200
-    opened = server.create_app(sample_lake, host="0.0.0.0").server.test_client()  # noqa: S104
+    opened = app.create_app(sample_lake, host="0.0.0.0").server.test_client()  # noqa: S104
     assert opened.get("/", headers={"Host": "pulsar.example"}).status_code == 200
 
 
@@ -76,7 +77,7 @@ def test_the_first_page_names_no_other_host(client):
 def test_the_first_page_shows_a_frame_before_any_script(client):
     text = client.get("/").text
     body = text[text.index("<body>") : text.index("<footer>")]
-    for page in server.IN_HEADER:
+    for page in app.IN_HEADER:
         assert f'href="{page.PATH}"' in body
         assert f">{page.TITLE}<" in body
     assert body.index("first-bar") < body.index("react-entry-point")
@@ -91,7 +92,7 @@ def test_pages_are_built_ahead_for_the_first_reader(sample_lake, tmp_path):
 
 def test_a_worker_serves_scripts_of_a_page_that_another_built(client, sample_lake):
     scripts = re.findall(r'src="(/_dash-component-suites/[^"]+)"', client.get("/").text)
-    other = server.create_app(sample_lake).server.test_client()
+    other = app.create_app(sample_lake).server.test_client()
     assert len(scripts) > 5
     assert [other.get(path).status_code for path in scripts] == [200] * len(scripts)
 
@@ -164,7 +165,7 @@ def test_a_fault_never_shows_its_trace(tmp_path, caplog, monkeypatch):
     lake = write_sample_lake(tmp_path / "lake", SAMPLES[:1])
     for log in (Path(lake.root) / "verdicts" / "_delta_log").glob("*.json"):
         log.write_text("not a log")
-    client = server.create_app(lake.root).server.test_client()
+    client = app.create_app(lake.root).server.test_client()
     said = show_subscription(client, "?cluster=c&topic=t&subscription=s")
     assert "The log of table verdicts is damaged" in said
     assert "Traceback" not in said
@@ -185,11 +186,11 @@ def test_a_page_is_built_without_spark(sample_lake):
     """In a process of its own: other tests of this run have long imported pyspark."""
     program = """
 import sys
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import page as subscription
-from throttlescope.app.web.pages.subscription.view import read_view
-from throttlescope.app.web.server import create_app
+from throttlescope.app.web.pages.subscription.content import read_view
+from throttlescope.app.server.app import create_app
 create_app(sys.argv[1])
 key = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
 page = subscription.page(read_view(LakeReader(sys.argv[1]), SubscriptionAddress(key)))
@@ -204,4 +205,4 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in ("pyspark", "
 
 def test_a_taken_port_is_said_before_anything_starts(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(InputError, match="--port"):
-        server.serve(tmp_path, port=taken.getsockname()[1])
+        app.serve(tmp_path, port=taken.getsockname()[1])

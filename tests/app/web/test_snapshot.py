@@ -14,13 +14,13 @@ import pytest
 from flask import Flask
 
 from tests.app.web.sample_lake import SAMPLES, Phase, Sample, write_sample_lake
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import history, newest, reader
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, date_of
 from throttlescope.models.diagnosis.latest import build_latest
 
 WAIT_S = 120

@@ -10,14 +10,14 @@ import pytest
 from tests.app.web.components import find
 from tests.app.web.sample_lake import START_MS
 from tests.app.web.test_pages import address, read
-from throttlescope.app.api.turnstile import Turnstile
-from throttlescope.app.incident.advising import Outcome, within
+from throttlescope.app.incident.advice import Outcome, within
+from throttlescope.app.services.promql.concurrency import Turnstile
 from throttlescope.app.web.pages.subscription import advice
 from throttlescope.app.web.pages.subscription import page as subscription
-from throttlescope.app.web.pages.subscription.advice_words import advice as in_words
-from throttlescope.app.web.pages.subscription.shown import Shown, shown
-from throttlescope.app.web.pages.subscription.view import read_view
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.app.web.pages.subscription.advice_text import advice as in_words
+from throttlescope.app.web.pages.subscription.content import read_view
+from throttlescope.app.web.pages.subscription.selection import Shown, shown
+from throttlescope.ingest.core.times import MINUTE_MS
 
 COMMAND = "pulsar-admin topicPolicies set-subscription-dispatch-rate persistent://shop/checkout/orders -s billing --msg-dispatch-rate 92"
 ROLLBACK = COMMAND.replace("92", "50")

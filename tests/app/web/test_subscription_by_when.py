@@ -8,14 +8,14 @@ import pytest
 from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, START_MS, Phase, Sample, key, write_sample_lake
 from tests.app.web.test_pages import address, read
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.data.outlook import Outlook, outlook
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import page as subscription
-from throttlescope.app.web.pages.subscription.by_when import by_when
-from throttlescope.app.web.pages.subscription.view import read_view
+from throttlescope.app.web.pages.subscription.content import read_view
+from throttlescope.app.web.pages.subscription.deadlines import by_when
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS, date_of
+from throttlescope.ingest.core.times import MINUTE_MS, date_of
 
 TOLD = {"window_end_ms": END_MS, "cause": "throttled"}
 BILLING = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, START_MS
 from tests.app.web.test_pages import address, read
-from throttlescope.app.render_episodes import gain_text, lever_text
-from throttlescope.app.web.address.subscription import SubscriptionAddress
+from throttlescope.app.presentation.episodes import gain_text, lever_text
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.data.outlook import Outlook
+from throttlescope.app.web.pages.subscription.content import read_view
 from throttlescope.app.web.pages.subscription.episode import counterfactual, this_backlog
-from throttlescope.app.web.pages.subscription.view import read_view
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 
 
 def tried(lever, limiter, low, likely, high) -> dict:

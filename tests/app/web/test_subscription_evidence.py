@@ -13,14 +13,14 @@ from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, HOSTILE_NAME, START_MS
 from tests.app.web.test_limits import minutes as signal_minutes
 from tests.app.web.test_pages import address, read
+from throttlescope.app.presentation.figures.sparkline import HEIGHT_PX, WIDTH_PX, sparkline
 from throttlescope.app.web.address.promql import PromqlAddress
-from throttlescope.app.web.figures.sparkline import HEIGHT_PX, WIDTH_PX, sparkline
 from throttlescope.app.web.pages.subscription.accuracy import accuracy_line
+from throttlescope.app.web.pages.subscription.content import read_view
 from throttlescope.app.web.pages.subscription.evidence import evidence
 from throttlescope.app.web.pages.subscription.symptom_series import _COLUMNS, series_of
-from throttlescope.app.web.pages.subscription.view import read_view
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.symptoms.symptom import SYMPTOMS
 from throttlescope.models.evaluation.measured import measured
 

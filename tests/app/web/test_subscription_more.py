@@ -16,14 +16,14 @@ from tests.app.web.sample_lake import (
     write_sample_lake,
 )
 from tests.app.web.test_pages import address, read
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
-from throttlescope.app.web.data import beside
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.web.data.context import neighbours
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages.subscription import more
-from throttlescope.app.web.pages.subscription.shown import Shown, shown
-from throttlescope.app.web.pages.subscription.view import read_view
+from throttlescope.app.web.pages.subscription import context
+from throttlescope.app.web.pages.subscription.content import read_view
+from throttlescope.app.web.pages.subscription.selection import Shown, shown
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS, date_of
+from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.models.diagnosis.single_consumers import Consumer
 from throttlescope.models.diagnosis.slowest import SlowConsumers
 
@@ -49,7 +49,7 @@ def with_deltas(tmp_path):
 
 
 def test_neighbours_of_a_topics_limit_are_those_of_its_partition_most_first(tmp_path):
-    uses = beside.neighbours(with_deltas(tmp_path), FEED, "topic.msg", *WINDOW)
+    uses = neighbours(with_deltas(tmp_path), FEED, "topic.msg", *WINDOW)
     assert [(use.key.subscription, use.asked) for use in uses] == [
         ("greedy-export", False),
         ("search-index", True),
@@ -59,20 +59,20 @@ def test_neighbours_of_a_topics_limit_are_those_of_its_partition_most_first(tmp_
 
 
 def test_neighbours_of_a_brokers_limit_are_all_on_the_broker(tmp_path):
-    uses = beside.neighbours(with_deltas(tmp_path), FEED, "broker.msg", *WINDOW)
+    uses = neighbours(with_deltas(tmp_path), FEED, "broker.msg", *WINDOW)
     assert {use.key.subscription for use in uses} == {"greedy-export", "search-index", "billing"}
 
 
 def test_a_limit_of_its_own_has_no_neighbours(reader):
-    assert beside.neighbours(reader, FEED, "subscription.msg", *WINDOW) == []
-    assert beside.neighbours(reader, FEED, None, *WINDOW) == []
-    assert more.neighbours([], {"limiter": None}, page_of(reader, "billing")) == []
+    assert neighbours(reader, FEED, "subscription.msg", *WINDOW) == []
+    assert neighbours(reader, FEED, None, *WINDOW) == []
+    assert context.neighbours([], {"limiter": None}, page_of(reader, "billing")) == []
 
 
 def test_the_section_names_them_and_leads_to_the_same_moment(tmp_path):
     own = with_deltas(tmp_path)
     page = page_of(own, "search-index")
-    tree = more.more(own, page)
+    tree = context.more(own, page)
     said = read(tree)
     assert (
         "Who shares the limit the topic message limit in the told window: 2 subscriptions, most first" in said
@@ -97,20 +97,20 @@ def test_consumers_are_listed_slow_ones_marked_by_more_than_colour():
         consumer("b", False, ack_msg_rate=24.7),
     )
     found = SlowConsumers(None, *WINDOW, listed, 1, 1, 2, "metrics", "1 of 2 consumers is slow.")
-    said = read(more.consumers(found))
+    said = read(context.consumers(found))
     assert "1 of 2 consumers is slow." in said
     assert "▲ slow" in said
     assert "24.7" in said
-    assert more.consumers(None) == []
+    assert context.consumers(None) == []
 
 
 def test_consumers_nobody_measured_are_one_sentence(reader):
     page = page_of(reader, "billing")
-    found = beside.consumers(reader, page.address.subscription, "throttled", *WINDOW)
-    said = read(more.consumers(found))
-    assert more.consumers(found, are_blamed=False) == [], "a limit holds it: they do not matter"
+    found = context.consumers(reader, page.address.subscription, "throttled", *WINDOW)
+    said = read(context.consumers(found))
+    assert context.consumers(found, are_blamed=False) == [], "a limit holds it: they do not matter"
     assert "exposeConsumerLevelMetricsInPrometheus=true" in said
-    assert beside.consumers(reader, page.address.subscription, "healthy", *WINDOW) is None
+    assert context.consumers(reader, page.address.subscription, "healthy", *WINDOW) is None
 
 
 def limit(sample: Sample, at_minute: int, rate: int | None) -> dict:
@@ -140,13 +140,13 @@ def test_a_change_of_a_limit_is_told_before_and_after(tmp_path):
     lake.upsert("limits", pa.Table.from_pylist(rows, schema=TABLES["limits"].loose_schema), run_id="limits")
     own = LakeReader(lake.root)
     subscription = Subscription(sample.cluster, sample.topic, -1, "changed")
-    found = beside.changes(own, subscription, START_MS, END_MS)
+    found = context.changes(own, subscription, START_MS, END_MS)
     assert [(one.change.kind, one.change.new_from_ms) for one in found] == [
         ("removed", START_MS + 91 * MINUTE_MS)
     ]
-    said = read(more.changes(found))
+    said = read(context.changes(found))
     assert "The subscription message limit was removed : 50 msg/s to none" in said
     assert "Seen at 2026-11-20 01:31:00 UTC, changed since 01:29:00 UTC." in said
     assert "Published, msg/s" in said
-    assert beside.changes(own, subscription, START_MS, START_MS + 91 * MINUTE_MS) == []
-    assert more.changes([]) == []
+    assert context.changes(own, subscription, START_MS, START_MS + 91 * MINUTE_MS) == []
+    assert context.changes([]) == []

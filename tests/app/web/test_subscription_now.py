@@ -11,16 +11,16 @@ from tests.app.now.recorded import Recorded, settings
 from tests.app.web.components import find
 from tests.app.web.test_pages import address, read
 from throttlescope.app.config import load_settings
-from throttlescope.app.now import CancelledError
+from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.services.diagnose_now import CancelledError
 from throttlescope.app.web import live as live_module
-from throttlescope.app.web.address.subscription import Subscription
+from throttlescope.app.web.components.shell import explained
 from throttlescope.app.web.live import Live
 from throttlescope.app.web.pages.subscription import now
 from throttlescope.app.web.pages.subscription import page as subscription
-from throttlescope.app.web.pages.subscription.shown import shown
-from throttlescope.app.web.pages.subscription.view import read_view
-from throttlescope.app.web.shell import explained
-from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.app.web.pages.subscription.content import read_view
+from throttlescope.app.web.pages.subscription.selection import shown
+from throttlescope.ingest.core.errors import InputError, SourceError
 
 NAME = "slow-one-of-three"
 
@@ -74,7 +74,7 @@ def test_one_at_a_time_and_one_that_waits(recorded, monkeypatch):
         go_on.wait(60)
         raise SourceError("enough")
 
-    monkeypatch.setattr("throttlescope.app.now.diagnose_now", slow)
+    monkeypatch.setattr("throttlescope.app.services.diagnose_now.diagnose_now", slow)
 
     def ask():
         with pytest.raises(SourceError):

@@ -15,17 +15,17 @@ from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, START_MS
 from tests.app.web.test_limits import minutes as signal_minutes
 from tests.app.web.test_pages import address, read
-from throttlescope.app.web import figures
+from throttlescope.app.presentation import figures
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.address.data_quality import DataAddress
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.address.rollups import RollupsAddress
-from throttlescope.app.web.address.subscription import SubscriptionAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.pages.subscription import page as subscription
-from throttlescope.app.web.pages.subscription.shown import Shown, shown
-from throttlescope.app.web.pages.subscription.view import LONGEST_MS, read_view
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.app.web.pages.subscription.content import LONGEST_MS, read_view
+from throttlescope.app.web.pages.subscription.selection import Shown, shown
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 MOST_BYTES = 1_500_000
 

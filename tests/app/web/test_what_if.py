@@ -9,18 +9,18 @@ import pytest
 
 from tests.app.web.components import find, text_of, walk
 from tests.app.web.lab_lake import ADDRESS, BILLING, END_MS, write_lab_lake
+from throttlescope.app.presentation.figures.what_if import bounds, corners
+from throttlescope.app.services.whatif import warm
+from throttlescope.app.services.whatif.scales import scales
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.data.what_if import Windows
-from throttlescope.app.web.figures.what_if import bounds, corners
-from throttlescope.app.web.pages.what_if import find as search_box
-from throttlescope.app.web.pages.what_if import page, words
+from throttlescope.app.web.pages.what_if import page, run_text
+from throttlescope.app.web.pages.what_if import subscription_search as search_box
 from throttlescope.app.web.pages.what_if.command import commands_of
 from throttlescope.app.web.pages.what_if.controls import STEPS, position
 from throttlescope.app.web.pages.what_if.curves import figure, with_gaps
-from throttlescope.app.web.pages.what_if.view import read_view
-from throttlescope.app.whatif import warm
-from throttlescope.app.whatif.scales import scales
+from throttlescope.app.web.pages.what_if.runs import read_view
 from throttlescope.models.throttling.replay import parse_change, replay
 
 pytestmark = pytest.mark.long
@@ -60,7 +60,7 @@ def shown(windows, address) -> list:
 def test_runs_stand_beside_each_other_with_what_holds_them(windows):
     view = read_view(windows, HELPED)
     as_is, helped, more = (
-        words.main(answer.changed) for answer in (view.as_is, view.runs[0].answer, view.runs[1].answer)
+        run_text.main(answer.changed) for answer in (view.as_is, view.runs[0].answer, view.runs[1].answer)
     )
     assert (as_is.drain_s, as_is.held_by) == (None, "subscription.msg")
     assert helped.drain_s is not None
@@ -155,7 +155,7 @@ def test_controls_stand_where_the_run_says(windows):
     fields = {part.id["key"]: part.value for part in walk(place) if type(part).__name__ == "TextInput"}
     assert fields["subscription.msg"] == "1200"
     assert fields["consumers"] == ""
-    assert set(fields) == set(words.LABELS)
+    assert set(fields) == set(run_text.LABELS)
     known = scales(windows.of(HELPED).ground)
     sliders = {part.id["key"]: part.value for part in walk(place) if type(part).__name__ == "Slider"}
     assert sliders["subscription.msg"] == position(known["subscription.msg"], 1200)
@@ -221,8 +221,8 @@ def test_a_load_without_end_is_answered_too(windows):
 )  # fmt: skip
 def test_what_is_not_there_is_explained(windows, address, words):
     place, *_ = page._place(windows, query(address))
-    assert words in plain(place)
-    assert words in plain(shown(windows, address)[3])
+    assert run_text in plain(place)
+    assert run_text in plain(shown(windows, address)[3])
 
 
 def test_ten_thousand_runs_are_one_panel(windows):

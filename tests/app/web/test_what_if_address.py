@@ -6,7 +6,7 @@ import pytest
 
 from tests.app.web.lab_lake import ADDRESS, BILLING
 from throttlescope.app.web.address.what_if import WhatIfAddress
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 NAMED = "cluster=c&topic=persistent%3A%2F%2Fa%2Fb%2Ft&partition=-1&subscription=s"
 

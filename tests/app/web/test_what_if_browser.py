@@ -8,7 +8,7 @@ import pytest
 
 from tests.app.web.browser import needs_chromium, running_server
 from tests.app.web.lab_lake import ADDRESS, BILLING, write_lab_lake
-from throttlescope.app.web.address.subscription import SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
 
 pytestmark = [

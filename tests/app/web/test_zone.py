@@ -7,10 +7,10 @@ from urllib.parse import quote
 import pytest
 from flask import Flask
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web import zone
-from throttlescope.app.web.figures.chart import chart, time_title
-from throttlescope.ingest.times import parse_time
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation import time_zone
+from throttlescope.app.presentation.figures.chart import chart, time_title
+from throttlescope.ingest.core.times import parse_time
 
 WINTER_MS = parse_time("2026-01-20T02:58:30Z", now_ms=0)
 SUMMER_MS = parse_time("2026-07-20T23:30:00Z", now_ms=0)
@@ -23,7 +23,7 @@ def asked_from():
 
     def context(name: str):
         # A cookie's value is written as the browser's script writes it.
-        return app.test_request_context(headers={"Cookie": f"{zone.COOKIE}={quote(name, safe='')}"})
+        return app.test_request_context(headers={"Cookie": f"{time_zone.COOKIE}={quote(name, safe='')}"})
 
     return context
 
@@ -32,7 +32,7 @@ def test_nobody_chose_utc(asked_from):
     assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
     with asked_from(""):
         assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
-        assert zone.name() == "UTC"
+        assert time_zone.name() == "UTC"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_zone_moves_every_time_and_says_by_how_much(asked_from, name, winter, 
     with asked_from(name):
         assert (fmt.moment(WINTER_MS), fmt.moment(SUMMER_MS)) == (winter, summer)
         assert fmt.clock(WINTER_MS) == winter.split(" ", 1)[1]
-        with zone.utc():
+        with time_zone.utc():
             assert fmt.moment(WINTER_MS) == "2026-01-20 02:58:30 UTC"
         assert fmt.moment(WINTER_MS) == winter
 

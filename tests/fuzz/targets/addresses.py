@@ -11,25 +11,25 @@ from urllib.parse import quote
 
 from tests.fuzz.mutate import ODD_TEXTS, mutated_bytes, mutated_text
 from tests.fuzz.target import Target, UnlikeTwinError
-from throttlescope.app.api.errors import ApiError
-from throttlescope.app.api.parameters import Parameters, parse_form
+from throttlescope.app.presentation.links.query import parts_of
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.presentation.table_rows import Asked
+from throttlescope.app.server.api.parameters import Parameters, parse_form
+from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
 from throttlescope.app.web.address.anomalies import AnomaliesAddress
 from throttlescope.app.web.address.data_quality import DataAddress
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.address.method import MethodAddress
 from throttlescope.app.web.address.promql import PromqlAddress
-from throttlescope.app.web.address.query import parts_of
 from throttlescope.app.web.address.rollups import RollupsAddress
-from throttlescope.app.web.address.subscription import SubscriptionAddress
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
-from throttlescope.app.web.exports.tables import Asked
-from throttlescope.ingest.errors import InputError, SourceError
-from throttlescope.ingest.lake_address import LakeAddress
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.lake_address import LakeAddress
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import check_range, parse_duration, parse_time
 from throttlescope.ingest.sources.access import clean_url, public_url
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import check_range, parse_duration, parse_time
 
 _PAGES: dict[str, Callable] = {
     page.__name__: page.parse

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 from tests.fuzz.mutate import mutated_json
 from tests.fuzz.target import Target
 from tests.fuzz.targets.answers import http_answer
-from throttlescope.app.now.admin import HurriedAdmin, ask_topic
-from throttlescope.app.now.hurry import Hurry
-from throttlescope.ingest.consumer_stats import consumer_stats
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.app.services.diagnose_now.admin import HurriedAdmin, ask_topic
+from throttlescope.app.services.diagnose_now.deadline import Hurry
+from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.sources.consumer_stats import consumer_stats
 from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
-from throttlescope.ingest.topic_stats import THROTTLE_FIELDS
+from throttlescope.ingest.sources.topic_stats import THROTTLE_FIELDS
 from throttlescope.transforms.deadlines import Answers
 from throttlescope.transforms.limits import effective_limits
 

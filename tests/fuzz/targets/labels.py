@@ -17,14 +17,14 @@ from tests.fuzz.mutate import ODD_TEXTS, mutated_bytes
 from tests.fuzz.target import BYTE_PARSER_EXECUTIONS, Target, UnlikeTwinError
 from tests.fuzz.targets.messages import label_fields
 from tests.naive.exposition import read_exposition
-from throttlescope.app.metrics.families import Family, label_text
-from throttlescope.app.render import write_csv, write_json
-from throttlescope.ingest.blocks import BlockBuffer, sample_rows
+from throttlescope.app.presentation.output import write_csv, write_json
+from throttlescope.app.server.metrics.families import Family, label_text
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import LabelMapping
-from throttlescope.ingest.pull_item import series_rows
-from throttlescope.ingest.series import DecodedSeries, batch_of
-from throttlescope.ingest.sources.wire import BadLabelsError, read_labels
+from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.series import DecodedSeries, batch_of
+from throttlescope.ingest.lake.blocks import BlockBuffer, sample_rows
+from throttlescope.ingest.pull.item import series_rows
+from throttlescope.ingest.sources.remote_read_messages import BadLabelsError, read_labels
 
 _AT_MS = 1_760_000_400_000
 _KEY = {

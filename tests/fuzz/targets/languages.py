@@ -14,9 +14,9 @@ from tests.fuzz.target import Target, UnlikeTwinError
 from tests.promql.conformance import hostile
 from tests.promql.conformance.hostile_texts import hostile_text, valid_text
 from throttlescope.app.config import load_settings
-from throttlescope.app.simulation.scenario import check_size, read_scenario
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.selector import parse_selector
+from throttlescope.app.services.simulate.scenario import check_size, read_scenario
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.selector import parse_selector
 from throttlescope.models.throttling.scenario.file import load_scenario
 from throttlescope.models.throttling.scenario.scenario import Scenario
 from throttlescope.models.throttling.tdmq import scenario as tdmq

@@ -8,16 +8,16 @@ from pathlib import Path
 from tests.fuzz.mutate import mutated_json, mutated_text
 from tests.fuzz.target import Target
 from tests.fuzz.targets.answers import FixedAdapter
-from throttlescope.ingest.blocks import BlockBuffer
-from throttlescope.ingest.errors import ThrottlescopeError
-from throttlescope.ingest.labels import LabelMapping
-from throttlescope.ingest.plan import interval_of, measure
-from throttlescope.ingest.pull import named_cluster
-from throttlescope.ingest.selector import metric_selector, parse_selector
-from throttlescope.ingest.series import Meter
+from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.selector import metric_selector, parse_selector
+from throttlescope.ingest.core.series import Meter
+from throttlescope.ingest.lake.blocks import BlockBuffer
+from throttlescope.ingest.pull.plan import interval_of, measure
+from throttlescope.ingest.pull.pull import named_cluster
+from throttlescope.ingest.pull.wanted_metrics import Wanted, wanted_metrics
 from throttlescope.ingest.sources.prometheus import PrometheusSource
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
-from throttlescope.ingest.wanted import Wanted, wanted_metrics
 
 START_MS, END_MS = 1_760_000_400_000, 1_760_001_000_000
 _SELECTOR = parse_selector('pulsar_rate_in{cluster="c"}')

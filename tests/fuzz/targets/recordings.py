@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 from tests.fuzz.mutate import ODD_TEXTS, mutated_bytes, mutated_json, mutated_text
 from tests.fuzz.target import Target
 from tests.fuzz.targets.admin_json import ANSWERS
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.selector import metric_selector
-from throttlescope.ingest.series import Meter
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.selector import metric_selector
+from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.sources.recording import read_recording
 
 _NAME = "rec"

@@ -17,9 +17,9 @@ from tests.fuzz.targets.answers import RawAnswer, RawSession
 from tests.naive import remote_read as naive
 from tests.naive.snappy import unpacked
 from tests.naive.xor import decode_chunk
-from throttlescope.ingest.errors import SourceError
-from throttlescope.ingest.selector import metric_selector
-from throttlescope.ingest.series import STALE_BITS, Meter
+from throttlescope.ingest.core.errors import SourceError
+from throttlescope.ingest.core.selector import metric_selector
+from throttlescope.ingest.core.series import STALE_BITS, Meter
 from throttlescope.ingest.sources import xor
 from throttlescope.ingest.sources.remote_read import RemoteRead, load_decoder
 

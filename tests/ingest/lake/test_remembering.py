@@ -10,7 +10,7 @@ import pytest
 
 from tests.app.lake_of_verdicts import lake_with, verdict
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.lake.remembering import MissingTableError, RememberingLake
+from throttlescope.ingest.lake.cached_lake import MissingTableError, RememberingLake
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ import threading
 
 import pytest
 
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.lake.storage import LocalStorage, storage_of
-from throttlescope.ingest.lake_address import LakeAddress
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.lake_address import LakeAddress
+from throttlescope.ingest.lake.open_storage import storage_of
+from throttlescope.ingest.lake.storage import LocalStorage
 
 
 def test_files_of_a_folder(tmp_path):

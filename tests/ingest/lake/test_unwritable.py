@@ -11,11 +11,11 @@ from deltalake import DeltaTable
 from tests.app.commands import throttlescope
 from tests.ingest.lake.small_disk import filled, small_disk
 from tests.ingest.lake.upkeep.made import add, rows_of, table_of, verdict
-from throttlescope.app.cli.faults import carried
-from throttlescope.ingest.errors import ReadOnlyError
+from throttlescope.app.cli.library_errors import carried
+from throttlescope.ingest.core.errors import ReadOnlyError
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.lake.unwritable import FullDiskError, told
 from throttlescope.ingest.lake.upkeep.check import check
+from throttlescope.ingest.lake.write_errors import FullDiskError, told
 
 #: As they came from the libraries.
 SPARK_TASK = """An exception was thrown from the Python worker. Please see the stack trace below.
@@ -27,7 +27,7 @@ OSError: [Errno 28] No space left on device
 JVM stacktrace:
 org.apache.spark.SparkException: Job aborted"""
 OUR_TASK = """Traceback (most recent call last):
-throttlescope.ingest.lake.unwritable.FullDiskError: The disk is full; got /srv/lake. Fix: make room there
+throttlescope.ingest.lake.write_errors.FullDiskError: The disk is full; got /srv/lake. Fix: make room there
 
 JVM stacktrace:
 """

@@ -21,7 +21,7 @@ from tests.ingest.quality.rows import (
     stats,
     verdict,
 )
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 #: The hours that each gate is asked for, from :data:`HOUR` on: the first, and the one behind the last.
 HOURS = {"door": (1, 4), "samples": (0, 2), "policies": (0, 26), "signals": (0, 1), "verdicts": (0, 1)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import LabelMapping, normalise
+from throttlescope.ingest.core.labels import LabelMapping, normalise
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 
 HOUR = 1_795_161_600_000
 BACKLOG = "pulsar_subscription_back_log"

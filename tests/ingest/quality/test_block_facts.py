@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from tests.naive.block_facts import naive_block_facts
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.quality.block_facts import FACTS, block_facts
-from throttlescope.ingest.times import BLOCK_MS
 
 HOUR = 1_795_161_600_000
 SAMPLES = TABLES["samples"].loose_schema

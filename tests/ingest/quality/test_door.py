@@ -7,10 +7,10 @@ import pytest
 
 from tests.ingest.quality.rows import BACKLOG, HOUR, OUT, block, failures, hold, lake_of, series_of
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.quality import check_door, hours_held
+from throttlescope.ingest.quality import check_door, hours_stored
 from throttlescope.ingest.quality.series_shape import series_faults
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
 LATER = HOUR + 100 * BLOCK_MS
 
@@ -108,8 +108,8 @@ def test_a_topic_of_the_first_version_and_a_series_without_a_topic_are_fine():
     ],
 )
 def test_jumps_and_losses(series, before, surplus, lost):
-    assert hours_held.surplus(series, before) == surplus
-    assert hours_held.lost(series, before) == lost
+    assert hours_stored.surplus(series, before) == surplus
+    assert hours_stored.lost(series, before) == lost
 
 
 def test_hours_are_compared_with_the_day_before_them(tmp_path):

@@ -4,12 +4,12 @@ import pyarrow as pa
 import pytest
 
 from tests.ingest.quality.rows import HOUR, answer, block, catalogue, hold, limits, signal, stats, verdict
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import frames, samples
 from throttlescope.ingest.quality.checks import Check
 from throttlescope.ingest.quality.expectations import failing
 from throttlescope.ingest.quality.gates import GATES
-from throttlescope.ingest.times import BLOCK_MS
 
 OTHER = {"cluster": "other\"'\\{x}"}
 

@@ -5,7 +5,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from throttlescope.ingest.errors import GateError
+from throttlescope.ingest.core.errors import GateError
 from throttlescope.ingest.quality.checks import Check
 from throttlescope.ingest.quality.expectations import _validate, failing, raised_message
 from throttlescope.ingest.quality.findings import GateResult, judge

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.ingest.quality.rows import HOUR, failures, signal
 from tests.naive.flow_balance import naive_flow_balance
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.quality import check_signals, flow_balance
 from throttlescope.ingest.quality.frames import counted_from
-from throttlescope.ingest.times import BLOCK_MS
 
 PER_MINUTE = 600
 

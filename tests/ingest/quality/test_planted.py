@@ -6,9 +6,9 @@ import pytest
 from tests.ingest.quality.planted import DOOR_END_MS, HOURS, PLANTED, rows_of_gate
 from tests.ingest.quality.rows import HOUR
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.quality.gates import GATES
-from throttlescope.ingest.times import BLOCK_MS
 
 
 def lake_of(folder, rows):

@@ -6,10 +6,10 @@ import pytest
 
 from tests.ingest.quality.rows import HOUR, answer, block, failures, hold, limit, limits, stats
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.policy_answers import SCOPES, answer_fault
 from throttlescope.ingest.quality import check_policies
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.ingest.sources.policy_answers import SCOPES, answer_fault
 
 
 def checked(lake, end_ms=HOUR + BLOCK_MS):

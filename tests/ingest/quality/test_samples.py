@@ -8,11 +8,11 @@ import pytest
 
 from tests.ingest.quality.rows import BACKLOG, HOUR, OUT, block, catalogue, failures, hold, lake_of
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import GateError
+from throttlescope.ingest.core.errors import GateError
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import check_samples
 from throttlescope.ingest.quality.samples import CHECKS
-from throttlescope.ingest.times import BLOCK_MS
 
 
 def check(lake, clusters=("c",), hours=2):

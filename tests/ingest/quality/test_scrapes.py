@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.ingest.quality.rows import BACKLOG, HOUR, block
 from tests.naive.scrapes import FEW, naive_beside_up
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.quality.block_faults import faults_of_files
 from throttlescope.ingest.quality.scrapes import FEW_SCRAPES
-from throttlescope.ingest.times import BLOCK_MS
 
 HOURS = 3
 #: One server scrapes the first target, two the second, none the third; a series without an instance has none.

@@ -5,9 +5,9 @@ import pytest
 
 from tests.ingest.quality.rows import HOUR, failures, hold, signal
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import check_signals
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
 
 def checked(rows):

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.ingest.quality.rows import HOUR, failures, hold, signal, verdict
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import check_verdicts
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 
 HEALTHY = {"side": "neither", "cause": "healthy", "limiter": None, "evidence": []}
 

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from throttlescope.ingest.blocks import BlockBuffer
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.labels import LabelMapping
+from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.series import DecodedSeries, batch_of
+from throttlescope.ingest.core.times import date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.quarantine.kept import kept_rows
-from throttlescope.ingest.series import DecodedSeries, batch_of
-from throttlescope.ingest.times import date_of
+from throttlescope.ingest.lake.blocks import BlockBuffer
+from throttlescope.ingest.quarantine.rows import kept_rows
 
 HOUR = 1_795_161_600_000
 BACKLOG = "pulsar_subscription_back_log"

@@ -2,12 +2,12 @@
 
 import json
 
-from throttlescope.ingest import pull_admin as module
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import SourceError
+from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.pull_admin import pull_admin
-from throttlescope.ingest.quarantine.kept import kept_rows
+from throttlescope.ingest.pull import admin as module
+from throttlescope.ingest.pull.admin import pull_admin
+from throttlescope.ingest.quarantine.rows import kept_rows
 from throttlescope.ingest.sources.pulsar_admin import Topic, _Collection
 
 TOPIC = "persistent://t/n/x"

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from tests.ingest.quarantine.rows import BACKLOG, GOOD, HOUR, decoded, hold_refused, refuse, without
-from throttlescope.ingest import blocks as blocks_module
-from throttlescope.ingest.blocks import BlockBuffer
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.labels import LabelMapping
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.series import batch_of
+from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import ConflictError, Lake
+from throttlescope.ingest.lake import blocks as blocks_module
+from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.quality import check_door, check_samples
-from throttlescope.ingest.quarantine.kept import chosen, kept_rows
 from throttlescope.ingest.quarantine.readmit import door_fault, mark, readmit
 from throttlescope.ingest.quarantine.repairs import known_repair, with_values
-from throttlescope.ingest.series import batch_of
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.ingest.quarantine.rows import chosen, kept_rows
 
 
 def repaired(kept, *settings):

@@ -8,7 +8,7 @@ import pytest
 
 import throttlescope.ingest
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.quarantine import REASONS, Quarantine
 
 

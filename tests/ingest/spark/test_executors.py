@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from throttlescope.ingest.errors import InputError, SourceError
+from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.spark import executors
 from throttlescope.ingest.spark.executors import (
     ask_executors,

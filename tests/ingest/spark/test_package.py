@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.spark import package
 
 ROOT = Path(__file__).parents[3]

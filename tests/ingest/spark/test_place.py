@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
-from throttlescope.ingest.errors import InputError, SourceError
-from throttlescope.ingest.spark.place import Kind, Place, check_answers, place_of
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.spark.master import Kind, Place, check_answers, place_of
 from throttlescope.ingest.spark.settings import PACKAGE_PYTHON, executor_python, settings_of
 
 SUBMITTED = {"PYSPARK_GATEWAY_PORT": "1"}

@@ -25,7 +25,7 @@ from tests.lab.readback import REGEX, Series, read_series
 from tests.lab.recording import Recording, write_recording
 from tests.lab.soundness import PRODUCER_SHORT_MAX, cpu_reasons, waits
 from tests.lab.targets import ScrapeTargets
-from throttlescope.ingest.metrics import METRICS
+from throttlescope.ingest.core.metrics import METRICS
 
 #: Niceness of its processes: the caller's.
 PRIORITY = 0

@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 from tests.accuracy.recorded import Recorded
 from tests.accuracy.signals import signals_of
 from tests.transforms.lakes import limit_row, stats_row
-from throttlescope.app.synthetic_history import CLUSTER, DAYS, FILE, START_MS
+from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER, DAYS, FILE, START_MS
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS, date_of
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, date_of
 from throttlescope.models.throttling import Scenario, simulate
 from throttlescope.models.throttling.columns import EVENTS
 from throttlescope.transforms.promql.source import Series

@@ -23,8 +23,8 @@ from pathlib import Path
 from tests.lab.sets import RECORDINGS, REPOSITORY, SETS
 from tests.lab.simulated.page import renewed
 from tests.lab.simulated.recorded import scenario_of
+from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import format_time
 from throttlescope.models.throttling.replay import Answer, Forecast, parse_change, read_observed, replay
 from throttlescope.models.throttling.scenario import LiftLimit, Scenario, SetConsumers, SetLimit
 

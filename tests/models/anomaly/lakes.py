@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from tests.models.anomaly.traffic import DAY, FIRST_MS
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import MINUTE_MS, date_of
 
 
 @dataclass

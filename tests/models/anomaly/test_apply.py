@@ -8,7 +8,7 @@ import pytest
 from tests.models.anomaly.lakes import Subscription, fill, minute_ms, signals, verdicts
 from tests.models.anomaly.traffic import DAY
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.anomaly import apply
 from throttlescope.models.anomaly.apply import build_anomalies, find_anomalies

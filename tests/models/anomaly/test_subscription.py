@@ -9,7 +9,7 @@ import pytest
 from tests.models.anomaly.lakes import Subscription, minute_ms, signals, verdicts
 from tests.models.anomaly.traffic import DAY
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.anomaly import Range, anomalies_of
 from throttlescope.models.anomaly.verdicts import incident_windows, with_verdicts
 

@@ -6,8 +6,8 @@ differences are made from them.
 
 from __future__ import annotations
 
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey, Window
 
 START_MS = 1_795_000_200_000  # a multiple of five minutes

@@ -8,9 +8,9 @@ import pytest
 from tests.models.diagnosis.scenes import growing, scene
 from tests.models.diagnosis.test_cases import FULL, sub
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, block_start, date_of
 from throttlescope.models.diagnosis.apply import build_verdicts, verdicts_of
 from throttlescope.models.diagnosis.latest import build_latest
 

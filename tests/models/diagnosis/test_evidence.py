@@ -7,7 +7,7 @@ import pytest
 
 from tests.models.diagnosis.scenes import scene
 from tests.models.diagnosis.test_cases import CASES, NO_QUEUES, UP, sub
-from throttlescope.ingest.contracts.words import CAUSES
+from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.evidence import BEARING, WEIGHTS
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF

@@ -12,10 +12,10 @@ from tests.models.diagnosis.scenes import growing, scene
 from tests.models.diagnosis.test_cases import FULL, sub
 from tests.models.diagnosis.test_screen import QUIET
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake, NewFile, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, date_of
 from throttlescope.models.diagnosis.apply import verdicts_of
-from throttlescope.models.diagnosis.fleet import quiet, thoughtful
+from throttlescope.models.diagnosis.fleet import full_rules, quiet
 from throttlescope.models.diagnosis.fleet.hours import bounds, hours
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
@@ -90,16 +90,16 @@ def judged(lake: Lake, window_ms: int, every_ms: int) -> tuple[list[dict], dict,
     lake.commit("verdicts", written, run_id="quiet")
     rows = lake.read("verdicts").to_pylist()
     if left:
-        shares = thoughtful.share_out(left, 2)
+        shares = full_rules.share_out(left, 2)
         share_of = {key: number for number, share in enumerate(shares) for key in share}
         taken: dict[int, list[pa.Table]] = {}
-        for piece in thoughtful.pieces(files, left, window_ms):
-            for share, some in thoughtful.take(piece, share_of):
+        for piece in full_rules.pieces(files, left, window_ms):
+            for share, some in full_rules.take(piece, share_of):
                 taken.setdefault(share, []).append(some)
         for share, tables in taken.items():
             together = pa.concat_tables(tables, promote_options="default")
             asked = {key: left[key] for key in shares[share]}
-            rows += thoughtful.judge_share(together, asked, window_ms).to_pylist()
+            rows += full_rules.judge_share(together, asked, window_ms).to_pylist()
     return rows, left, spans
 
 
@@ -160,10 +160,10 @@ def test_what_is_left_looks_a_day_back(tmp_path):
         rows.append(values | {"minute_ms": minute_ms, "date": date_of(minute_ms)})
     stored(lake, rows)
     left = {SubscriptionKey(*(rows[0][name] for name in SubscriptionKey._fields)): [HOUR_MS + 23 * BLOCK_MS]}
-    pieces = thoughtful.pieces(lake.files("signals"), left, 300_000)
+    pieces = full_rules.pieces(lake.files("signals"), left, 300_000)
     assert sorted(piece.whole for piece in pieces) == [False, True]
-    tables = [some for piece in pieces for _, some in thoughtful.take(piece, dict.fromkeys(left, 0))]
-    found = thoughtful.judge_share(pa.concat_tables(tables, promote_options="default"), left, 300_000)
+    tables = [some for piece in pieces for _, some in full_rules.take(piece, dict.fromkeys(left, 0))]
+    found = full_rules.judge_share(pa.concat_tables(tables, promote_options="default"), left, 300_000)
     assert found["cause"].to_pylist() == ["both"]
     assert found["capacity_msg_rate"].to_pylist() == [120.0]
 
@@ -173,8 +173,8 @@ def test_work_is_shared_out_by_windows():
         SubscriptionKey("c", "n", "t", 0, f"s{i}"): list(range(count))
         for i, count in enumerate([288] * 3 + [12] * 70)
     }
-    shares = thoughtful.share_out(left, 2)
+    shares = full_rules.share_out(left, 2)
     assert sorted(key for share in shares for key in share) == sorted(left)
     sizes = [sum(len(left[key]) for key in share) for share in shares]
     assert max(sizes) - min(sizes) <= 288
-    assert thoughtful.share_out(dict(list(left.items())[:1]), 2) == [[next(iter(left))]]
+    assert full_rules.share_out(dict(list(left.items())[:1]), 2) == [[next(iter(left))]]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.models.diagnosis.scenes import KEY, START_MS
 from tests.naive import history as naive
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.history import burst_before, capacity_seen, nobody_since_ms
 from throttlescope.models.diagnosis.window import MinuteColumns, Window
 

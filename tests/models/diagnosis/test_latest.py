@@ -9,9 +9,9 @@ import pytest
 
 from tests.naive import latest as naive
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.lake.hours import replace_hours
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
+from throttlescope.ingest.lake.hour_files import replace_hours
 from throttlescope.models.diagnosis.latest import build_latest, latest_of
 
 END_MS = 1_795_132_800_000

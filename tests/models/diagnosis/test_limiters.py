@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.models.diagnosis.scenes import scene
-from throttlescope.ingest.contracts.words import LIMITERS
+from throttlescope.ingest.contracts.vocabulary import LIMITERS
 from throttlescope.models.diagnosis.limiters import read_limiter, read_limiters
 
 

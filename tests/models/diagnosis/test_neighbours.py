@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.diagnosis.neighbours import quota_neighbours
 from throttlescope.models.diagnosis.window import SubscriptionKey
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.models.diagnosis.scenes import KEY, START_MS, growing, scene
 from tests.models.diagnosis.test_cases import CASES, FULL, UP, sub
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.words import CAUSES, LIMITERS, SET_BY, SIDES
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.contracts.vocabulary import CAUSES, LIMITERS, SET_BY, SIDES
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.evidence import WEIGHTS
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.symptoms import SYMPTOMS

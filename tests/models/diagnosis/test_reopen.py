@@ -9,9 +9,9 @@ import pytest
 
 from tests.models.diagnosis.test_apply import BLOCK_MS, HOUR_MS, SLOW, THROTTLED, fill, minutes
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake, write_data_file
-from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.reopen import reopen
 from throttlescope.models.diagnosis.verdict import RULES_VERSION

@@ -14,13 +14,13 @@ from tests.models.diagnosis.scenes import HEALTHY, KEY, START_MS, growing, scene
 from tests.models.diagnosis.test_cases import CASES, UP, sub
 from tests.models.diagnosis.test_properties import a_window
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.contracts.words import LIMITERS
-from throttlescope.ingest.times import MINUTE_MS, date_of
+from throttlescope.ingest.contracts.vocabulary import LIMITERS
+from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.evidence import BEARING, WEIGHTS
+from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, Answer, Grid, judge
+from throttlescope.models.diagnosis.healthy_fast_path.evidence import TOLD
 from throttlescope.models.diagnosis.hypotheses import HYPOTHESES
-from throttlescope.models.diagnosis.screen import COLUMNS, Answer, Grid, judge
-from throttlescope.models.diagnosis.screen.evidence import TOLD
 from throttlescope.models.diagnosis.window import Window
 
 SIGNALS = TABLES["signals"].loose_schema

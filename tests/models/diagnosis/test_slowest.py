@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import yaml
 
-from throttlescope.ingest.consumer_stats import consumer_stats
-from throttlescope.ingest.labels import LabelMapping, normalise
-from throttlescope.ingest.selector import Selector
-from throttlescope.ingest.series import Meter
+from throttlescope.ingest.core.labels import LabelMapping, normalise
+from throttlescope.ingest.core.selector import Selector
+from throttlescope.ingest.core.series import Meter
+from throttlescope.ingest.sources.consumer_stats import consumer_stats
 from throttlescope.ingest.sources.recording import read_recording
 from throttlescope.models.diagnosis.single_consumers import ACKED_PER_S, BLOCKED, OUT, PERMITS, UNACKED
 from throttlescope.models.diagnosis.slowest import slowest_consumers

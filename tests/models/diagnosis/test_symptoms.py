@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.models.diagnosis.scenes import START_MS, growing, scene
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.symptoms import SYMPTOMS, examine
 
 BURSTY = {"limits": {"subscription.msg": {"limit": 300, "rho": 0.5, "events": 0.5}}}

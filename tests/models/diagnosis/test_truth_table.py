@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from throttlescope.ingest.contracts.words import CAUSES
+from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.models.diagnosis.consumers import QUEUES
 from throttlescope.models.diagnosis.hypotheses import GRADES
 from throttlescope.models.diagnosis.limiters import ACTIVITIES, ZONES

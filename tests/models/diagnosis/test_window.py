@@ -11,8 +11,8 @@ import pytest
 
 from tests.models.diagnosis.scenes import KEY, START_MS, scene
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import MinuteColumns, Window, check_grid, windows
 
 

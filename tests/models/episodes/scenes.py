@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import write_data_file
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes.find import episodes_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.models.episodes.scenes import DAY, KEY, fill, minutes, verdicts
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.episodes import apply
 from throttlescope.models.episodes.apply import build_episodes, write_incidents
 from throttlescope.models.episodes.find import find_episodes

@@ -11,7 +11,7 @@ import pytest
 from tests.app.now.recorded import Recorded
 from tests.naive import limit_changes as naive
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes.before_after import compare

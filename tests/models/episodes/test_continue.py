@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.models.episodes.scenes import DAY, episodes, minutes, verdicts
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.models.episodes.apply import judged_range, reaching
 from throttlescope.models.episodes.find import BEFORE_MS
 

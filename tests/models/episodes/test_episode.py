@@ -8,7 +8,7 @@ import pytest
 
 from tests.models.episodes.scenes import DAY, KEY, episodes, minutes, verdicts
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes.steady import joined
 from throttlescope.models.episodes.trace import MOST_STEPS
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.models.episodes.scenes import DAY, KEY, episodes, minutes, verdicts
 from tests.naive import episodes as naive
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes import incidents_of
 from throttlescope.models.episodes.incidents import Stretch, hot_times
 

@@ -8,7 +8,7 @@ import pytest
 from tests.models.episodes.scenes import verdicts
 from tests.models.throttling.replay.samples import SELECTOR, START_MS, key, scenario, simulated_lake
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
 from throttlescope.models.diagnosis.counterfactual import counterfactuals
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey

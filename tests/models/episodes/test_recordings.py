@@ -7,9 +7,9 @@ import json
 import pytest
 
 from tests.app.commands import throttlescope
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.recording import list_shipped
-from throttlescope.ingest.times import MINUTE_MS
 from throttlescope.models.episodes import incidents_of
 from throttlescope.models.episodes.find import find_episodes
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.models.episodes.scenes import KEY, episodes, minutes, verdicts
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes import BY, rollups
 
 

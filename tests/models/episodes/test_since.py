@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.models.episodes.scenes import DAY, minutes, signals_table
 from tests.naive import episodes as naive
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes.minutes import Minutes
 from throttlescope.models.episodes.since import change_points, since
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.models.episodes.scenes import DAY, SAYS, verdicts
 from tests.naive import episodes as naive
-from throttlescope.ingest.times import DAY_MS, MINUTE_MS
+from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS
 from throttlescope.models.episodes import thresholds as t
 from throttlescope.models.episodes.episode import changes
 from throttlescope.models.episodes.steady import Held, causes, joined, spells, steady

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.models.diagnosis.scenes import scene
-from throttlescope.ingest.contracts.words import SIDES
+from throttlescope.ingest.contracts.vocabulary import SIDES
 from throttlescope.models.evaluation.baselines import (
     BURROW_SIDE,
     CAUSE_OF_SIDE,

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from tests.models.evaluation.windows import HEALTHY, SLOW, THROTTLED, UNKNOWN, said, true, truth
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.evaluation import evaluate
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from tests.models.diagnosis.scenes import START_MS, scene
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.verdict import CONFIDENCE_OF_GRADE
 from throttlescope.models.evaluation import judge

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.models.evaluation.windows import HEALTHY, SLOW, THROTTLED, UNKNOWN, said, true, truth
-from throttlescope.ingest.contracts.words import CAUSES
+from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.models.evaluation import scores as module
 from throttlescope.models.evaluation import settled_windows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.evaluation import Judged
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS, block_start, date_of
+from throttlescope.ingest.core.times import MINUTE_MS, block_start, date_of
 
 HOUR_MS = block_start(1_795_000_200_000)
 NAMESPACE, TOPIC = "acme/shop", "persistent://acme/shop/orders"

@@ -10,9 +10,9 @@ from tests.models.forecast.minutes import HOUR_MS, end_ms, rows_of, table_of
 from tests.models.forecast.policies import policies, quota
 from tests.models.forecast.test_forecasts import BYTES, FALLING, SIZE, STALLED
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.models.forecast.apply import build_forecasts, forecasts_of
 
 FIVE_MS = 5 * MINUTE_MS

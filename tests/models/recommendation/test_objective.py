@@ -17,15 +17,15 @@ from tests.models.throttling.replay.samples import (
 )
 from tests.naive.fluid_age import backlogs_and_ages
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.recommendation.objective import Minutes, keep_age
-from throttlescope.models.recommendation.objective.age import backlog_msg, oldest_age_s
-from throttlescope.models.recommendation.objective.arrivals import minutes_of
-from throttlescope.models.recommendation.objective.check import check
-from throttlescope.models.recommendation.objective.keep import Sweep, smallest
-from throttlescope.models.recommendation.objective.service import service_msg_per_s
-from throttlescope.models.recommendation.objective.words import not_enough, recommendations
+from throttlescope.models.recommendation.slo import Minutes, keep_age
+from throttlescope.models.recommendation.slo.age import backlog_msg, oldest_age_s
+from throttlescope.models.recommendation.slo.arrivals import minutes_of
+from throttlescope.models.recommendation.slo.check import check
+from throttlescope.models.recommendation.slo.result import Sweep, smallest
+from throttlescope.models.recommendation.slo.service import service_msg_per_s
+from throttlescope.models.recommendation.slo.text import not_enough, recommendations
 from throttlescope.models.throttling.replay import Change, Ground, parse_change, read_observed
 
 KEY = SubscriptionKey(**key())

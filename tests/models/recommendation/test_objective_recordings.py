@@ -8,9 +8,9 @@ import pytest
 
 from tests.transforms.lakes import lake_of
 from tests.transforms.recorded import recording_folder, unmoved_series
+from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.sources.recording import read_recording
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.models.recommendation.objective.check import check
+from throttlescope.models.recommendation.slo.check import check
 from throttlescope.models.throttling.replay import Ground, read_observed
 from throttlescope.transforms.limits import effective_limits
 

@@ -17,7 +17,7 @@ from tests.naive.promql.data import (
     value_of,
     with_label,
 )
-from throttlescope.ingest.selector import Matcher
+from throttlescope.ingest.core.selector import Matcher
 from throttlescope.transforms.promql import ast
 
 _RUN = re.compile(r"[0-9]+|[^0-9]+")

@@ -17,7 +17,7 @@ from tests.promql.conformance.expressions import Writer, whole_language
 from tests.promql.conformance.pairs import PAIRS_PER_DATA, DataSet, Draw, Pair, piece_of
 from tests.promql.conformance.through_lake import OursInLake, arrays_of, as_ingested
 from tests.promql.generate import BASE_MS, random_data
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.transforms.promql.functions import MATRIX, STRING
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 from throttlescope.transforms.promql.source import Series

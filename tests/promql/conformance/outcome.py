@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql.answer import result_of
 from throttlescope.transforms.promql.errors import QueryError, UnsupportedPromQLError
 from throttlescope.transforms.promql.query import Answer

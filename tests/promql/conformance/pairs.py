@@ -31,7 +31,7 @@ from tests.promql.conformance.outcome import (
 )
 from tests.promql.conformance.targets import Ours, Server, Target, server
 from tests.promql.generate import BASE_MS, random_data
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.functions import MATRIX, SCALAR, STRING, VECTOR
 from throttlescope.transforms.promql.parse import parse

@@ -16,7 +16,7 @@ from tests.naive.promql import NaiveSeries
 from tests.promql.conformance.notation import NAME, STALE, Clear, Command, Eval, Load
 from tests.promql.conformance.outcome import Outcome
 from tests.promql.conformance.targets import Ours, Server, server
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.parse import parse
 

@@ -21,7 +21,14 @@ from tests.promql.conformance.outcome import CRASH, Outcome, our_outcome
 from tests.promql.conformance.promqltest import Store
 from tests.promql.conformance.targets import TooLongError, alarm
 from tests.transforms.lakes import lake_of
-from throttlescope.ingest.labels import LabelMapping, Labels, SeriesKey, computed_key, normalise, shard_of
+from throttlescope.ingest.core.labels import (
+    LabelMapping,
+    Labels,
+    SeriesKey,
+    computed_key,
+    normalise,
+    shard_of,
+)
 from throttlescope.transforms.promql.engine import Engine, Place
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.query import Options

@@ -13,7 +13,7 @@ from tests.promql.conformance.notation import Eval
 from tests.promql.conformance.outcome import Outcome
 from tests.promql.conformance.promqltest import Engine
 from tests.promql.conformance.verdict import wrong, wrong_value
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.parse import parse
 

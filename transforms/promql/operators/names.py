@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from throttlescope.ingest.selector import NAME_LABEL
+from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.transforms.promql.semantics import RESERVED, Labels
 
 _LAST_RESERVED = max(RESERVED)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from throttlescope.ingest.selector import NAME_LABEL
+from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import QueryError

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from throttlescope.ingest.errors import ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.ingest.spark.tags import cancel_jobs, tag_jobs, untag_jobs

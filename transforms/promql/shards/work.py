@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow.compute as pc
 
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.parquet import read_parquet
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
 from throttlescope.transforms.promql.lake_source import LakeSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC, STEP_MS, LimitSeries
 from throttlescope.transforms.promql.limit_snapshots import read_limit_series

@@ -11,24 +11,31 @@ from dataclasses import replace
 import dash_mantine_components as dmc
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
-from throttlescope.app.api.errors import UNAVAILABLE, ApiError
-from throttlescope.app.rule_preview.asked import exported_alerts
-from throttlescope.app.rule_preview.kinds import KINDS
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.causes import CAUSES
+from throttlescope.app.presentation.links.paths import ALERTS_PATH
 from throttlescope.app.rules_export.export import inhibit_document
-from throttlescope.app.web import format as fmt
+from throttlescope.app.rules_export.preview.kinds import KINDS
+from throttlescope.app.rules_export.preview.rules import exported_alerts
+from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
-from throttlescope.app.web.address.paths import ALERTS_PATH
-from throttlescope.app.web.causes import CAUSES
-from throttlescope.app.web.data.asking import Asking, asking_of
+from throttlescope.app.web.components.form_inputs import (
+    Answered,
+    no_samples,
+    register_answer,
+    running_words,
+    stores,
+    time_box,
+)
+from throttlescope.app.web.components.parts import cause_badge, copy_button, plain_table, section, view_link
+from throttlescope.app.web.components.range_bar import range_bar
+from throttlescope.app.web.components.shell import panel, skeleton
+from throttlescope.app.web.data.promql import Asking, asking_of
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.exported_rules import INHIBIT_PATH, RULES_PATH, rules_blueprint
-from throttlescope.app.web.pages.alerts.answer import answer
-from throttlescope.app.web.pages.alerts.view import View, asked_of, range_of, read_view
-from throttlescope.app.web.parts import cause_badge, copy_button, plain_table, section, view_link
-from throttlescope.app.web.range_bar import range_bar
-from throttlescope.app.web.shell import panel, skeleton
-from throttlescope.app.web.typed import Answered, no_samples, register_answer, running_words, stores, time_box
-from throttlescope.ingest.errors import InputError, ThrottlescopeError
+from throttlescope.app.web.pages.alerts.preview import View, asked_of, range_of, read_view
+from throttlescope.app.web.pages.alerts.result import answer
+from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
 from throttlescope.transforms.rules.preview import MOST_CELLS, MOST_MOMENTS, MOST_SAMPLES, plan_preview
 
 PATH = ALERTS_PATH

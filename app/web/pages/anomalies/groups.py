@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from dash import dcc, html
 
-from throttlescope.app.web import format as fmt
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.address.anomalies import AnomaliesAddress
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.web.components.pager import pager
+from throttlescope.app.web.components.parts import cause_badge, hostile, plain_table, subscription_link
 from throttlescope.app.web.data.anomalies import PAGE_GROUPS, Groups
-from throttlescope.app.web.pager import pager
-from throttlescope.app.web.pages.anomalies import words
-from throttlescope.app.web.parts import cause_badge, hostile, plain_table, subscription_link
-from throttlescope.ingest.times import BLOCK_MS
+from throttlescope.app.web.pages.anomalies import text
+from throttlescope.ingest.core.times import BLOCK_MS
 
 
 def groups(found: Groups, address: AnomaliesAddress) -> html.Div:
@@ -88,7 +88,7 @@ def _group(group: dict, rows: list[dict], address: AnomaliesAddress) -> html.Sec
 
 
 def _title(group: dict) -> list:
-    kinds = ["silence" if signal == "samples" else words.SIGNALS[signal] for signal in group["signals"]]
+    kinds = ["silence" if signal == "samples" else text.SIGNALS[signal] for signal in group["signals"]]
     listed = ", ".join(kinds[:-1]) + (" and " if len(kinds) > 1 else "") + kinds[-1]
     listed = listed[:1].upper() + listed[1:]
     subscriptions = group["subscriptions"]
@@ -97,7 +97,7 @@ def _title(group: dict) -> list:
     many = f" of {fmt.exact(subscriptions)} subscriptions"
     many += f" on {fmt.exact(group['topics'])} topics" if group["topics"] > 1 else ""
     shared = (
-        [f", sharing {words.SHARED[group['shared_kind']]} ", hostile(group["shared_with"] or "")]
+        [f", sharing {text.SHARED[group['shared_kind']]} ", hostile(group["shared_with"] or "")]
         if group["shared_kind"]
         else []
     )
@@ -117,12 +117,12 @@ def subscription_then(row: dict) -> str:
 
 
 def _row(row: dict, address: AnomaliesAddress) -> list:
-    mark, meaning = words.DIRECTIONS[row["direction"]]
+    mark, meaning = text.DIRECTIONS[row["direction"]]
     target = address.to_open(row)
     chosen = address.opened is not None and target.opened == address.opened
     return [
         dcc.Link(
-            [html.Span(mark, className="anomaly-mark", title=meaning), words.what(row)],
+            [html.Span(mark, className="anomaly-mark", title=meaning), text.what(row)],
             href=target.href() + "#opened",
             className="anomaly-link chosen" if chosen else "anomaly-link",
             title="value, baseline and band of this anomaly",
@@ -130,9 +130,9 @@ def _row(row: dict, address: AnomaliesAddress) -> list:
         subscription_link(row, subscription_then(row)),
         fmt.day_clock(row["start_ms"]),
         fmt.duration(row["end_ms"] - row["start_ms"]),
-        "unknown" if row["direction"] == "silence" else words.amount(row["value"], row["signal"]),
-        words.usual(row),
+        "unknown" if row["direction"] == "silence" else text.amount(row["value"], row["signal"]),
+        text.usual(row),
         f"{row['score']:.1f}",
-        words.state(row),
+        text.state(row),
         cause_badge(row["verdict_cause"], row["verdict_limiter"]) if row["verdict_cause"] else "none stored",
     ]

@@ -10,22 +10,22 @@ from dataclasses import replace
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
-from throttlescope.app.web import format as fmt
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.links.paths import ANOMALIES_PATH
 from throttlescope.app.web.address.anomalies import STATES, AnomaliesAddress
 from throttlescope.app.web.address.method import MethodAddress
-from throttlescope.app.web.address.paths import ANOMALIES_PATH
+from throttlescope.app.web.components.inputs_in_address import AddressInputs, search_box
+from throttlescope.app.web.components.range_bar import chosen_range, range_bar
+from throttlescope.app.web.components.shell import explained, freshness_line, panel, skeleton
 from throttlescope.app.web.data import anomalies as asked
 from throttlescope.app.web.data import history, newest
 from throttlescope.app.web.data.anomalies import Groups, Judged
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.inputs_in_address import AddressInputs, search_box
-from throttlescope.app.web.pages.anomalies import words
+from throttlescope.app.web.pages.anomalies import text as words
+from throttlescope.app.web.pages.anomalies.details import gone, opened, shown_range
 from throttlescope.app.web.pages.anomalies.groups import groups
-from throttlescope.app.web.pages.anomalies.opened import gone, opened, shown_range
-from throttlescope.app.web.range_bar import chosen_range, range_bar
-from throttlescope.app.web.shell import explained, freshness_line, panel, skeleton
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.models.anomaly.rules import RULES
 
 PATH = ANOMALIES_PATH

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from dash import dcc, html
 
-from throttlescope.app.web import format as fmt
+from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.address.data_quality import DataAddress
+from throttlescope.app.web.components.grid import NONE
+from throttlescope.app.web.components.pager import pager
+from throttlescope.app.web.components.parts import hostile, plain_table, section, view_link
+from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.quality import PAGE_ROWS, Rows
-from throttlescope.app.web.grid import NONE
-from throttlescope.app.web.pager import pager
-from throttlescope.app.web.parts import hostile, plain_table, section, view_link
-from throttlescope.app.web.shell import panel
 
 
 def gates(found: Rows, counts: dict[str, int], address: DataAddress) -> list:

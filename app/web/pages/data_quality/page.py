@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from dash import Dash, Input, Output, State, html, no_update
 
+from throttlescope.app.presentation.links.paths import DATA_PATH
 from throttlescope.app.web.address.data_quality import DataAddress
-from throttlescope.app.web.address.paths import DATA_PATH
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
+from throttlescope.app.web.components.inputs_in_address import AddressInputs, search_box
+from throttlescope.app.web.components.shell import explained, fault, freshness_line, skeleton
+from throttlescope.app.web.components.tabs import tabs
 from throttlescope.app.web.data import blind_spots, newest, past_verdict, quality
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.inputs_in_address import AddressInputs, search_box
-from throttlescope.app.web.pages.data_quality import blind, past
+from throttlescope.app.web.pages.data_quality import blind_spots as blind
+from throttlescope.app.web.pages.data_quality import past_verdict as past
 from throttlescope.app.web.pages.data_quality.gates import gates
-from throttlescope.app.web.pages.data_quality.refused import refused
+from throttlescope.app.web.pages.data_quality.quarantine import refused
 from throttlescope.app.web.pages.data_quality.runs import runs
-from throttlescope.app.web.shell import explained, fault, freshness_line, skeleton
-from throttlescope.app.web.tabs import tabs
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 PATH = DATA_PATH
 TITLE = "Data"

@@ -11,9 +11,9 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from throttlescope.app.web.address.promql import EXPLAIN, GRAPH, TABLE, PromqlAddress
-from throttlescope.app.web.pages.promql.words import words
-from throttlescope.app.web.parts import view_link
-from throttlescope.app.web.typed import running_words, time_box
+from throttlescope.app.web.components.form_inputs import running_words, time_box
+from throttlescope.app.web.components.parts import view_link
+from throttlescope.app.web.pages.promql.completions import words
 
 _TABS = (
     (TABLE, "table", "at one moment, the end"),

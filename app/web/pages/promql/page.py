@@ -11,22 +11,22 @@ from urllib.parse import urlencode
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address.paths import PROMQL_PATH
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.links.paths import PROMQL_PATH
 from throttlescope.app.web.address.promql import GRAPH, TABLE, PromqlAddress, step_text
-from throttlescope.app.web.data.asking import Asking, asking_of
+from throttlescope.app.web.components.form_inputs import Answered, no_samples, register_answer, stores
+from throttlescope.app.web.components.parts import copy_button, section
+from throttlescope.app.web.components.range_bar import range_bar
+from throttlescope.app.web.components.shell import skeleton
+from throttlescope.app.web.data.promql import Asking, asking_of
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages.promql.fault import fault_of_query
+from throttlescope.app.web.pages.promql.evaluation import View, read_view
 from throttlescope.app.web.pages.promql.form import form, tabs
+from throttlescope.app.web.pages.promql.query_error import fault_of_query
 from throttlescope.app.web.pages.promql.result import explained as plan_of
 from throttlescope.app.web.pages.promql.result import graph, notes, table
-from throttlescope.app.web.pages.promql.view import View, read_view
-from throttlescope.app.web.parts import copy_button, section
-from throttlescope.app.web.range_bar import range_bar
-from throttlescope.app.web.shell import skeleton
-from throttlescope.app.web.typed import Answered, no_samples, register_answer, stores
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.times import format_time
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import format_time
 
 PATH = PROMQL_PATH
 TITLE = "PromQL"

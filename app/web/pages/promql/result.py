@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from dash import dcc, html
 
-from throttlescope.app.promql_table import SUMMED_UP, Line, answer_table, readable
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.figures.chart import CONFIG
-from throttlescope.app.web.figures.series import MOST_LINES, Drawn, look, series_figure
-from throttlescope.app.web.grid import NONE
-from throttlescope.app.web.pages.promql.view import View
-from throttlescope.app.web.parts import hostile, plain_table, save_buttons
-from throttlescope.app.web.shell import panel
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.series import MOST_LINES, Drawn, look, series_figure
+from throttlescope.app.services.promql.table import SUMMED_UP, Line, answer_table, readable
+from throttlescope.app.web.components.grid import NONE
+from throttlescope.app.web.components.parts import hostile, plain_table, save_buttons
+from throttlescope.app.web.components.shell import panel
+from throttlescope.app.web.pages.promql.evaluation import View
 from throttlescope.transforms.promql.answer import number
 from throttlescope.transforms.promql.matrix import StepMatrix
 from throttlescope.transforms.promql.query import Answer

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dash import dcc, html
 
-from throttlescope.app.web import figures
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.causes import LIMIT
-from throttlescope.app.web.data.lanes import Lane
-from throttlescope.app.web.figures.chart import CONFIG
-from throttlescope.app.web.figures.lanes import BANDS, owner_words
-from throttlescope.app.web.grid import NONE
-from throttlescope.app.web.pages.rollups.view import PlaceView
-from throttlescope.app.web.parts import plain_table, save_buttons, section
-from throttlescope.app.web.shell import panel
+from throttlescope.app.presentation import figures
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.causes import LIMIT
+from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.lanes import BANDS, Lane, owner_words
+from throttlescope.app.web.components.grid import NONE
+from throttlescope.app.web.components.parts import plain_table, save_buttons, section
+from throttlescope.app.web.components.shell import panel
+from throttlescope.app.web.pages.rollups.listing import PlaceView
 
 TITLE = "How full its limits were"
 

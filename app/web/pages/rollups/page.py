@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from dash import Dash, Input, Output, State, html, no_update
 
-from throttlescope.app.web.address.paths import ROLLUPS_PATH
+from throttlescope.app.presentation.links.paths import ROLLUPS_PATH
 from throttlescope.app.web.address.rollups import RollupsAddress
+from throttlescope.app.web.components.inputs_in_address import AddressInputs, choice, search_box
+from throttlescope.app.web.components.now_or_recent import view_links, with_view
+from throttlescope.app.web.components.served_table import page_grid, register_table, shown_store
+from throttlescope.app.web.components.shell import cluster_choices, explained, freshness_line, skeleton
 from throttlescope.app.web.data import newest
-from throttlescope.app.web.data.places import places, recent_is_read, share_view
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.inputs_in_address import AddressInputs, choice, search_box
-from throttlescope.app.web.now_or_recent import view_links, with_view
-from throttlescope.app.web.pages.rollups.place import BLIND_SPOTS, never_seen, place_page
+from throttlescope.app.web.data.rollups import places, recent_is_read, share_view
+from throttlescope.app.web.pages.rollups.details import BLIND_SPOTS, never_seen, place_page
+from throttlescope.app.web.pages.rollups.listing import read_place
 from throttlescope.app.web.pages.rollups.table import choices, columns, grid_row, status
-from throttlescope.app.web.pages.rollups.view import read_place
-from throttlescope.app.web.served_table import page_grid, register_table, shown_store
-from throttlescope.app.web.shell import cluster_choices, explained, freshness_line, skeleton
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 PATH = ROLLUPS_PATH
 TITLE = "Roll-ups"

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from dash import dcc
 
-from throttlescope.app.web import format as fmt
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.causes import CAUSES, ORDER, limiter_words
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
 from throttlescope.app.web.address.rollups import BY, RollupsAddress
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
-from throttlescope.app.web.causes import CAUSES, ORDER, limiter_words
+from throttlescope.app.web.components.grid import NONE, badge_cells, or_none
+from throttlescope.app.web.components.parts import view_link
+from throttlescope.app.web.components.shell import no_verdicts, panel
 from throttlescope.app.web.data.latest import RECENT_MS
+from throttlescope.app.web.data.limit_use import NOW_MS
 from throttlescope.app.web.data.newest import NOW, RECENT, Freshness
-from throttlescope.app.web.data.uses import NOW_MS
-from throttlescope.app.web.grid import NONE, badge_cells, or_none
-from throttlescope.app.web.parts import view_link
-from throttlescope.app.web.shell import no_verdicts, panel
 
 _RECENT, _NOW = fmt.duration(RECENT_MS), fmt.duration(NOW_MS)
 PLURAL = {"topic": "topics", "namespace": "namespaces", "broker": "brokers"}

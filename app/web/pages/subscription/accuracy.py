@@ -7,9 +7,9 @@ from typing import Any
 
 from dash import dcc, html
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address.paths import METHOD_PATH
-from throttlescope.app.web.causes import CAUSES
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.causes import CAUSES
+from throttlescope.app.presentation.links.paths import METHOD_PATH
 from throttlescope.models.evaluation.measured import measured
 
 #: Recordings that nobody looked at while the rules were made.

@@ -10,19 +10,19 @@ from typing import Any
 
 from dash import Dash, Input, Output, dcc, html
 
-from throttlescope.app.api.errors import ApiError
-from throttlescope.app.api.turnstile import Turnstile
-from throttlescope.app.incident.advising import Outcome, advice_within
+from throttlescope.app.incident.advice import Outcome, advice_within
+from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.errors import ApiError
+from throttlescope.app.services.whatif.replay import Question
+from throttlescope.app.web.client_disconnect import left
+from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.left import left
-from throttlescope.app.web.pages.subscription.advice_words import advice
-from throttlescope.app.web.pages.subscription.asking import register_button
-from throttlescope.app.web.pages.subscription.shown import Shown
-from throttlescope.app.web.shell import explained, panel
-from throttlescope.app.whatif.ask import Question
-from throttlescope.ingest.errors import ThrottlescopeError
-from throttlescope.ingest.subscription_name import SubscriptionName
-from throttlescope.ingest.times import format_time
+from throttlescope.app.web.pages.subscription.advice_text import advice
+from throttlescope.app.web.pages.subscription.selection import Shown
+from throttlescope.app.web.pages.subscription.slow_button import register_button
+from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import format_time
 
 #: Below the time after which the browser gives up by itself.
 MOST_S = 45.0

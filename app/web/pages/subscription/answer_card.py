@@ -6,14 +6,14 @@ from dataclasses import replace
 
 from dash import dcc, html
 
-from throttlescope.app.web import format as fmt
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.answer import Answer
+from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.web.address.data_quality import past_verdict
-from throttlescope.app.web.answer import Answer
+from throttlescope.app.web.components.parts import cause_badge, hostile_sentence
 from throttlescope.app.web.pages.subscription.accuracy import accuracy_line
-from throttlescope.app.web.pages.subscription.by_when import by_when
-from throttlescope.app.web.pages.subscription.view import Answered
-from throttlescope.app.web.parts import cause_badge, hostile_sentence
-from throttlescope.app.web.runs import runs
+from throttlescope.app.web.pages.subscription.content import Answered
+from throttlescope.app.web.pages.subscription.deadlines import by_when
 
 _MOST_EARLIER = 3
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 from dash import dcc, html
 
-from throttlescope.app.web import figures
-from throttlescope.app.web.figures.chart import CONFIG
-from throttlescope.app.web.figures.events import is_thinned
-from throttlescope.app.web.limits import is_relative
-from throttlescope.app.web.measured import is_measured
-from throttlescope.app.web.pages.subscription.view import View
-from throttlescope.app.web.parts import save_buttons, section
-from throttlescope.app.web.shell import panel
+from throttlescope.app.presentation import figures
+from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.events import is_thinned
+from throttlescope.app.presentation.limits import is_relative
+from throttlescope.app.presentation.measured import is_measured
+from throttlescope.app.web.components.parts import save_buttons, section
+from throttlescope.app.web.components.shell import panel
+from throttlescope.app.web.pages.subscription.content import View
 
 _NO_AGE = "No minute of this range has pulsar_storage_backlog_age_seconds: it was not scraped, or the broker said -1 (unknown)."
 

@@ -9,13 +9,13 @@ from typing import Any
 from dash import dcc, html
 
 from throttlescope.app.incident.timeline import SINCE_WORDS
-from throttlescope.app.render_advice import PRIMARY, lever_words
-from throttlescope.app.render_episodes import gain_text
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address.subscription import SubscriptionAddress
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.advice import PRIMARY, lever_words
+from throttlescope.app.presentation.episodes import gain_text
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.web.components.parts import cause_badge, hostile_sentence, section
 from throttlescope.app.web.data.outlook import Outlook
-from throttlescope.app.web.parts import cause_badge, hostile_sentence, section
-from throttlescope.ingest.times import SECOND_MS
+from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.episodes.steady import joined
 
 #: Stretches of one cause that are listed; a restless backlog has more.

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 from dash import dcc, html
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.figures.chart import gapless
-from throttlescope.app.web.figures.sparkline import HEIGHT_PX, WIDTH_PX, in_words, sparkline
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.figures.chart import gapless
+from throttlescope.app.presentation.figures.sparkline import HEIGHT_PX, WIDTH_PX, in_words, sparkline
+from throttlescope.app.web.components.parts import copy_button, hostile_sentence, section
+from throttlescope.app.web.pages.subscription.content import View
 from throttlescope.app.web.pages.subscription.links import promql_href
 from throttlescope.app.web.pages.subscription.symptom_series import series_of, threshold_of
-from throttlescope.app.web.pages.subscription.view import View
-from throttlescope.app.web.parts import copy_button, hostile_sentence, section
-from throttlescope.ingest.times import MINUTE_MS
+from throttlescope.ingest.core.times import MINUTE_MS
 
 
 def evidence(view: View) -> html.Section:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dash import dcc, html
 
-from throttlescope.app.web import format as fmt
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.limits import Limit
+from throttlescope.app.presentation.links.subscription import Subscription
 from throttlescope.app.web.address.limits import LimitsAddress
-from throttlescope.app.web.address.subscription import Subscription
-from throttlescope.app.web.limits import Limit
-from throttlescope.app.web.parts import section
+from throttlescope.app.web.components.parts import section
 
 
 def limits_table(limits: list[Limit], key: Subscription) -> html.Section:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pandas as pd
 from dash import dcc, html
 
-from throttlescope.app.web.address.paths import SUBSCRIPTIONS_PATH
+from throttlescope.app.presentation.links.paths import SUBSCRIPTIONS_PATH
 from throttlescope.app.web.address.promql import PromqlAddress
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
-from throttlescope.app.web.pages.subscription.view import Answered
-from throttlescope.app.web.parts import downloads
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.app.web.components.parts import downloads
+from throttlescope.app.web.pages.subscription.content import Answered
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 #: As far before the told window's end as a replay looks by itself.
 REPLAYED_MS = 30 * MINUTE_MS

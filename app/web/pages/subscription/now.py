@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from dash import Dash, Output, html
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.answer import Answer, answer
-from throttlescope.app.web.left import left
-from throttlescope.app.web.limits import known_limits
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.answer import Answer, answer
+from throttlescope.app.presentation.limits import known_limits
+from throttlescope.app.web.client_disconnect import left
+from throttlescope.app.web.components.parts import cause_badge, hostile_sentence
+from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.live import DEADLINE_S, Live
-from throttlescope.app.web.pages.subscription.asking import register_button
-from throttlescope.app.web.pages.subscription.shown import Shown
-from throttlescope.app.web.parts import cause_badge, hostile_sentence
-from throttlescope.app.web.shell import explained, panel
+from throttlescope.app.web.pages.subscription.selection import Shown
+from throttlescope.app.web.pages.subscription.slow_button import register_button
 
 if TYPE_CHECKING:
-    from throttlescope.app.now import NowAnswer
+    from throttlescope.app.services.diagnose_now import NowAnswer
 
 _LABEL = "Diagnose now"
-#: Where :func:`~throttlescope.app.web.server.create_app` puts the sources, among Flask's extensions.
+#: Where :func:`~throttlescope.app.server.app.create_app` puts the sources, among Flask's extensions.
 LIVE = "throttlescope-live"
 
 

@@ -11,25 +11,25 @@ import dash_mantine_components as dmc
 import pandas as pd
 from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
-from throttlescope.app.web.address.subscription import SubscriptionAddress
-from throttlescope.app.web.answer import answer
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.answer import answer
+from throttlescope.app.presentation.limits import known_limits
+from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.web.components.parts import hostile, synthetic_badge
+from throttlescope.app.web.components.shell import back_link, explained, panel, skeleton
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.limits import known_limits
 from throttlescope.app.web.live import Live
-from throttlescope.app.web.pages.subscription import advice, more, now, windows
+from throttlescope.app.web.pages.subscription import advice, context, now, windows
 from throttlescope.app.web.pages.subscription.answer_card import answer_card, earlier
 from throttlescope.app.web.pages.subscription.charts import charts
+from throttlescope.app.web.pages.subscription.content import Answered, View, read_answered, with_minutes
 from throttlescope.app.web.pages.subscription.episode import this_backlog
 from throttlescope.app.web.pages.subscription.evidence import evidence, missing
 from throttlescope.app.web.pages.subscription.limits import limits_table
 from throttlescope.app.web.pages.subscription.links import crumbs, what_if_href
 from throttlescope.app.web.pages.subscription.range_bar import range_of_page
-from throttlescope.app.web.pages.subscription.shown import Shown, shown
-from throttlescope.app.web.pages.subscription.view import Answered, View, read_answered, with_minutes
-from throttlescope.app.web.parts import hostile, synthetic_badge
-from throttlescope.app.web.shell import back_link, explained, panel, skeleton
+from throttlescope.app.web.pages.subscription.selection import Shown, shown
 
 PATH = SUBSCRIPTION_PATH
 TITLE = "Subscription"
@@ -80,7 +80,7 @@ def register(app: Dash, reader: LakeReader) -> None:
         found = explained(lambda: _rest(reader, Shown.of(data)))() if data else (None, None)
         return found if isinstance(found, tuple) else (found, None)
 
-    for part in (advice, more, windows):
+    for part in (advice, context, windows):
         part.register(app, reader)
     now.register(app)
     app.clientside_callback(

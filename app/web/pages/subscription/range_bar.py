@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from dash import dcc, html
 
+from throttlescope.app.web.components.range_bar import range_bar
+from throttlescope.app.web.pages.subscription.content import LONGEST_MS, Answered
 from throttlescope.app.web.pages.subscription.links import take_away
-from throttlescope.app.web.pages.subscription.view import LONGEST_MS, Answered
-from throttlescope.app.web.range_bar import range_bar
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 _LENGTHS_MS = (30 * MINUTE_MS, BLOCK_MS, 3 * BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from throttlescope.app.web.limits import events_prove
-from throttlescope.ingest.contracts.words import LEVELS, UNITS
+from throttlescope.app.presentation.limits import events_prove
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 
 _COUNTER = re.compile(r'dispatch_throttled_(msg|bytes)_events\{[^}]*reason="(broker|topic|subscription)"')
 #: Symptom to column and unit; the unit of evidence may be another (a share of the window, a growth).

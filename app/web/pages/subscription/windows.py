@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from dash import Dash, Input, Output, State, html, no_update
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address.subscription import SubscriptionAddress
-from throttlescope.app.web.answer import cause_is_open
-from throttlescope.app.web.causes import SIDES
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.answer import cause_is_open
+from throttlescope.app.presentation.causes import SIDES
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.web.components.grid import NONE, badge_cells, or_none
+from throttlescope.app.web.components.parts import section
+from throttlescope.app.web.components.served_table import BLOCK_ROWS, served_grid
 from throttlescope.app.web.data import history
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.grid import NONE, badge_cells, or_none
-from throttlescope.app.web.pages.subscription.shown import Shown
-from throttlescope.app.web.pages.subscription.view import View
-from throttlescope.app.web.parts import section
-from throttlescope.app.web.served_table import BLOCK_ROWS, served_grid
+from throttlescope.app.web.pages.subscription.content import View
+from throttlescope.app.web.pages.subscription.selection import Shown
 
 _WINDOW = {"field": "window", "headerName": "Window", "width": 290, "cellRenderer": "SubscriptionLink"}
 _COLUMNS = [

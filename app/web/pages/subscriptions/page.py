@@ -9,18 +9,18 @@ from __future__ import annotations
 import dash_mantine_components as dmc
 from dash import Dash, Input, Output, State, html, no_update
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address.paths import SUBSCRIPTIONS_PATH
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.links.paths import SUBSCRIPTIONS_PATH
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
+from throttlescope.app.web.components.inputs_in_address import AddressInputs, choice, search_box
+from throttlescope.app.web.components.now_or_recent import view_links, with_view
+from throttlescope.app.web.components.served_table import page_grid, register_table, shown_store
+from throttlescope.app.web.components.shell import cluster_choices, explained, freshness_line
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.inputs_in_address import AddressInputs, choice, search_box
-from throttlescope.app.web.now_or_recent import view_links, with_view
-from throttlescope.app.web.pages.subscriptions.around import cards, exports, status
+from throttlescope.app.web.pages.subscriptions.summary import cards, exports, status
 from throttlescope.app.web.pages.subscriptions.table import columns, grid_row
-from throttlescope.app.web.served_table import page_grid, register_table, shown_store
-from throttlescope.app.web.shell import cluster_choices, explained, freshness_line
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 
 PATH = SUBSCRIPTIONS_PATH
 TITLE = "Subscriptions"

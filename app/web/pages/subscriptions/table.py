@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
-from throttlescope.app.web.answer import cause_is_open
-from throttlescope.app.web.causes import SIDES
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.answer import cause_is_open
+from throttlescope.app.presentation.causes import SIDES
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.web.components.grid import NONE, badge_cells, or_none
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import NOW, RECENT
-from throttlescope.app.web.grid import NONE, badge_cells, or_none
 
 _RECENT = fmt.duration(RECENT_MS)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dash import html
 
-from throttlescope.app.web import format as fmt
-from throttlescope.app.web.pages.what_if.view import Run, View
-from throttlescope.app.web.parts import copy_button, section
-from throttlescope.ingest.contracts.words import LEVELS
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.web.components.parts import copy_button, section
+from throttlescope.app.web.pages.what_if.runs import Run, View
+from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.models.recommendation.commands import Command, set_limit
 from throttlescope.models.throttling.replay import Change, Observed
 

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from throttlescope.app.web.pages.what_if import words
-from throttlescope.app.web.pages.what_if.view import settings_of
-from throttlescope.app.web.parts import section
-from throttlescope.app.whatif.scales import Scale
+from throttlescope.app.services.whatif.scales import Scale
+from throttlescope.app.web.components.parts import section
+from throttlescope.app.web.pages.what_if import run_text
+from throttlescope.app.web.pages.what_if.runs import settings_of
 from throttlescope.models.throttling.replay import Change, Observed
 from throttlescope.models.throttling.replay.rebuild import own_limits
 
@@ -60,7 +60,7 @@ def position(scale: Scale, value: float | None) -> int:
 
 
 def _control(observed: Observed, scale: Scale, text: str | None) -> html.Div:
-    label, unit = words.LABELS[scale.key]
+    label, unit = run_text.LABELS[scale.key]
     at = position(scale, _number(scale, text))
     return html.Div(
         [
@@ -96,14 +96,14 @@ def _control(observed: Observed, scale: Scale, text: str | None) -> html.Div:
 
 def _as_it_is(observed: Observed, scale: Scale) -> str:
     if scale.key in ("consumers", "load", "batch_msg"):
-        return words.amount(scale.now, scale.key)
+        return run_text.amount(scale.now, scale.key)
     if scale.key == "processing_ms":
-        return "never seen at their limit" if scale.now is None else words.amount(scale.now, scale.key)
+        return "never seen at their limit" if scale.now is None else run_text.amount(scale.now, scale.key)
     level = scale.key.partition(".")[0]
     period_s = own_limits(observed, Change()).get(level, {}).get("period_s")
     if scale.key.endswith("period_s") and scale.now is None:
         return "no limit"
-    return words.amount(scale.now, scale.key, period_s)
+    return run_text.amount(scale.now, scale.key, period_s)
 
 
 def _number(scale: Scale, text: str | None) -> float | None:

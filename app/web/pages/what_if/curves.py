@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from throttlescope.app.web.figures.what_if import AS_IS_LOOK, RUN_LOOKS, Curve, what_if_figure
-from throttlescope.app.web.pages.what_if.view import View
+from throttlescope.app.presentation.figures.what_if import AS_IS_LOOK, RUN_LOOKS, Curve, what_if_figure
+from throttlescope.app.web.pages.what_if.runs import View
 from throttlescope.models.throttling.replay import Forecast, Observed, Outlook
 
 #: What is drawn of a future: beyond the latest drain, and of the window's length where nothing drains.

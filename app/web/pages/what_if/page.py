@@ -12,24 +12,24 @@ import time
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
 from dash.dependencies import ALL
 
-from throttlescope.app.web.address.paths import WHAT_IF_PATH
+from throttlescope.app.presentation.links.paths import WHAT_IF_PATH
+from throttlescope.app.services.whatif import warm
+from throttlescope.app.services.whatif.background import Searches
+from throttlescope.app.services.whatif.search import ANY, EXACT, Search
 from throttlescope.app.web.address.what_if import AHEADS_S, WhatIfAddress
+from throttlescope.app.web.components.shell import explained, panel, skeleton
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.data.what_if import Window, Windows
-from throttlescope.app.web.pages.what_if import find, search
+from throttlescope.app.web.pages.what_if import search, subscription_search
+from throttlescope.app.web.pages.what_if.certainty import error_line, sure
 from throttlescope.app.web.pages.what_if.command import command_card
 from throttlescope.app.web.pages.what_if.controls import SLIDER, VALUE
 from throttlescope.app.web.pages.what_if.curves import figure
-from throttlescope.app.web.pages.what_if.place import head, place
 from throttlescope.app.web.pages.what_if.range_line import range_line
-from throttlescope.app.web.pages.what_if.sure import error_line, sure
+from throttlescope.app.web.pages.what_if.runs import View, absolute, read_view, settings_of
 from throttlescope.app.web.pages.what_if.table import runs_table
-from throttlescope.app.web.pages.what_if.view import View, absolute, read_view, settings_of
-from throttlescope.app.web.shell import explained, panel, skeleton
-from throttlescope.app.whatif import warm
-from throttlescope.app.whatif.background import Searches
-from throttlescope.app.whatif.search import ANY, EXACT, Search
-from throttlescope.ingest.errors import InputError
+from throttlescope.app.web.pages.what_if.window import head, place
+from throttlescope.ingest.core.errors import InputError
 
 PATH = WHAT_IF_PATH
 TITLE = "What-if"
@@ -103,7 +103,7 @@ def register(app: Dash, reader: LakeReader) -> None:
     )
     @explained
     def show_found(text, pathname):
-        return no_update if pathname != PATH else find.found(reader, text or "")
+        return no_update if pathname != PATH else subscription_search.found(reader, text or "")
 
     @app.callback(
         Output("what-if-job-begun", "data"),
@@ -191,7 +191,7 @@ def _place(windows: Windows, query: str | None) -> tuple:
     def build():
         address = WhatIfAddress.parse(query)
         if address.subscription is None:
-            return find.find_box(address.search)
+            return subscription_search.find_box(address.search)
         if not warm.is_warm():
             warm.begin()
             told[1] = False

@@ -7,9 +7,9 @@ from dataclasses import replace
 from dash import dcc, html
 
 from throttlescope.app.web.address.what_if import AHEADS_S
-from throttlescope.app.web.pages.what_if.view import View
-from throttlescope.app.web.range_bar import range_bar
-from throttlescope.ingest.times import BLOCK_MS, MINUTE_MS
+from throttlescope.app.web.components.range_bar import range_bar
+from throttlescope.app.web.pages.what_if.runs import View
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 _LENGTHS_MS = (30 * MINUTE_MS, BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS)
 

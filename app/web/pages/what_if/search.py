@@ -5,18 +5,18 @@ from __future__ import annotations
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from throttlescope.app.web import format as fmt
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.figures.sweep import sweep_figure
+from throttlescope.app.services.whatif.background import Progress
+from throttlescope.app.services.whatif.scales import scales
+from throttlescope.app.services.whatif.search import ANY, EXACT
 from throttlescope.app.web.address.what_if import WhatIfAddress
+from throttlescope.app.web.components.parts import hostile_sentence, plain_table, save_buttons, section
+from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.what_if import Window
-from throttlescope.app.web.figures.chart import CONFIG
-from throttlescope.app.web.figures.sweep import sweep_figure
-from throttlescope.app.web.pages.what_if import words
+from throttlescope.app.web.pages.what_if import run_text
 from throttlescope.app.web.pages.what_if.command import command_line
-from throttlescope.app.web.parts import hostile_sentence, plain_table, save_buttons, section
-from throttlescope.app.web.shell import panel
-from throttlescope.app.whatif.background import Progress
-from throttlescope.app.whatif.scales import scales
-from throttlescope.app.whatif.search import ANY, EXACT
 
 TARGETS_S = {"10 min": 600, "30 min": 1_800, "1 h": 3_600, "6 h": 21_600}
 _ENDED = {
@@ -34,7 +34,7 @@ def form(address: WhatIfAddress, window: Window) -> html.Section:
         {"value": ANY, "label": "any lever: the smallest change"},
         {"value": EXACT, "label": "the chosen run, simulated in full"},
         *(
-            {"value": key, "label": words.LABELS[key][0]}
+            {"value": key, "label": run_text.LABELS[key][0]}
             for key, scale in there.items()
             if _can(key, scale.now)
         ),
@@ -103,7 +103,9 @@ def shown(found: Progress) -> html.Div:
             ]
         )  # fmt: skip
     if found.document is None:
-        detail = [words.spoken(fmt.name(found.words, 400))] if found.words and found.state == "failed" else []
+        detail = (
+            [run_text.spoken(fmt.name(found.words, 400))] if found.words and found.state == "failed" else []
+        )
         return html.Div(
             panel(_ENDED[found.state], [title, *detail], next_step="Search again to start it anew.")
         )
@@ -118,17 +120,17 @@ def _title(found: Progress) -> str:
     search = found.search
     if search.lever == EXACT:
         return f"Simulated message by message: {fmt.name(search.change, 300) or 'nothing changed'}"
-    lever = "levers" if search.lever == ANY else f"the values of {words.LABELS[search.lever][0].lower()}"
+    lever = "levers" if search.lever == ANY else f"the values of {run_text.LABELS[search.lever][0].lower()}"
     return f"Which of {lever} drains it within {fmt.duration(1000 * search.target_s)}?"
 
 
 def _sweep(title: str, document: dict) -> html.Div:
     key, enough = document["lever"], document["enough"]
-    label, unit = words.LABELS[key]
+    label, unit = run_text.LABELS[key]
     if enough is None:
         answer = [html.Strong(f"None of {len(document['points'])} values that were tried is enough.")]
     else:
-        answer = [html.Strong(f"Enough: {words.amount(enough, key)}. "), _try(f"{key}={enough:.12g}")]
+        answer = [html.Strong(f"Enough: {run_text.amount(enough, key)}. "), _try(f"{key}={enough:.12g}")]
     figure = sweep_figure(
         document["points"], title=f"{label}, {unit}", target_s=document["target_s"], look_s=document["look_s"],
         now=document["now"], enough=enough,

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 from dash import dcc, html
 
-from throttlescope.app.web import format as fmt
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.figures.what_if import AS_IS_LOOK, RUN_LOOKS
 from throttlescope.app.web.address.what_if import MOST_RUNS, NOTHING
-from throttlescope.app.web.figures.what_if import AS_IS_LOOK, RUN_LOOKS
-from throttlescope.app.web.pages.what_if import words
-from throttlescope.app.web.pages.what_if.view import Run, View
-from throttlescope.app.web.parts import plain_table, section
+from throttlescope.app.web.components.parts import plain_table, section
+from throttlescope.app.web.pages.what_if import run_text
+from throttlescope.app.web.pages.what_if.runs import Run, View
 from throttlescope.models.throttling.replay import Answer, Change
 
 _AHEAD = (
@@ -49,12 +49,12 @@ def _row(view: View, run: Run | None, answer: Answer | None, change: Change) -> 
             html.Span("\N{WARNING SIGN} not run", className="what-if-bad"),
             *["-"] * (5 if view.address.when == "end" else 6),
         ]
-    what = words.change_words(answer.observed, change) or ["nothing"]
+    what = run_text.change_words(answer.observed, change) or ["nothing"]
     clauses = html.Span([html.Span(clause, className="what-if-clause") for clause in what])
     forecast = answer.changed
-    outlook = words.main(forecast)
+    outlook = run_text.main(forecast)
     out = fmt.msg_rate(outlook.out_msg_per_s)
-    held, then = words.held_by(answer, outlook, change), words.next_brake(answer, outlook, change)
+    held, then = run_text.held_by(answer, outlook, change), run_text.next_brake(answer, outlook, change)
     if view.address.when == "start":
         length_s = int(answer.observed.elapsed_s)
         gone = "not before its end" if outlook.drain_s is None else fmt.duration(1000 * outlook.drain_s)
@@ -67,8 +67,8 @@ def _row(view: View, run: Run | None, answer: Answer | None, change: Change) -> 
     return [
         letter,
         clauses,
-        words.drained(forecast, view.ahead_s),
-        words.interval(forecast, view.ahead_s),
+        run_text.drained(forecast, view.ahead_s),
+        run_text.interval(forecast, view.ahead_s),
         out,
         held,
         then,
@@ -129,7 +129,7 @@ def _errors(view: View) -> list[html.Div]:
             continue
         parts = [
             html.Strong(f"Run {run.letter} was not run. "),
-            words.spoken(fmt.name(run.error.what, 300)) + ". ",
+            run_text.spoken(fmt.name(run.error.what, 300)) + ". ",
         ]
         for label, value in (
             ("Got: ", run.error.got),
@@ -137,6 +137,10 @@ def _errors(view: View) -> list[html.Div]:
             ("Next: ", run.error.fix),
         ):
             if value is not None:
-                parts += [html.Span(label, className="quiet"), words.spoken(fmt.name(str(value), 300)), ". "]
+                parts += [
+                    html.Span(label, className="quiet"),
+                    run_text.spoken(fmt.name(str(value), 300)),
+                    ". ",
+                ]
         found.append(html.Div(parts, className="what-if-error", role="alert"))
     return found

@@ -63,7 +63,7 @@ def running(log_file: Path) -> Iterator[Server]:
 def _application():
     from flask import Flask, request
 
-    from throttlescope.app.web.doors.bodies import bound_bodies
+    from throttlescope.app.server.security.bodies import bound_bodies
 
     app = Flask(__name__)
     app.add_url_rule("/", "hello", lambda: "hello")
@@ -77,7 +77,7 @@ def _application():
 def _serve(port: int) -> None:
     from gunicorn.app.base import BaseApplication
 
-    from throttlescope.app.web.doors.slow_clients import Worker
+    from throttlescope.app.server.security.slow_clients import Worker
 
     Worker.receive_s, Worker.send_s, Worker.least_s = RECEIVE_S, SEND_S, 0.1
 

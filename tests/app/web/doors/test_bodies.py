@@ -8,8 +8,8 @@ import io
 import pytest
 
 from tests.app.web.doors.few_threads import running
-from throttlescope.app.web import server as web_server
-from throttlescope.app.web.doors.bodies import MOST_BODY_BYTES
+from throttlescope.app.server import app as web_server
+from throttlescope.app.server.security.bodies import MOST_BODY_BYTES
 
 TOO_LARGE = "The request is too large: its body has more than 10485760 bytes (10 MiB).\n"
 FORM = "application/x-www-form-urlencoded"

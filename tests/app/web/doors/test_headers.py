@@ -8,12 +8,12 @@ import re
 
 import pytest
 
-from throttlescope.app.web import server
+from throttlescope.app.server import app
 
 
 @pytest.fixture(scope="module")
 def client(sample_lake):
-    return server.create_app(sample_lake).server.test_client()
+    return app.create_app(sample_lake).server.test_client()
 
 
 def policy_of(answer) -> dict[str, set[str]]:

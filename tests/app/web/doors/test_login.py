@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-from throttlescope.app.web import server
-from throttlescope.app.web.doors.login import Doors
-from throttlescope.app.web.doors.users import add_user, read_users, remove_user
-from throttlescope.ingest.errors import InputError
+from throttlescope.app.server import app
+from throttlescope.app.server.security.login import Doors
+from throttlescope.app.server.security.users import add_user, read_users, remove_user
+from throttlescope.ingest.core.errors import InputError
 
 PASSWORD = "correct horse: battery"  # noqa: S105
 
@@ -28,7 +28,7 @@ def users(tmp_path):
 
 @pytest.fixture
 def client(sample_lake, users):
-    return server.create_app(sample_lake, doors=Doors(users)).server.test_client()
+    return app.create_app(sample_lake, doors=Doors(users)).server.test_client()
 
 
 PATHS = ("/", "/_dash-layout", "/api/v1/labels", "/metrics", "/export/nothing", "/assets/app.js")
@@ -67,7 +67,7 @@ def test_a_new_password_makes_the_old_one_useless(client, users):
 
 def test_a_proxys_header_is_believed_only_from_the_proxy_and_only_once(sample_lake):
     doors = Doors(user_header="X-Forwarded-User", external_hosts=("scope.example",))
-    client = server.create_app(sample_lake, doors=doors).server.test_client()
+    client = app.create_app(sample_lake, doors=doors).server.test_client()
     named = {"X-Forwarded-User": "amélie"}
     assert client.get("/", headers=named | {"Host": "scope.example"}).status_code == 200
     assert client.get("/", headers={"Host": "scope.example"}).status_code == 403
@@ -81,7 +81,7 @@ def test_a_proxys_header_is_believed_only_from_the_proxy_and_only_once(sample_la
 
 def test_a_network_of_proxies(sample_lake):
     doors = Doors(user_header="X-User", proxies=("192.0.2.0/24",))
-    client = server.create_app(sample_lake, host="0.0.0.0", doors=doors).server.test_client()  # noqa: S104
+    client = app.create_app(sample_lake, host="0.0.0.0", doors=doors).server.test_client()  # noqa: S104
     assert (
         client.get("/", headers={"X-User": "a"}, environ_base={"REMOTE_ADDR": "192.0.2.7"}).status_code == 200
     )

@@ -11,8 +11,8 @@ from gunicorn.app.base import BaseApplication
 
 from tests.app.web.doors.few_threads import LARGE_BYTES, RECEIVE_S, SEND_S, THREADS, request, running
 from tests.lab.processes import free_port
-from throttlescope.app.web import server as web_server
-from throttlescope.app.web.doors.slow_clients import Worker
+from throttlescope.app.server import app as web_server
+from throttlescope.app.server.security.slow_clients import Worker
 
 pytestmark = pytest.mark.long
 

@@ -12,23 +12,23 @@ import pytest
 
 from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, HOSTILE_NAME, START_MS
-from throttlescope.app.web import server
-from throttlescope.app.web.address.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.table_rows import MOST_ROWS, Asked, read_rows, time_column
+from throttlescope.app.server import app
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.exports.tables import MOST_ROWS, Asked, read_rows, time_column
+from throttlescope.app.web.pages.subscription.content import read_view
 from throttlescope.app.web.pages.subscription.page import page
-from throttlescope.app.web.pages.subscription.view import read_view
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.times import MINUTE_MS, format_time
 
 
 @pytest.fixture(scope="module")
 def client(sample_lake):
-    return server.create_app(sample_lake).server.test_client()
+    return app.create_app(sample_lake).server.test_client()
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_the_table_of_subscriptions_as_it_is_filtered(client, reader):
 
 
 def test_a_spreadsheet_runs_nothing(tmp_path):
-    from throttlescope.app.web.exports.routes import _csv
+    from throttlescope.app.server.exports.routes import _csv
 
     rows = pa.table(
         {
@@ -98,7 +98,7 @@ def test_a_spreadsheet_runs_nothing(tmp_path):
 
 
 def test_many_rows_come_in_batches_under_one_head():
-    from throttlescope.app.web.exports.routes import _csv
+    from throttlescope.app.server.exports.routes import _csv
 
     rows = list(csv.reader(io.StringIO("".join(_csv(pa.table({"a\nb": list(range(12_000))}))), newline="")))
     assert rows[0] == ["a\nb"]

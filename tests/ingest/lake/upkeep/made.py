@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from tests.app.lake_of_verdicts import FIVE, HOUR, verdict
 from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake, NewFile, write_data_file
-from throttlescope.ingest.times import BLOCK_MS, date_of
 
 __all__ = ["BLOCK_MS", "FIVE", "HOUR", "add", "limit", "rows_of", "sample", "table_of", "verdict"]
 

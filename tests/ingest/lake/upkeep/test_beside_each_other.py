@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from tests.ingest.lake.upkeep.made import BLOCK_MS, FIVE, HOUR, add, table_of, verdict
-from throttlescope.ingest.lake import ConflictError, Lake, hours, spark_files, write_data_file
-from throttlescope.ingest.lake.hours import replace_hours, write_hours_of
+from throttlescope.ingest.lake import ConflictError, Lake, hour_files, spark_files, write_data_file
+from throttlescope.ingest.lake.hour_files import replace_hours, write_hours_of
 from throttlescope.ingest.lake.upkeep.compact import compact
 from throttlescope.ingest.lake.upkeep.vacuum import delete, unnamed
 
@@ -185,7 +185,7 @@ def test_who_loses_an_hour_is_told_and_the_winner_stays(tmp_path, monkeypatch, w
             replace_hours(Lake(tmp_path), theirs, "verdicts", run_id="theirs", **where)
         return write_hours_of(root, rows, table, time_column)
 
-    monkeypatch.setattr(hours, "write_hours_of", slowly)
+    monkeypatch.setattr(hour_files, "write_hours_of", slowly)
     # Spark's tasks write the same files; what is tested is what the driver does with them.
     monkeypatch.setattr(spark_files, "write_hours", slowly)
     replace = {

@@ -8,12 +8,12 @@ import pytest
 from tests.ingest.lake.upkeep.made import BLOCK_MS, FIVE, HOUR, add, limit, rows_of, sample, table_of, verdict
 from tests.naive import lake_upkeep as naive
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.lake.lake import ConflictError
 from throttlescope.ingest.lake.upkeep import expire as retention
 from throttlescope.ingest.lake.upkeep.expire import expirable_tables, expire
-from throttlescope.ingest.times import DAY_MS
 
 
 def gone_of(lake, before_ms, **options):

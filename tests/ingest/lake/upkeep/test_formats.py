@@ -8,7 +8,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from tests.ingest.lake.upkeep.made import add, rows_of, table_of, verdict
 from throttlescope.ingest.contracts import TABLES
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.lake.formats import FORMAT_PROPERTY, MissingFilesError, stored_format
 from throttlescope.ingest.lake.upkeep.check import check

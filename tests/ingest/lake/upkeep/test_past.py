@@ -7,10 +7,10 @@ import time
 import pytest
 
 from tests.ingest.lake.upkeep.made import add, rows_of, sample, table_of, verdict
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake, write_data_file
 from throttlescope.ingest.lake import lake as module
-from throttlescope.ingest.lake.past import PastLake, lake_as_of
+from throttlescope.ingest.lake.time_travel import PastLake, lake_as_of
 from throttlescope.ingest.lake.upkeep.vacuum import clean_log, delete, unnamed
 
 

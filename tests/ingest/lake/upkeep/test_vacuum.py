@@ -8,11 +8,11 @@ import pytest
 
 from tests.ingest.lake.upkeep.made import add, rows_of, table_of, verdict
 from tests.naive import lake_upkeep as naive
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.ingest.lake import Lake, read_files, write_data_file
 from throttlescope.ingest.lake.upkeep.vacuum import check_keep, clean_log, delete, named_since, unnamed
-from throttlescope.ingest.staging import ItemNote, Staging
-from throttlescope.ingest.times import BLOCK_MS, DAY_MS
+from throttlescope.ingest.pull.staging import ItemNote, Staging
 
 
 def now_ms():

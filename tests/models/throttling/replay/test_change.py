@@ -2,7 +2,7 @@
 
 import pytest
 
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling.replay import KEYS, Change, parse_change
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.models.throttling.replay.test_rebuild import limit, partitioned, two_subscriptions, window
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling.kernel import run_kernel
 from throttlescope.models.throttling.machine import LAB
 from throttlescope.models.throttling.replay import Change, Ground, flow, parse_change, replay, rewind

@@ -16,7 +16,7 @@ from tests.models.throttling.replay.samples import (
     topic_series,
 )
 from tests.transforms.lakes import lake_of, limit_row, stats_row
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.throttling.replay import newest_ms, parse_change, read_observed, replay
 

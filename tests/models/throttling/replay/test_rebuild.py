@@ -7,7 +7,7 @@ import pytest
 
 from tests.models.throttling.replay.samples import START_MS, key, observed_of
 from tests.transforms.lakes import limit_row
-from throttlescope.ingest.errors import InputError
+from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling.kernel import run_kernel
 from throttlescope.models.throttling.machine import LAB
 from throttlescope.models.throttling.replay import Change, parse_change, replay

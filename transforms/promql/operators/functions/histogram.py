@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numba import njit
 
-from throttlescope.ingest.selector import NAME_LABEL
+from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty
 from throttlescope.transforms.promql.notes import Notes, Place
 from throttlescope.transforms.promql.operators.functions.numbers import without_names

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from throttlescope.ingest.errors import InputError
-from throttlescope.ingest.regex import Pattern, compile_pattern
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.regex import Pattern, compile_pattern
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.semantics import Labels, is_label_name, is_text, shown
 

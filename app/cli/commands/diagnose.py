@@ -1,0 +1,107 @@
+"""``throttlescope diagnose``: from the samples of a lake to verdicts, without a source."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from throttlescope.app.cli.options import (
+    Config,
+    Debug,
+    End,
+    Every,
+    Format,
+    FormatOption,
+    LakeFolder,
+    Master,
+    Quiet,
+    Recompute,
+    Start,
+    Window,
+)
+
+Only = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="NAME", help="Only this cluster. Default: every cluster of the lake."),
+]
+MissedToo = Annotated[
+    bool,
+    typer.Option(
+        "--missed",
+        help="Then also other hours, from 31 days before --start to now, that were read and that no run has come to: a day of them at "
+        "most, oldest first. Hours that a gate has stopped are left out.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(short_help="From samples that are in the lake to verdicts.")(diagnose)
+
+
+def diagnose(
+    start: Start = None,
+    end: End = None,
+    lake: LakeFolder = None,
+    cluster: Only = None,
+    window: Window = None,
+    every: Every = None,
+    missed: MissedToo = False,
+    recompute: Recompute = False,
+    master: Master = None,
+    format: FormatOption = Format.table,
+    config: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compute limits, signals, verdicts and what follows from them for a range of which the lake holds the samples.
+
+    This is what run does after it has read a source: ingest and then diagnose is the same as run, in two steps that may be
+    retried apart. No Prometheus and no admin API is asked. The range is widened to whole UTC hours.
+
+    Only hours are computed whose samples, limits or settings are not those that they were computed from: hours of the range, hours
+    of the last month of which samples came late, and what looks back to them. The same range twice changes nothing. With --missed,
+    hours too that an ingest has brought before it failed, or whose diagnosis failed: a schedule goes on from there by itself.
+
+    A range without samples is idle: that is said, nothing is computed, and the exit code is 0.
+    """
+    import time
+
+    from throttlescope.app.cli.settings import settings_with
+    from throttlescope.app.cli.tables.backfill import print_caught_up
+    from throttlescope.app.cli.tables.run import print_run
+    from throttlescope.app.pipeline.backfill.missed_hours import diagnose_missed
+    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.run import run_pipeline
+    from throttlescope.app.presentation.output import write_json
+    from throttlescope.ingest.core.errors import InputError
+    from throttlescope.ingest.core.times import check_range, parse_time
+
+    now_ms = int(time.time() * 1000)
+    if start is None:
+        raise InputError("The start of the range is missing", fix="add --start, such as --start -6h")
+    start_ms = parse_time(start, now_ms=now_ms)
+    end_ms = now_ms if end is None else parse_time(end, now_ms=now_ms)
+    check_range(start_ms, end_ms)
+    settings = settings_with(
+        config, {"lake": lake, "window": window, "every": every, "spark": {"master": master}}
+    )
+    request = Request(
+        "diagnose",
+        settings,
+        start_ms,
+        end_ms,
+        clusters=() if cluster is None else (cluster,),
+        again=recompute,
+        debug=debug,
+    )
+    from throttlescope.app.presentation.progress import TerminalProgress
+
+    progress = TerminalProgress(quiet=quiet)
+    result = run_pipeline(request, progress=progress)
+    also = diagnose_missed(request, progress=progress) if missed else None
+    if format is Format.json:
+        write_json(result.as_dict() | ({} if also is None else {"missed": also.as_dict()}))
+    else:
+        print_run(result)
+        print_caught_up(also)

@@ -1,0 +1,95 @@
+"""``throttlescope lake repair``: what is damaged is read again, computed again, or named as gone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from throttlescope.app.cli.options import (
+    AdminTokenFile,
+    ClusterName,
+    Config,
+    Debug,
+    Format,
+    FormatOption,
+    LakeFolder,
+    Master,
+    Match,
+    Prometheus,
+    PulsarAdmin,
+    Quiet,
+    ReaderOption,
+    Recording,
+    TokenFile,
+)
+
+
+def repair(
+    context: typer.Context,
+    lake: LakeFolder = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option("--table", metavar="NAME", help="Only this table. Repeatable. Default: every table."),
+    ] = None,
+    prometheus: Prometheus = None,
+    pulsar_admin: PulsarAdmin = None,
+    recording: Recording = None,
+    match: Match = None,
+    cluster: ClusterName = None,
+    reader: ReaderOption = None,
+    token_file: TokenFile = None,
+    admin_token_file: AdminTokenFile = None,
+    master: Master = None,
+    forget: Annotated[
+        bool,
+        typer.Option(
+            "--forget",
+            help="Also take out of the logs what nothing gives again, so that the rest of its table can be read.",
+        ),
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do it. Without it is only shown what would be done.")
+    ] = False,
+    format: FormatOption = Format.table,
+    config: Config = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Check a lake, read again from a source what is missing or damaged, compute again what follows from it, and say what cannot be had.
+
+    Sources are those of run: a Prometheus, recordings, or the clusters of the configuration. What is damaged is set aside and not
+    deleted. A log that cannot be read goes back to the last version that can. A repair that is stopped goes on where it was. Answers of
+    an admin API, findings of the gates and books of runs are of their moment: their damaged files stay, and are named, until --forget.
+
+    Exit code 1 where something is still wrong afterwards, or, without --yes, where something is to be done.
+    """
+    import time
+
+    from throttlescope.app.cli.commands.run import request_of
+    from throttlescope.app.cli.options import known_tables
+    from throttlescope.app.cli.tables.lake_repair import plan_document, print_plan, print_repaired
+    from throttlescope.app.presentation.output import write_json
+    from throttlescope.app.presentation.progress import TerminalProgress
+    from throttlescope.app.services.lake_repair import planned
+    from throttlescope.app.services.lake_repair import repair as mend
+    from throttlescope.ingest.core.errors import EXIT_FAILED
+    from throttlescope.ingest.lake import Lake
+
+    # Its range is what is damaged; any will do here.
+    request = request_of("run", {**context.params, "start": "-1h", "end": None}, int(time.time() * 1000))
+    opened, tables = Lake(request.settings.lake.absolute()), known_tables(table)
+    if not yes:
+        plan = planned(opened, tables, recordings=bool(request.recordings))
+        write_json(plan_document(opened.root, plan)) if format is Format.json else print_plan(
+            opened.root, plan
+        )
+        if not plan.is_empty:
+            raise typer.Exit(EXIT_FAILED)
+        return
+    done = mend(request, tables, TerminalProgress(4, quiet=quiet), forget=forget)
+    write_json({"lake": opened.root, **done.as_dict()}) if format is Format.json else print_repaired(
+        opened.root, done
+    )
+    if not done.is_whole:
+        raise typer.Exit(EXIT_FAILED)

@@ -1,0 +1,62 @@
+"""``throttlescope users``: who may log in to ``throttlescope serve``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from throttlescope.app.cli.options import Debug, Format, FormatOption
+
+UsersFile = Annotated[
+    Path, typer.Option("--file", metavar="FILE", help="The file of users, as serve --users takes it.")
+]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name to log in with.")]
+
+
+def register(app: typer.Typer) -> None:
+    family = typer.Typer(help="Say who may log in to throttlescope serve.", no_args_is_help=True)
+    family.command("add", short_help="Add a person, or change a password.")(add)
+    family.command("remove", short_help="Take a person out.")(remove)
+    family.command("list", short_help="Print who is in the file.")(list_users)
+    app.add_typer(family, name="users")
+
+
+def add(name: Name, file: UsersFile, debug: Debug = False) -> None:
+    """Add a person to the file of users, or give them a new password; the file is made if it is not there.
+
+    The password is asked for, or read from the first line of standard input where that is no terminal. Only its hash
+    (scrypt) is kept. A server that runs takes the change up with the next request.
+    """
+    from throttlescope.app.server.security.users import add_user
+
+    if sys.stdin.isatty():
+        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    is_new = add_user(file, name, password)
+    print(f"{'Added' if is_new else 'Changed the password of'} {name} in {file}.", file=sys.stderr)
+
+
+def remove(name: Name, file: UsersFile, debug: Debug = False) -> None:
+    """Take a person out of the file of users; a server that runs refuses them from the next request on."""
+    from throttlescope.app.server.security.users import remove_user
+
+    remove_user(file, name)
+    print(f"Removed {name} from {file}.", file=sys.stderr)
+
+
+def list_users(file: UsersFile, format: FormatOption = Format.table, debug: Debug = False) -> None:
+    """Print the names in the file of users, one per line."""
+    from throttlescope.app.presentation.output import write_json
+    from throttlescope.app.server.security.users import read_users
+    from throttlescope.models.messages.units import visible
+
+    names = sorted(read_users(file))
+    if format is Format.json:
+        write_json({"users": names})
+        return
+    for name in names:
+        print(visible(name))

@@ -1,0 +1,59 @@
+"""Faults that libraries wrap. In: an exception of Spark's, DuckDB's or pyarrow's. Out: the error of ours that it carries, if any.
+
+What a Spark task raises arrives as text in an exception of Spark's own; what a reader below DuckDB raises, likewise.
+"""
+
+from __future__ import annotations
+
+import re
+
+from throttlescope.ingest.core import errors
+from throttlescope.ingest.core.errors import ThrottlescopeError
+
+_OURS = re.compile(r"^throttlescope\.[a-z_.]+\.(?P<name>[A-Z]\w+Error): (?P<text>.*)$", re.MULTILINE)
+
+
+class WrappedError(ThrottlescopeError):
+    """One of our errors as text, with the exit code that it has."""
+
+    def __init__(self, text: str, exit_code: int) -> None:
+        super().__init__(text)
+        self.text, self.exit_code = text, exit_code
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def carried(error: Exception) -> ThrottlescopeError | None:
+    """The error of ours that an exception carries, or the fault of an object store, a full disk or a damaged file that it is; None for others."""
+    from throttlescope.ingest.lake import write_errors
+
+    text = str(error)
+    if ours := list(_OURS.finditer(text.split("JVM stacktrace", 1)[0])):
+        # The last one: those before it led to it.
+        kind = getattr(errors, ours[-1]["name"], ThrottlescopeError)
+        return WrappedError(ours[-1]["text"].strip(), kind.exit_code)
+    if isinstance(error, OSError) or type(error).__module__.partition(".")[0].lstrip("_") in (
+        "duckdb",
+        "deltalake",
+    ):
+        from throttlescope.ingest.lake.store_errors import is_store_fault, told
+
+        if is_store_fault(error):
+            return told(error, _address_in(text))
+    if write_errors.says_full(error):
+        return write_errors.told(error)
+    if write_errors.says_read_only(error):
+        return write_errors.told_read_only(error)
+    from throttlescope.ingest.lake.damage import told as told_as_damage
+
+    # Last, because it reads the file that is named.
+    return told_as_damage(text)
+
+
+def _address_in(text: str) -> str:
+    key = re.search(r"key '([^']+)' in bucket '([^']+)'", text)
+    if key:
+        return f"s3://{key[2]}/{key[1]}"
+    address = re.search(r"s3://[^\s'\",)]+", text)
+    return address[0] if address else "s3://"

@@ -1,0 +1,110 @@
+"""Changes of limits for eyes and for programs. In: `change_rows`. Out: a table, or flat rows for CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.presentation.output import print_table
+from throttlescope.app.presentation.verdicts import subscription_text
+from throttlescope.models.diagnosis.wording import number
+from throttlescope.models.messages.units import count, minute_text
+
+if TYPE_CHECKING:
+    from throttlescope.models.episodes.before_after import Compared, Side
+
+_SIDES = ("before", "after")
+
+
+def flat(one: Compared) -> dict[str, Any]:
+    """One change as a row of CSV: the two sides' figures under ``before_`` and ``after_``."""
+    row = one.to_row()
+    for side in _SIDES:
+        row |= {f"{side}_{name}": value for name, value in row.pop(side).items()}
+    return row
+
+
+def flat_columns() -> list[str]:
+    """Columns of :func:`flat`, also where there is no row."""
+    from dataclasses import fields
+
+    from throttlescope.models.diagnosis.window import SubscriptionKey
+    from throttlescope.models.episodes.before_after import Side
+
+    limit = [
+        f"{when}_{name}"
+        for name in ("rate", "period_s", "counts", "relative_to_publish", "set_by")
+        for when in ("old", "new")
+    ]
+    sides = [f"{side}_{field.name}" for side in _SIDES for field in fields(Side)]
+    own = ["level", "unit", "kind", "old_until_ms", "new_from_ms", "text"]
+    return [*SubscriptionKey._fields, *own, *limit, "compared", *sides]
+
+
+def print_changes(rows: Sequence[Compared]) -> None:
+    """Print a line per subscription partition and limiter that changed, the newest first."""
+    rows = sorted(rows, key=lambda one: (-one.change.new_from_ms, one.change.key, one.change.level))
+    clusters = len({one.change.key.cluster for one in rows}) > 1
+    columns = [
+        *((("cluster", "left"),) if clusters else ()),
+        ("subscription", "left"),
+        ("seen (UTC)", "left"),
+        ("limiter", "left"),
+        ("was", "left"),
+        ("is", "left"),
+        ("set by", "left"),
+        ("use/limit", "right"),
+        ("events/min", "right"),
+        ("backlog (entries)", "right"),
+        ("backlog/s", "right"),
+        ("in/s", "right"),
+        ("cause", "left"),
+    ]
+    cells = [
+        [
+            *((one.change.key.cluster,) if clusters else ()),
+            subscription_text(one.change.key._asdict()),
+            minute_text(one.change.new_from_ms),
+            f"{one.change.level}.{one.change.unit} {one.change.kind}",
+            one.change.old.text(one.change.unit),
+            one.change.new.text(one.change.unit),
+            one.change.new.set_by,
+            _both(one, "rho", number),
+            _both(one, "events_per_min", count),
+            _both(one, "backlog_end_entries", count),
+            _both(one, "backlog_slope_entries_per_s", number),
+            _both(one, "in_msg_per_s", number),
+            f"{_cause(one.before)} -> {_cause(one.after)}",
+        ]
+        for one in rows
+    ]
+    assumed = any(side.assumed for one in rows for side in (one.before, one.after))
+    print_table(
+        columns,
+        cells,
+        title=f"{len(rows)} change{'' if len(rows) == 1 else 's'} of effective limits",
+        heads=2 if clusters else 1,
+        notes=[
+            "seen: the first answer of the admin API with the new limit; it changed at some time since the answer before. use/limit, "
+            "throttle events, ready backlog at the end, its slope most of the time (entries/s), messages published and cause: before -> after, up to 15 minutes "
+            "each. Events alone tell nothing: a subscription without a backlog may have more of them."
+            + (" ~: no answer says that the limit was still the same in these minutes." if assumed else ""),
+            "Times are UTC.",
+        ]
+        if rows
+        else [
+            "Limits are compared between answers of the admin API: a lake needs at least two runs with --pulsar-admin."
+        ],
+    )
+
+
+def _both(one: Compared, name: str, show) -> str:
+    texts = []
+    for side in (one.before, one.after):
+        value = getattr(side, name)
+        texts.append("-" if value is None else f"{'~' if side.assumed else ''}{show(value)}")
+    return " -> ".join(texts)
+
+
+def _cause(side: Side) -> str:
+    return (side.cause or "-") + (f" ({side.limiter})" if side.limiter else "")

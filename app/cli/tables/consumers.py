@@ -1,0 +1,102 @@
+"""Consumers and partitions for eyes. In: :class:`SlowConsumers`, :class:`SubscriptionPartitions`. Out: tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.app.presentation.verdicts import subscription_text
+from throttlescope.models.diagnosis.wording import number
+from throttlescope.models.messages.units import count, minute_text, share
+
+if TYPE_CHECKING:
+    from throttlescope.models.diagnosis.partitions import SubscriptionPartitions
+    from throttlescope.models.diagnosis.slowest import SlowConsumers
+
+#: Consumers of one subscription that are shown; the slow ones come first.
+_SHOWN = 10
+
+
+def print_consumers(found: Sequence[SlowConsumers]) -> None:
+    """Print a table of consumers for each window in which they were measured, and a line for each in which they were not."""
+    for one in found:
+        name = subscription_text(one.key._asdict())
+        title = f"{name}, {minute_text(one.start_ms)} to {minute_text(one.end_ms)[11:]} UTC. {one.text}"
+        if not one.consumers:
+            print_table([("consumer", "left")], [], title=title)
+            continue
+        print_table(
+            [
+                ("consumer", "left"),
+                ("slow", "left"),
+                ("acked (msg/s)", "right"),
+                ("dispatched (msg/s)", "right"),
+                ("unacked (msg)", "right"),
+                ("permits (msg)", "right"),
+                ("no permits", "right"),
+                ("address", "left"),
+            ],
+            [
+                [
+                    row.called,
+                    {True: "slow", False: "-", None: "unknown"}[row.slow],
+                    _number(row.ack_msg_rate),
+                    _number(row.out_msg_rate),
+                    count(row.unacked_msg),
+                    count(row.permits),
+                    share(row.permits_exhausted_share),
+                    row.address or "-",
+                ]
+                for row in one.consumers[:_SHOWN]
+            ],
+            title=title,
+            notes=[
+                "slow: the broker waits for it and it does less than half of what the fastest does; no permits: share of the "
+                "samples in which it had no room." + (f" {one.of - _SHOWN} more." if one.of > _SHOWN else "")
+            ],
+        )
+
+
+def print_partitions(found: Sequence[SubscriptionPartitions], *, now_ms: int) -> None:
+    """Print a line per subscription: its worst partition, and how many share that cause."""
+    clusters = len({one.cluster for one in found}) > 1
+    print_table(
+        [
+            *((("cluster", "left"),) if clusters else ()),
+            ("subscription", "left"),
+            ("worst partition", "right"),
+            ("cause", "left"),
+            ("limiter", "left"),
+            ("sure", "right"),
+            ("backlog (entries)", "right"),
+            ("of all", "right"),
+            ("share its cause", "right"),
+            ("all partitions", "left"),
+        ],
+        [
+            [
+                *((one.cluster,) if clusters else ()),
+                f"{one.topic.removeprefix('persistent://')}#{one.subscription}",
+                "-" if one.worst["partition"] < 0 else str(one.worst["partition"]),
+                one.worst["cause"],
+                one.worst["limiter"] or "-",
+                share(one.worst["confidence"] or None),
+                count(one.worst["backlog_entries"]),
+                count(one.backlog_entries),
+                f"{len(one.sharing)} of {one.partitions}",
+                ", ".join(f"{cause} {number}" for cause, number in one.causes.items()),
+            ]
+            for one in found
+        ],
+        title=f"{len(found)} subscription{'' if len(found) == 1 else 's'}",
+        heads=2 if clusters else 1,
+        notes=[
+            "worst: the largest ready backlog that something holds, in the newest window of each partition. "
+            + freshness(max((one.worst["window_end_ms"] for one in found), default=None), now_ms)
+        ],
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else number(value)

@@ -1,0 +1,168 @@
+"""An evaluation for eyes. In: an `Evaluation`. Out: tables: figures side by side, confusion, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from throttlescope.app.presentation.output import print_table
+from throttlescope.models.evaluation.alarm import BASE_RATE
+from throttlescope.models.messages.units import count, share, visible
+
+if TYPE_CHECKING:
+    from throttlescope.models.evaluation import Evaluation, Part
+    from throttlescope.models.evaluation.alarm import Alarm
+    from throttlescope.models.evaluation.calibration import Calibration
+    from throttlescope.models.evaluation.delays import Delays
+    from throttlescope.models.evaluation.scores import Scores
+    from throttlescope.models.evaluation.shares import Share
+
+_INTERVALS = (
+    "Intervals are 95 %: over windows as if independent (Wilson), then over whole recordings (bootstrap)."
+)
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Print all figures, the kept-aside recordings beside the others."""
+    parts = {
+        "all": evaluation.all,
+        "kept aside": evaluation.kept_aside,
+        "not kept aside": evaluation.not_kept_aside,
+    }
+    parts = {name: part for name, part in parts.items() if part.windows}
+    rows = [
+        ("settled windows", lambda part: count(part.windows)),
+        ("recordings / families", lambda part: f"{count(part.recordings)} / {count(part.families)}"),
+        ("cause right, ours", lambda part: _share(part.ours.cause.right)),
+        ("cause right when answered, ours", lambda part: _share(part.ours.cause.right_when_answered)),
+        ("cause macro F1, ours", lambda part: _figure(part.ours.cause.macro_f1)),
+        ("side right, ours", lambda part: _share(part.ours.side.right)),
+        ("side right when answered, ours", lambda part: _share(part.ours.side.right_when_answered)),
+        ("unknown, ours", lambda part: _share(part.ours.cause.unknown)),
+        ("limiter right where throttled, ours", lambda part: _share(part.limiter_right)),
+        ("healthy called throttled, ours", lambda part: _share(part.ours.healthy_called_throttled)),
+        ("healthy and answered, ours", lambda part: _share(part.ours.healthy_answered)),
+        *_of_baselines(evaluation.all),
+        ("Brier score of the confidence", lambda part: _figure(part.calibration.brier, 3)),
+        ("expected calibration error", lambda part: _figure(part.calibration.expected_error, 3)),
+        ("time to a right verdict after a cause began, s", lambda part: _delays(part.after_change)),
+        ("time to a right verdict after it ended, s", lambda part: _delays(part.after_relief)),
+        ("time to a right verdict of a new subscription, s", lambda part: _delays(part.new)),
+        ("flips per hour in one state", lambda part: _figure(part.flips.per_hour)),
+        ("flips per hour after hysteresis", lambda part: _figure(part.flips.steady_per_hour)),
+        (
+            f"precision of throttled where {share(BASE_RATE)} are",
+            lambda part: _precision(part.ours.alarm),
+        ),
+    ]
+    print_table(
+        [("figure", "left"), *((name, "left") for name in parts)],
+        [[what, *(figure(part) for part in parts.values())] for what, figure in rows],
+        title=f"Rules {', '.join(evaluation.rules_versions)}",
+        notes=[
+            f"{_INTERVALS} Windows slide by 1 minute; only those whole inside one range of truth are counted: "
+            f"{count(evaluation.windows_not_settled)} are not, and {evaluation.truth_rows_without_windows} of "
+            f"{evaluation.truth_rows} ranges of truth hold none. Times to a right verdict are median and 90th "
+            "percentile, and how many changes of how many were never told right."
+        ],
+    )
+    for what, scores in _scores(evaluation.all).items():
+        print()
+        _confusion(what, scores)
+        _classes(scores)
+    print()
+    _calibration(evaluation.all.calibration)
+
+
+def _of_baselines(part: Part) -> list[tuple[str, Callable[[Part], str]]]:
+    """Rows of the simpler rules; a part without windows has none of them."""
+    return [
+        (f"{what}, {name}", lambda part, name=name, show=show: show(part.baselines[name]))
+        for what, show in (
+            ("side right", lambda rule: _share(rule.side.right)),
+            ("side macro F1", lambda rule: _figure(rule.side.macro_f1)),
+            ("healthy called throttled", lambda rule: _share(rule.healthy_called_throttled)),
+        )
+        for name in part.baselines
+    ]
+
+
+def _scores(part: Part) -> Mapping[str, Scores]:
+    naive = part.baselines["naive rule"]
+    return {"cause, ours": part.ours.cause, "side, ours": part.ours.side, "side, naive rule": naive.side}
+
+
+def _calibration(found: Calibration) -> None:
+    print_table(
+        [("confidence", "left"), ("stated", "right"), ("right", "left")],
+        [
+            [name, _figure(one.stated), _share(one.right)]
+            for prefix, group in (("", found.bins), ("evidence of grade ", found.grades))
+            for one in group
+            for name in [f"{prefix}{one.name}"]
+            if one.right.of
+        ],
+        title="Calibration (windows with an answer)",
+    )
+
+
+def _delays(found: Delays) -> str:
+    if not found.changes:
+        return "-"
+    times = ["never" if time_s is None else f"{time_s:.0f}" for time_s in (found.median_s, found.p90_s)]
+    return f"{times[0]}, {times[1]} ({found.never} of {found.changes} never)"
+
+
+def _precision(alarm: Alarm) -> str:
+    if alarm.precision is None:
+        return "-"
+    low, high = alarm.precision_between
+    return f"{share(alarm.precision)} [{_figure(low)}, {_figure(high)}]"
+
+
+def _confusion(what: str, scores: Scores) -> None:
+    named = list(scores.classes)
+    print_table(
+        [("true", "left"), *((name, "right") for name in named)],
+        [[true, *(count(row.get(name, 0)) for name in named)] for true, row in scores.confusion.items()],
+        title=f"Confusion: {what} (windows; a row is true, a column is named)",
+    )
+
+
+def _classes(scores: Scores) -> None:
+    print_table(
+        [
+            ("class", "left"), ("windows", "right"), ("recordings", "right"), ("families", "right"),
+            ("precision", "left"), ("recall", "left"), ("F1", "right"),
+        ],
+        [
+            [
+                name, count(one.windows), count(one.recordings), count(one.families),
+                _share(one.precision), _share(one.recall), _figure(one.f1),
+            ]
+            for name, one in scores.classes.items()
+        ],
+        title="Classes",
+    )  # fmt: skip
+    for state in scores.mostly_wrong:
+        partition = "" if state["partition"] < 0 else f"-partition-{state['partition']}"
+        named = ", ".join(f"{name} {number}" for name, number in state["named"].items())
+        print(
+            visible(
+                f"Mostly wrong: {state['recording']} {state['topic']}{partition}#{state['subscription']}: "
+                f"true {state['true']}, named {named}"
+            )
+        )
+
+
+def _share(found: Share) -> str:
+    if found.value is None:
+        return "-"
+    intervals = "".join(
+        f" [{100 * low:.0f}, {100 * high:.0f}]" for low, high in filter(None, (found.wilson, found.clustered))
+    )
+    return f"{share(found.value)} ({count(found.count)}/{count(found.of)}){intervals}"
+
+
+def _figure(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,109 @@
+"""A diagnosis of one topic for eyes. In: a `NowAnswer`. Out: per subscription partition what holds it, and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.presentation.output import freshness
+from throttlescope.app.presentation.verdicts import subscription_text
+from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.diagnosis.wording import number
+from throttlescope.models.messages.units import count, duration_text, minute_text, share, visible
+
+if TYPE_CHECKING:
+    from throttlescope.app.services.diagnose_now import NowAnswer
+    from throttlescope.models.diagnosis.neighbours import QuotaUse
+
+#: Subscription partitions with something to say that are shown whole; the others are in JSON.
+_SHOWN = 10
+_EVIDENCE = 6
+_HEALTHY = 8
+
+
+def print_now(answer: NowAnswer, *, now_ms: int) -> None:
+    """Print what holds each subscription partition, the largest backlog first; healthy ones on one line."""
+    rows = sorted(
+        answer.verdicts.to_pylist(), key=lambda row: (-(row["backlog_entries"] or 0), row["partition"])
+    )
+    told = [row for row in rows if row["cause"] != "healthy" or answer.asked.subscription is not None]
+    lines = [f"{answer.asked.topic} (cluster {answer.cluster})"]
+    if not rows:
+        lines.append("No window of it is whole yet: nothing can be said.")
+    for rolled in answer.partitions:
+        if rolled.worst["partition"] >= 0:
+            lines.append(f"#{rolled.subscription}: {rolled.text}")
+    for row in told[:_SHOWN]:
+        lines += ["", *_told(row, answer)]
+    if len(told) > _SHOWN:
+        lines += ["", f"{len(told) - _SHOWN} more with smaller backlogs: --format json has them."]
+    healthy = [row for row in rows if row not in told]
+    if healthy:
+        named = ", ".join(_short(row) for row in healthy[:_HEALTHY])
+        more = f" and {len(healthy) - _HEALTHY} more" if len(healthy) > _HEALTHY else ""
+        lines += ["", f"Healthy: {named}{more}."]
+    lines.append("")
+    lines += [f"Note: {note}" for note in answer.notes]
+    versions = ", ".join(sorted({row["rules_version"] for row in rows})) or "-"
+    lines.append(
+        f"{freshness(answer.newest_ms, now_ms)} {count(answer.samples)} samples of {count(answer.series)} series, "
+        f"{answer.source_requests} requests, {answer.admin_requests} admin calls, {answer.took_s:.1f} s. Rules {versions}."
+    )
+    print("\n".join(visible(line) for line in lines))
+
+
+def _told(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
+    key = SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
+    limiter = f" by {row['limiter']}" if row["limiter"] else ""
+    variant = f", {row['variant']}" if row["variant"] else ""
+    sure = f" ({share(row['confidence'])} sure)" if row["confidence"] else ""
+    growth = row["backlog_growth_entries"]
+    grown = "" if growth is None else f", {'+' if growth >= 0 else ''}{count(growth)} in the window"
+    lines = [
+        f"{subscription_text(row)}: {row['cause']}{limiter}{variant}{sure}",
+        f"  window     {minute_text(row['window_start_ms'])} to {minute_text(row['window_end_ms'])[11:]} UTC; "
+        f"ready backlog {count(row['backlog_entries'])} entries{grown}; naive rule says {row['naive_side']}",
+    ]
+    if row["why"]:
+        lines.append(f"  why        {row['why']}")
+    lines += [
+        f"  also       {one['cause']} ({share(one['confidence'])}): {one['why']}"
+        for one in row["contributing"] or ()
+    ]
+    weighed = [one for one in row["evidence"] if one["weight"] != "neutral"] or row["evidence"]
+    lines += [f"  {one['weight']:<10} {one['text']}" for one in weighed[:_EVIDENCE]]
+    if key in answer.slowest:
+        lines.append(f"  consumers  {answer.slowest[key].text}")
+    if key in answer.neighbours:
+        lines.append(f"  shared by  {_uses(answer.neighbours[key])}")
+    lines += [f"  missing    {one['what']}. Fix: {one['fix']}" for one in row["missing_evidence"] or ()]
+    earlier = _earlier(answer.windows.to_pylist(), key)
+    if earlier:
+        lines.append(f"  before     {earlier}")
+    return lines
+
+
+def _uses(uses: Sequence[QuotaUse]) -> str:
+    shown = [
+        f"#{use.key.subscription} {'-' if use.use_per_s is None else number(use.use_per_s)}/s ({share(use.share)})"
+        for use in uses[:5]
+    ]
+    return ", ".join(shown) + (f" and {len(uses) - 5} more" if len(uses) > 5 else "")
+
+
+def _earlier(rows: Sequence[Mapping[str, Any]], key: SubscriptionKey) -> str:
+    """Causes of the windows on the grid, oldest first, those that follow each other made one."""
+    mine = [row for row in rows if all(row[name] == getattr(key, name) for name in SubscriptionKey._fields)]
+    runs: list[list[Any]] = []
+    for row in sorted(mine, key=lambda row: row["window_start_ms"]):
+        cause = row["cause"] + (f" ({row['limiter']})" if row["limiter"] else "")
+        if runs and runs[-1][0] == cause and row["window_start_ms"] <= runs[-1][2]:
+            runs[-1][2] = row["window_end_ms"]
+        else:
+            runs.append([cause, row["window_start_ms"], row["window_end_ms"]])
+    return " > ".join(f"{cause} {duration_text(end_ms - start_ms)}" for cause, start_ms, end_ms in runs)
+
+
+def _short(row: Mapping[str, Any]) -> str:
+    partition = "" if row["partition"] < 0 else f"partition {row['partition']} "
+    return f"{partition}#{row['subscription']}"

@@ -1,0 +1,96 @@
+"""A past verdict for eyes and for programs. In: a `Reopened`. Out: tables, or one dict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.app.presentation.verdicts import subscription_text
+from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.units import count, minute_text, share
+
+if TYPE_CHECKING:
+    from throttlescope.models.diagnosis.reopen import Reopened
+
+#: Columns of signals that the table of minutes shows; JSON has all.
+_SHOWN = (
+    ("backlog (entries)", "backlog_ready_entries"),
+    ("in (msg)", "in_msg_delta"),
+    ("out (msg)", "out_msg_delta"),
+    ("unacked (msg)", "unacked_msg"),
+    ("consumers", "consumers"),
+    ("no permits", "permits_exhausted_share"),
+)
+
+
+def document(found: Reopened) -> dict[str, Any]:
+    """Everything as plain values."""
+    return {
+        "stored": found.stored,
+        "made_ms": found.made_ms,
+        "signals_version": found.signals_version,
+        "repaired": found.repaired,
+        "again": found.again.to_row(),
+        "differences": {name: {"then": then, "now": now} for name, (then, now) in found.differences.items()},
+        "minutes": found.minutes,
+    }
+
+
+def print_reopened(found: Reopened, *, now_ms: int) -> None:
+    """Print the verdict then and now, its evidence and its minutes."""
+    stored, again = found.stored, found.again.to_row()
+    print_table(
+        [("", "left"), ("then", "left"), ("today's rules", "left")],
+        [
+            [name, _cell(name, stored), _cell(name, again)]
+            for name in ("cause", "side", "limiter", "variant", "confidence", "why", "rules_version")
+        ],
+        title=f"{subscription_text(stored)}, {format_time(stored['window_start_ms'])} to "
+        f"{format_time(stored['window_end_ms'])}",
+        notes=[
+            f"Written {format_time(found.made_ms)} from version {found.signals_version} of signals."
+            + (
+                " The minutes have been repaired since; both columns judge those of then."
+                if found.repaired
+                else ""
+            ),
+            "Same verdict." if not found.differences else f"Different: {', '.join(found.differences)}.",
+        ],
+    )
+    print_table(
+        [("evidence then", "left"), ("weight", "left"), ("in words", "left")],
+        [[row["symptom"], row["weight"], row["text"]] for row in stored["evidence"]],
+        title="Evidence",
+    )
+    print_table(
+        [("minute (UTC)", "left"), *((heading, "right") for heading, _ in _SHOWN), *_limit_columns(found)],
+        [
+            [
+                minute_text(row["minute_ms"]),
+                *(share(row[name]) if name.endswith("_share") else count(row[name]) for _, name in _SHOWN),
+                *(share(row[name]) for name in _rhos(found)),
+            ]
+            for row in found.minutes
+        ],
+        title="Minutes",
+        notes=[
+            "in, out: messages in the minute; no permits: share of the consumers' samples; rho: use / limit. "
+            + freshness(stored["window_end_ms"], now_ms)
+        ],
+    )
+
+
+def _cell(name: str, row: dict[str, Any]) -> str:
+    value = row[name]
+    if value is None:
+        return "-"
+    return share(value) if name == "confidence" else str(value)
+
+
+def _rhos(found: Reopened) -> list[str]:
+    names = sorted(name for name in (found.minutes[0] if found.minutes else {}) if name.startswith("rho_"))
+    return [name for name in names if any(row[name] is not None for row in found.minutes)]
+
+
+def _limit_columns(found: Reopened) -> list[tuple[str, str]]:
+    return [("rho " + name.removeprefix("rho_").replace("_", "."), "right") for name in _rhos(found)]

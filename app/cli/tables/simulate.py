@@ -1,0 +1,137 @@
+"""A simulation for eyes and for programs. In: its summary and its rows. Out: tables, JSON or CSV on stdout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.presentation.output import print_table, write_csv, write_json
+from throttlescope.app.services.simulate.summary import DRAINED_SHARE, describe
+from throttlescope.models.messages.units import count, duration_text, share, visible
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from throttlescope.app.services.simulate.summary import LimitInForce, PartitionSummary, StateSummary
+    from throttlescope.models.throttling import Simulation
+
+#: More subscription partitions have no table of their own; JSON has them all.
+_SHOWN = 12
+
+
+def print_simulation(
+    simulation: Simulation, found: Sequence[PartitionSummary], *, seed: int, every_s: int
+) -> None:
+    """Print a table per subscription partition, one row per state of the timeline."""
+    scenario, broker = simulation.scenario, simulation.scenario.broker
+    print(
+        visible(
+            f"{scenario.name}: {scenario.duration_s:g} s simulated, limiter engine {broker.limiter_engine}, "
+            f"Pulsar {broker.version}, seed {seed}"
+        )
+    )
+    shown = found
+    if len(found) > _SHOWN:
+        shown = sorted(found, key=lambda item: -item.peak_entries)[:_SHOWN]
+    for item in shown:
+        print()
+        _print_partition(item)
+    print()
+    if len(found) > _SHOWN:
+        print(f"{len(found) - _SHOWN} more with smaller backlogs: --format json has them all.")
+    for state in scenario.timeline[1:]:
+        steps = "; ".join(describe(step) for step in state.interventions) or "nothing is changed"
+        print(visible(f"{state.name}: {steps}"))
+    for note in simulation.notes:
+        print(visible(f"Note: {note}"))
+    print(
+        "Seconds count from the start, drained after from the state's start. A backlog has drained when it is at most "
+        f"a second's publishing or {share(DRAINED_SHARE)} of the state's peak."
+    )
+    if scenario.duration_s % every_s:
+        print(f"The last {scenario.duration_s % every_s:g} s are in no row.")
+
+
+def limit_text(limit: LimitInForce) -> str:
+    """As ``subscription 50 msg/s``, or ``topic 1,000 msg per 10 s + publish rate``."""
+    unit = "msg" if limit.unit == "msg" else "B"
+    period = "/s" if limit.period_s == 1 else f" per {limit.period_s:g} s"
+    more = " + publish rate" if limit.relative_to_publish else ""
+    return f"{limit.level} {limit.rate:,} {unit}{period}{more}"
+
+
+def write_simulation_json(
+    simulation: Simulation,
+    found: Sequence[PartitionSummary],
+    *,
+    seed: int,
+    every_s: int,
+    with_rows: bool,
+) -> None:
+    """Write the summary as one JSON document, with the rows where they are asked for."""
+    scenario = simulation.scenario
+    document: dict[str, Any] = {
+        "scenario": scenario.name,
+        "about": scenario.about,
+        "duration_s": scenario.duration_s,
+        "broker_version": scenario.broker.version,
+        "engine": scenario.broker.limiter_engine,
+        "seed": seed,
+        "every_s": every_s,
+        "subscription_partitions": [item.to_json() for item in found],
+        "notes": simulation.notes,
+    }
+    if with_rows:
+        document["seconds"] = simulation.seconds.to_pylist()
+    write_json(document)
+
+
+def write_rows_csv(table: pa.Table) -> None:
+    """Write a table as CSV, a few rows at a time."""
+    write_csv(table.column_names, _rows(table))
+
+
+def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    for batch in table.to_batches(max_chunksize=10_000):
+        yield from batch.to_pylist()
+
+
+def _print_partition(item: PartitionSummary) -> None:
+    unit = "entries / messages" if item.batched else "entries"
+    print_table(
+        [
+            ("state", "left"), ("from-to (s)", "right"), ("limits", "left"), ("published (msg/s)", "right"),
+            ("dispatched (msg/s)", "right"), ("throttle events", "left"), (f"backlog at start ({unit})", "right"),
+            ("peak", "right"), ("at end", "right"), ("drained after", "right"),
+        ],
+        [_cells(state, item.batched) for state in item.states],
+        title=f"{item.name}, {item.type}: {item.dispatched_msg_per_s:,.1f} msg/s dispatched on the whole",
+    )  # fmt: skip
+
+
+def _cells(state: StateSummary, batched: bool) -> list[str]:
+    events = (f"{name.replace('_', '.')} {number:,}" for name, number in state.events.items() if number)
+    drained = {None: "-", False: "no", True: duration_text(round(1000 * (state.drained_after_s or 0)))}
+    return [
+        state.state,
+        f"{state.start_s:g}-{state.end_s:g}",
+        "; ".join(limit_text(limit) for limit in state.limits) or "none",
+        _rate(state.published_msg_per_s),
+        _rate(state.dispatched_msg_per_s),
+        ", ".join(events) or "none",
+        *(_waiting(state, which, batched) for which in ("start", "peak", "end")),
+        drained[state.drained],
+    ]
+
+
+def _waiting(state: StateSummary, which: str, batched: bool) -> str:
+    if state.backlog_entries is None:
+        return "-"
+    entries, messages = (
+        count(getattr(backlog, which)) for backlog in (state.backlog_entries, state.backlog_messages)
+    )
+    return f"{entries} / {messages}" if batched else entries
+
+
+def _rate(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.1f}"

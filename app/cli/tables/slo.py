@@ -1,0 +1,87 @@
+"""What keeps an age, for eyes and for programs. In: what was read, and an answer. Out: text on stdout, or one dict."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.presentation.advice import print_recommendation
+from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.ingest.core.times import format_time
+from throttlescope.models.diagnosis.wording import duration, number
+from throttlescope.models.messages.units import visible
+from throttlescope.models.recommendation.slo.text import age_text
+
+if TYPE_CHECKING:
+    from throttlescope.app.services.slo import Asked
+    from throttlescope.app.services.whatif.replay import Read
+
+
+def document(found: Read, asked: Asked) -> dict[str, Any]:
+    """Everything as plain values."""
+    kept = asked.kept
+    return {
+        "cluster": found.observed.cluster,
+        "subscription": str(found.name),
+        "at_ms": found.at_ms,
+        "objective_p99_age_s": kept.target_s,
+        "start_ms": kept.minutes.start_ms,
+        "end_ms": kept.minutes.end_ms,
+        "minutes": len(kept.minutes.known),
+        "minutes_known": int(kept.minutes.known.sum()),
+        "recorded_p99_age_s": kept.recorded_p99_s,
+        "measured_p99_age_s": kept.measured_p99_s,
+        "as_is_p99_age_s": kept.as_is_p99_s,
+        "as_is_service_msg_per_s": kept.as_is_service_msg_per_s,
+        "published_msg_per_s": kept.minutes.msg_per_s,
+        "keeps": [
+            {
+                **{name: value for name, value in asdict(one).items() if name != "change"},
+                "change": said.change,
+                "do": said.do,
+                "undo": said.undo,
+                "words": said.words,
+                "risks": list(said.risks),
+                "verify": list(said.verify),
+            }
+            for one, said in zip(kept.keeps, asked.recommendations, strict=True)
+        ],
+        "not_helping": list(asked.not_helping),
+        "check": None if kept.check is None else asdict(kept.check),
+        "executed": False,
+        "notes": kept.notes,
+    }
+
+
+def print_kept(found: Read, asked: Asked, *, now_ms: int) -> None:
+    """What the age was, what would have kept it, and what would not."""
+    kept = asked.kept
+    span = duration((kept.minutes.end_ms - kept.minutes.start_ms) / 1000)
+    print_table(
+        [("p99 age of the oldest message", "left"), ("", "right")],
+        [
+            ["the objective", age_text(kept.target_s)],
+            ["recorded: from backlog and arrivals", age_text(kept.recorded_p99_s)],
+            ["measured by the broker, of the whole topic", age_text(kept.measured_p99_s)],
+            ["with today's limits and consumers", age_text(kept.as_is_p99_s)],
+        ],
+        title=f"{found.name} over {span}, to {format_time(kept.minutes.end_ms)}: {number(kept.minutes.msg_per_s)} msg/s came on "
+        f"average, {number(kept.as_is_service_msg_per_s)} msg/s are served while messages wait",
+    )
+    for number_, one in enumerate(asked.recommendations, 1):
+        print_recommendation(number_, one)
+    if not asked.recommendations:
+        print("\nNothing that was tried would have kept it.")
+    for words in asked.not_helping:
+        print()
+        print(visible(f"Not this: {words}"))
+    print("\nNothing was executed.")
+    for note in kept.notes:
+        print(visible(f"Note: {note}."))
+    check = kept.check
+    if check is not None and check.fluid_error_share is not None:
+        print(
+            f"From {format_time(check.start_ms)} to {format_time(check.end_ms)} the fluid is off the replay by "
+            f"{100 * check.fluid_error_share:.1f} % of the peak, and the replay off the record by {100 * check.replay_error_share:.1f} %."
+        )
+    print(freshness(found.at_ms, now_ms))

@@ -1,0 +1,178 @@
+"""What is worked out beside what is stored. In: a lake and an incident. Out: forecasts, advice, who is involved, the verdict judged again, or why not.
+
+Nothing here may keep a bundle from being made: what cannot be computed is said in one sentence, and the page shows that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from throttlescope.app.incident.advice import Outcome, advice_within
+from throttlescope.app.incident.read import Incident
+from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.times import format_time
+
+if TYPE_CHECKING:
+    from throttlescope.ingest.lake import Lake
+    from throttlescope.models.diagnosis.neighbours import QuotaUse
+    from throttlescope.models.diagnosis.slowest import SlowConsumers
+    from throttlescope.transforms.deadlines import Deadlines
+
+#: As ``throttlescope recommend`` asks by itself.
+WINDOW, HISTORY, TARGET = "30m", "24h", "30m"
+
+
+@dataclass(frozen=True)
+class Again:
+    """The told verdict under the rules of this version, on the minutes it was made from.
+
+    Attributes
+    ----------
+    made_ms : int
+        When the verdict was written.
+    repaired : bool
+        The lake has other values for its minutes by now.
+    differences : mapping of str to (then, now)
+    rules_version : str
+        Of the rules that judged it again.
+    """
+
+    made_ms: int
+    repaired: bool
+    differences: Mapping[str, tuple[Any, Any]]
+    rules_version: str
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What was worked out; each field has a reason in ``why_not`` where it is None.
+
+    Attributes
+    ----------
+    forecasts : sequence of dict
+        Rows of ``forecasts`` made at the moment told.
+    advice : dict
+        What ``recommend --format json`` prints.
+    neighbours : sequence of QuotaUse
+        Who used the limiter in the told window; empty where it is nobody else's.
+    consumers : SlowConsumers
+        The consumers of the told window; None without a reason where nothing holds it.
+    deadlines : Deadlines
+        What may take messages at the moment told, as far as policies say it; None: no broker's configuration was read.
+    """
+
+    forecasts: Sequence[dict[str, Any]] | None
+    advice: dict[str, Any] | None
+    again: Again | None
+    why_not: Mapping[str, str]
+    neighbours: Sequence[QuotaUse] | None = ()
+    consumers: SlowConsumers | None = None
+    deadlines: Deadlines | None = None
+
+
+def work_out(lake: Lake, incident: Incident, *, most_s: float) -> Worked:
+    """Forecast, ask for advice, judge again.
+
+    Parameters
+    ----------
+    most_s : float
+        Seconds that the advice may take; 0 leaves it out.
+    """
+    why_not: dict[str, str] = {}
+    forecasts = _try("forecasts", why_not, lambda: _forecasts(lake, incident))
+    again = _try("again", why_not, lambda: _again(lake, incident))
+    neighbours = _try("neighbours", why_not, lambda: _neighbours(lake, incident))
+    consumers = _try("consumers", why_not, lambda: _consumers(lake, incident))
+    deadlines = _try("deadlines", why_not, lambda: _deadlines(lake, incident))
+    outcome = _advice(lake, incident, most_s)
+    if outcome.why_not is not None:
+        why_not["advice"] = outcome.why_not
+    return Worked(forecasts, outcome.found, again, why_not, neighbours, consumers, deadlines)
+
+
+def _try(what: str, why_not: dict[str, str], work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except ThrottlescopeError as error:
+        why_not[what] = error.what
+    except Exception as error:
+        # A bundle is wanted when something is wrong already: the rest of it is still worth having.
+        why_not[what] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return None
+
+
+def _forecasts(lake: Lake, incident: Incident) -> list[dict[str, Any]]:
+    from throttlescope.app.presentation.forecast import exported
+    from throttlescope.app.services.forecast.forecasts import forecast_lake
+
+    rows, _ = forecast_lake(
+        lake, cluster=incident.key.cluster, subscription=str(incident.name), at_ms=incident.at_ms
+    )
+    mine = [row for row in rows if row["partition"] == incident.key.partition]
+    return [exported(row) for row in mine]
+
+
+def _again(lake: Lake, incident: Incident) -> Again | None:
+    from throttlescope.models.diagnosis.reopen import reopen
+
+    if incident.told is None:
+        raise ThrottlescopeError("There is no verdict to judge again")
+    found = reopen(lake, incident.key, incident.told["window_start_ms"])
+    return Again(found.made_ms, found.repaired, found.differences, found.again.to_row()["rules_version"])
+
+
+def _deadlines(lake: Lake, incident: Incident) -> Deadlines | None:
+    from throttlescope.models.forecast import policies_near
+    from throttlescope.transforms.deadlines import Answers
+
+    cluster, at_ms = incident.key.cluster, incident.at_ms
+    return Answers(policies_near(lake, [cluster], at_ms, at_ms)[cluster], at_ms).deadlines(incident.key.topic)
+
+
+def _neighbours(lake: Lake, incident: Incident) -> list[QuotaUse]:
+    from throttlescope.models.diagnosis.neighbours import COLUMNS, quota_neighbours
+
+    told = incident.told
+    if told is None or not told["limiter"] or told["limiter"].startswith("subscription."):
+        return []
+    start_ms, end_ms = told["window_start_ms"], told["window_end_ms"]
+    where = (pc.field("minute_ms") >= start_ms) & (pc.field("minute_ms") < end_ms)
+    if told["limiter"].startswith("topic."):
+        where &= pc.field("topic") == incident.key.topic
+    rows = lake.read(
+        "signals",
+        columns=list(COLUMNS),
+        where=where,
+        partition={"cluster": [incident.key.cluster]},
+        between={"minute_ms": (start_ms, end_ms - 1)},
+        version=incident.versions["signals"],
+    )
+    return quota_neighbours(rows, incident.key, told["limiter"], start_ms, end_ms)
+
+
+def _consumers(lake: Lake, incident: Incident) -> SlowConsumers | None:
+    from throttlescope.app.queries.consumers import of_window
+
+    if incident.told is None or incident.told["cause"] == "healthy":
+        return None
+    return of_window(lake, incident.told)
+
+
+def _advice(lake: Lake, incident: Incident, most_s: float) -> Outcome:
+    from throttlescope.app.services.whatif.replay import Question
+
+    minute = incident.minute_at(incident.at_ms)
+    if minute is None:
+        return Outcome(None, "no minute with a backlog is known before it")
+    if incident.told is not None and incident.told["cause"] == "healthy":
+        return Outcome(None, "nothing holds this subscription at that moment")
+    if most_s <= 0:
+        return Outcome(None, "--advice-within is 0")
+    question = Question(
+        str(incident.name), incident.key.cluster, (), format_time(incident.at_ms), WINDOW, HISTORY, TARGET, None
+    )  # fmt: skip
+    return advice_within(lake.root, question, incident.at_ms, most_s=most_s)

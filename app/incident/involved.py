@@ -1,0 +1,84 @@
+"""Who is involved. In: what was worked out. Out: blocks: the consumers by name, and who else uses the limit."""
+
+from __future__ import annotations
+
+from throttlescope.app.incident.computed import Worked
+from throttlescope.app.incident.evidence import told_limits
+from throttlescope.app.incident.read import Incident
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.blocks import Block, Grid, Heading, Name, Paragraph, Text, text
+from throttlescope.app.presentation.causes import limiter_words
+from throttlescope.models.diagnosis.window import SubscriptionKey
+
+#: Rows that are shown; ``throttlescope verdicts --subscription`` lists them all.
+MOST = 20
+
+
+def consumers(worked: Worked) -> list[Block]:
+    """Each consumer of the told window, slow ones first."""
+    found = worked.consumers
+    if found is None:
+        return []
+    blocks: list[Block] = [Heading(2, text("Consumers")), Paragraph(text(_sentence(found.text)))]
+    if not found.consumers:
+        return blocks
+    rows = [
+        [
+            text(Name(one.called)),
+            text({True: "yes", False: "no", None: "cannot be told"}[one.slow]),
+            text(fmt.exact(one.ack_msg_rate)),
+            text(fmt.exact(one.out_msg_rate)),
+            text(fmt.exact(one.unacked_msg)),
+            text(fmt.exact(one.permits)),
+            text(fmt.percent(one.permits_exhausted_share)),
+        ]
+        for one in found.consumers[:MOST]
+    ]
+    heads = (
+        "Consumer", "Slow", "Acknowledged (msg/s)", "Dispatched (msg/s)", "Unacknowledged (msg)", "Permits (msg)",
+        "Time without permits",
+    )  # fmt: skip
+    return [*blocks, Grid(heads, rows), *_more(len(found.consumers))]
+
+
+def neighbours(incident: Incident, worked: Worked) -> list[Block]:
+    """Who used a shared limit in the told window, most first."""
+    uses = worked.neighbours or ()
+    if len(uses) < 2:
+        return []
+    limiter = incident.told["limiter"]
+    counts = next(limit.counts for limit in told_limits(incident) if f"{limit.level}.{limit.unit}" == limiter)
+    unit = "bytes/s" if limiter.endswith(".bytes") else f"{counts}/s"
+    rows = [
+        [
+            _name(one.key, incident.key),
+            text(fmt.exact(one.use_per_s)),
+            text(fmt.percent(one.share)),
+            text("this one" if one.asked else ""),
+        ]
+        for one in uses[:MOST]
+    ]
+    words = f"The {limiter_words(limiter)} is shared. In the told window it was used by {len(uses)} subscriptions."
+    return [
+        Heading(2, text("Who uses the limit")),
+        Paragraph(text(words)),
+        Grid(("Subscription", f"Use ({unit})", "Share of all use", ""), rows),
+        *_more(len(uses)),
+    ]
+
+
+def _name(key: SubscriptionKey, told: SubscriptionKey) -> Text:
+    """The subscription; its topic as well where that is another."""
+    if (key.topic, key.partition) == (told.topic, told.partition):
+        return text(Name(key.subscription))
+    partition = "" if key.partition < 0 else f", partition {key.partition}"
+    return text(Name(key.subscription), " of ", Name(key.topic), partition)
+
+
+def _more(count: int) -> list[Block]:
+    return [] if count <= MOST else [Paragraph(text(f"And {count - MOST} more."))]
+
+
+def _sentence(words: str) -> str:
+    shown = words[:1].upper() + words[1:]
+    return shown if shown.endswith(".") else f"{shown}."

@@ -1,0 +1,167 @@
+"""What is meant. In: a subscription as it was typed, times, and what the lake has of it. Out: one partition, one moment, one range.
+
+A bundle tells one subscription partition at one moment. Without a time that is now; where nothing holds it any more, it is the
+newest window of its last episode in which something did, so that a backlog that is gone can still be explained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, format_time
+from throttlescope.models.diagnosis.window import SubscriptionKey
+
+#: What the files hold before an episode, and after it.
+BEFORE_MS, AFTER_MS = 2 * BLOCK_MS, 10 * MINUTE_MS
+#: A longer range is cut, and the page says so.
+LONGEST_MS = 7 * DAY_MS
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked; None leaves a question open.
+
+    Attributes
+    ----------
+    subscription : str
+        ``persistent://tenant/ns/topic[-partition-N]#sub``; without the suffix the partition with the worst backlog.
+    at_ms : int, optional
+        The moment that is told.
+    start_ms, end_ms : int, optional
+        The range of the files, [start_ms, end_ms); the moment is its end.
+    """
+
+    subscription: str
+    cluster: str | None = None
+    at_ms: int | None = None
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+def one_cluster(keys: Sequence[SubscriptionKey], asked: Asked) -> list[SubscriptionKey]:
+    """The partitions that are meant, all of one cluster.
+
+    Raises
+    ------
+    InputError
+        The lake has nothing of it at all, or the name stands for several clusters.
+    """
+    if not keys:
+        raise InputError(
+            "The lake has nothing of this subscription: no minutes, no verdicts, no limits",
+            got=asked.subscription if asked.cluster is None else f"{asked.subscription} of {asked.cluster}",
+            fix="throttlescope verdicts lists what there is",
+        )
+    clusters = sorted({key.cluster for key in keys})
+    if len(clusters) > 1:
+        raise InputError(
+            "That is a subscription of several clusters",
+            got=", ".join(clusters),
+            expected="one",
+            fix="add --cluster NAME",
+        )
+    return sorted(keys)
+
+
+def worst(keys: Sequence[SubscriptionKey], episodes: Sequence[Row], newest: Sequence[Row]) -> SubscriptionKey:
+    """The partition to tell: the one with the largest backlog of what is open, then of what was; else the largest now.
+
+    Parameters
+    ----------
+    episodes : sequence of mappings
+        Rows of ``episodes`` of these partitions in the time that is asked for.
+    newest : sequence of mappings
+        Of each partition the newest minute: its key columns and ``backlog_ready_entries``.
+    """
+    held = [row for row in episodes if _key(row) in keys]
+    if held:
+        return _key(
+            max(held, key=lambda row: (row["end_ms"] is None, row["peak_entries"], -row["partition"]))
+        )
+    backlog = {_key(row): row["backlog_ready_entries"] or 0.0 for row in newest}
+    return max(keys, key=lambda key: (backlog.get(key, -1.0), -key.partition))
+
+
+def episode_of(key: SubscriptionKey, episodes: Sequence[Row], asked: Asked) -> Row | None:
+    """The episode that is told: the one around the moment, the largest in the range, or the newest."""
+    mine = [row for row in episodes if _key(row) == key]
+    if asked.at_ms is not None:
+        return next((row for row in reversed(mine) if _covers(row, asked.at_ms)), None)
+    if asked.start_ms is not None or asked.end_ms is not None:
+        return max(mine, key=lambda row: row["peak_entries"], default=None)
+    return max(mine, key=lambda row: row["start_ms"], default=None)
+
+
+def moment(asked: Asked, episode: Row | None, verdicts: Sequence[Row], until_ms: int) -> int:
+    """The moment that is told.
+
+    Parameters
+    ----------
+    verdicts : sequence of mappings
+        Of the partition, oldest first.
+    until_ms : int
+        End of what the lake knows of the partition.
+
+    Raises
+    ------
+    InputError
+        It lies before all that is known.
+    """
+    if asked.at_ms is not None:
+        return min(asked.at_ms, until_ms)
+    last_ms = until_ms if asked.end_ms is None else min(asked.end_ms, until_ms)
+    now = told(verdicts, last_ms)
+    if episode is None or now is None or now["cause"] != "healthy":
+        return last_ms
+    naming = [
+        row
+        for row in verdicts
+        if (row["cause"], row["limiter"]) == (episode["cause"], episode["limiter"])
+        and episode["start_ms"] < row["window_end_ms"] <= last_ms
+    ]
+    high = [row for row in naming if row["window_end_ms"] <= episode["peak_ms"]]
+    return (high or naming)[-1]["window_end_ms"] if naming else last_ms
+
+
+def told(verdicts: Sequence[Row], at_ms: int) -> Row | None:
+    """The newest window that had ended at a moment."""
+    return next((row for row in reversed(verdicts) if row["window_end_ms"] <= at_ms), None)
+
+
+def span(asked: Asked, episode: Row | None, at_ms: int, until_ms: int) -> tuple[int, int, bool]:
+    """The range [start_ms, end_ms) of the files, and whether it had to be cut.
+
+    Raises
+    ------
+    InputError
+        It would hold nothing.
+    """
+    low = at_ms if episode is None else min(at_ms, episode["since_ms"], episode["start_ms"])
+    high = at_ms if episode is None else max(at_ms, episode["over_until_ms"])
+    start_ms = low - BEFORE_MS if asked.start_ms is None else asked.start_ms
+    end_ms = min(high + AFTER_MS, until_ms) if asked.end_ms is None else asked.end_ms
+    if start_ms >= end_ms:
+        raise InputError(
+            "The range ends before it begins",
+            got=f"{format_time(start_ms)} to {format_time(end_ms)}",
+            expected=f"before {format_time(until_ms)}, where the lake ends",
+        )
+    if end_ms - start_ms <= LONGEST_MS:
+        return start_ms, end_ms, False
+    # The moment stays inside, with most of the range before it.
+    start_ms = max(start_ms, min(at_ms + LONGEST_MS // 7, end_ms) - LONGEST_MS)
+    return start_ms, min(end_ms, start_ms + LONGEST_MS), True
+
+
+def _covers(row: Row, at_ms: int) -> bool:
+    end_ms = row["known_until_ms"] if row["end_ms"] is None else row["end_ms"]
+    return min(row["since_ms"], row["start_ms"]) <= at_ms <= max(end_ms, row["over_until_ms"]) + MINUTE_MS
+
+
+def _key(row: Row) -> SubscriptionKey:
+    return SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))

@@ -1,0 +1,145 @@
+"""When cycles begin and how following ends. In: followers and a rhythm. Out: cycles one after the other until somebody asks to end.
+
+Every source has a thread of its own, so that one that is away holds no other up; within a source a cycle begins only when the one
+before is over, and takes along whatever was missed.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from throttlescope.app.pipeline.follow.cycle_log import Lines
+from throttlescope.app.pipeline.follow.follower import ARRIVED_MS, Follower
+from throttlescope.app.pipeline.follow.tail import StoppedError
+from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.times import SECOND_MS
+from throttlescope.ingest.lake import ConflictError
+
+#: Cycles begin so long after a whole multiple of the rhythm: when the scrapes of the minute before are there.
+_AFTER_MS = ARRIVED_MS + SECOND_MS
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 2.0, 60.0
+_LOOK_S = 0.5
+#: A round of admin calls that is under way is waited for this long at the end.
+_LAST_ROUND_S = 10.0
+
+
+@contextmanager
+def until_asked(stop: threading.Event) -> Iterator[None]:
+    """Let SIGTERM and SIGINT set ``stop``; a second SIGINT interrupts as usual."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ask(number: int, frame: object) -> None:
+        stop.set()
+        if number == signal.SIGINT:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def follow(
+    followers: Sequence[Follower],
+    every_ms: int,
+    lines: Lines,
+    stop: threading.Event,
+    kept: Callable[[Follower], None] = lambda follower: None,
+) -> None:
+    """Run cycles until ``stop`` is set.
+
+    Parameters
+    ----------
+    every_ms : int
+        Distance of two cycles' beginnings.
+    kept : callable
+        Called after a cycle that committed samples, and at the end.
+
+    Raises
+    ------
+    ThrottlescopeError
+        A source that never answered, or a fault of ours; the other sources are ended first.
+    """
+    failures: list[BaseException] = []
+
+    def run(follower: Follower) -> None:
+        try:
+            _follow(follower, every_ms, lines, stop, kept)
+        except BaseException as error:
+            failures.append(error)
+            stop.set()
+
+    threads = [threading.Thread(target=run, args=(one,), name=one.source.name) for one in followers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        while thread.is_alive():
+            # In pieces, so that signals are heard.
+            thread.join(_LOOK_S)
+    if failures:
+        raise failures[0]
+    lines.end([{"source": one.source.name, **one.totals} for one in followers])
+
+
+def _follow(
+    follower: Follower,
+    every_ms: int,
+    lines: Lines,
+    stop: threading.Event,
+    kept: Callable[[Follower], None],
+) -> None:
+    name = follower.source.name
+    away_since_s: float | None = None
+    wait_s = _FIRST_WAIT_S
+    while not stop.is_set():
+        try:
+            done = follower.cycle()
+        except StoppedError:
+            break
+        except (SourceError, ConflictError) as error:
+            refused = error
+        except InputError as error:
+            # What never was there is the user's mistake; what was there may come back.
+            if not follower.totals["cycles"]:
+                raise
+            refused = error
+        else:
+            if away_since_s is not None:
+                lines.back(name, time.monotonic() - away_since_s)
+            away_since_s, wait_s = None, _FIRST_WAIT_S
+            if done is not None:
+                lines.cycle(done)
+                if done.samples_written is not None:
+                    kept(follower)
+                if done.behind:
+                    continue
+            stop.wait(_until_next_s(every_ms, time.time_ns() // 1_000_000))
+            continue
+        if isinstance(refused, ConflictError):
+            # Another run writes the same lake; what was not committed is made anew.
+            lines.say(f"{name}: {refused}; tried again in {wait_s:.0f} s")
+        else:
+            away_since_s = time.monotonic() if away_since_s is None else away_since_s
+            lines.away(name, str(refused), wait_s)
+        stop.wait(wait_s)
+        wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+    if follower.limits is not None:
+        follower.limits.end(_LAST_ROUND_S)
+        follower.stats.end(_LAST_ROUND_S)
+    follower.store()
+    follower.tell_latest()
+    kept(follower)
+
+
+def _until_next_s(every_ms: int, now_ms: int) -> float:
+    """Seconds to the next multiple of the rhythm, counted from the epoch, plus what scrapes take to arrive."""
+    passed_ms = (now_ms - _AFTER_MS) % every_ms
+    return (every_ms - passed_ms) / SECOND_MS

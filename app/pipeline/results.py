@@ -1,0 +1,289 @@
+"""The last steps of a run. In: groups of clusters and hours with verdicts. Out: episodes, incidents, forecasts, anomalies, and counts.
+
+What is small is judged in this process: a Spark job takes seconds before it has read a row, and each of these steps would need
+several. The answers are the same either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from throttlescope.app.pipeline.sources.source import Ingested
+from throttlescope.ingest.lake import Lake
+from throttlescope.models.messages.units import count
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.compute as pc
+
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
+from throttlescope.ingest.lake.duck import from_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from throttlescope.app.config import Settings
+    from throttlescope.ingest.lake import Lake
+
+#: Rows of ``signals`` that a step reads in this process at most: a day of 350 subscription partitions.
+IN_PROCESS_ROWS = 500_000
+
+#: Clusters and a range [start_ms, end_ms).
+Group = tuple[tuple[str, ...], int, int]
+Note = Callable[[str], None]
+
+
+@dataclass
+class Results:
+    """What is in the lake for the range of a run, whoever wrote it.
+
+    Attributes
+    ----------
+    episodes, anomalies : dict
+        Rows by state.
+    incidents, forecasts : int
+        Rows.
+    counterfactuals : dict
+        Episodes whose verdicts leave open what holds them, so that a replay was ``asked``, and how many ``failed``.
+    learning_until_ms : int, optional
+        When the first of the series that are still being learned will be judged; None: none is, or no day of it is whole yet.
+    """
+
+    episodes: dict[str, int] = field(default_factory=dict)
+    incidents: int = 0
+    counterfactuals: dict[str, int] = field(default_factory=dict)
+    forecasts: int = 0
+    anomalies: dict[str, int] = field(default_factory=dict)
+    learning_until_ms: int | None = None
+
+
+def make_episodes(
+    session: SparkSession | None,
+    lake: Lake,
+    groups: Sequence[Group],
+    todo: Sequence[Group],
+    run_id: str,
+    results: Results,
+    note: Note,
+) -> None:
+    """Judge backlogs from start to drain, and those with one limiter or broker in common."""
+    from throttlescope.models.episodes.apply import build_episodes
+    from throttlescope.models.episodes.find import BEFORE_MS
+
+    states: Counter[str] = Counter()
+    results.incidents = 0
+    for clusters, start_ms, end_ms in todo:
+        here = _small(lake, clusters, start_ms - BEFORE_MS - DAY_MS, end_ms)
+        build_episodes(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+    for clusters, start_ms, end_ms in groups:
+        states.update(dict(_touching(lake, "episodes", "state, count(*)", clusters, start_ms, end_ms)))
+        results.incidents += sum(
+            rows for (rows,) in _touching(lake, "incidents", "count(*)", clusters, start_ms, end_ms)
+        )
+    results.episodes = dict(states.most_common())
+    note(f"{count(states.total())} episodes, {count(results.incidents)} shared incidents")
+
+
+def make_counterfactuals(
+    session: SparkSession | None,
+    lake: Lake,
+    groups: Sequence[Group],
+    run_id: str,
+    results: Results,
+    note: Note,
+) -> None:
+    """Ask a replay about the episodes whose verdicts leave open what holds them."""
+    from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
+
+    answered = Answered()
+    for clusters, start_ms, end_ms in groups:
+        here = _small(lake, clusters, start_ms, end_ms)
+        answered += build_counterfactuals(None if here else session, lake, clusters, start_ms, end_ms, run_id)
+    results.counterfactuals = {"asked": answered.asked, "failed": answered.failed}
+    note(answered.words)
+
+
+def forget_answers(lake: Lake, cluster: str, hours: Sequence[int], run_id: str) -> None:
+    """Take back what replays said of episodes in hours whose signals changed: the samples that they were made from are others now."""
+    if not hours:
+        return
+    starts = np.array(sorted(hours), np.int64)
+
+    def touches(row: dict[str, Any]) -> bool:
+        first, after = np.searchsorted(
+            starts, [row["start_ms"] - BLOCK_MS + 1, row["over_until_ms"] + BLOCK_MS]
+        )
+        return row["counterfactual"] is not None and first < after
+
+    asked = ["episode_id", "date", "start_ms", "over_until_ms", "counterfactual"]
+    near = pc.field("start_ms") < int(starts[-1]) + 2 * BLOCK_MS
+    near &= pc.field("over_until_ms") > int(starts[0]) - BLOCK_MS
+    found = lake.read("episodes", columns=asked, where=near, partition={"cluster": [cluster]})
+    rows = [row for row in found.to_pylist() if touches(row)]
+    if not rows:
+        return
+    ids = {row["episode_id"] for row in rows}
+
+    def change(existing: pa.Table) -> pa.Table:
+        place = existing.column_names.index("counterfactual")
+        names, answers = (existing[name].to_pylist() for name in ("episode_id", "counterfactual"))
+        kept = [None if name in ids else answer for name, answer in zip(names, answers, strict=True)]
+        return existing.set_column(
+            place, existing.schema.field(place), pa.array(kept, existing.schema.field(place).type)
+        )
+
+    touched = pa.Table.from_pylist([{"cluster": cluster, "date": row["date"]} for row in rows])
+    lake.update("episodes", change, partitions_of=touched, run_id=run_id)
+
+
+def make_forecasts(
+    session: SparkSession | None,
+    lake: Lake,
+    groups: Sequence[Group],
+    todo: Sequence[Group],
+    run_id: str,
+    results: Results,
+    note: Note,
+    *,
+    every_ms: int,
+) -> None:
+    """Forecast drains and deadlines, every so often."""
+    from throttlescope.models.forecast.apply import LOOK_BACK_MS, build_forecasts
+
+    results.forecasts = 0
+    for clusters, start_ms, end_ms in todo:
+        here = _small(lake, clusters, start_ms - LOOK_BACK_MS, end_ms)
+        build_forecasts(
+            None if here else session, lake, clusters, start_ms, end_ms, run_id, every_ms=every_ms
+        )
+    for clusters, start_ms, end_ms in groups:
+        inside = {"made_at_ms": (block_start(start_ms), block_start(end_ms - 1) + BLOCK_MS - 1)}
+        files = lake.files("forecasts", partition={"cluster": clusters}, between=inside)
+        results.forecasts += sum(file.rows for file in files)
+    note(f"{count(results.forecasts)} forecasts")
+
+
+def make_anomalies(
+    session: SparkSession | None,
+    lake: Lake,
+    groups: Sequence[Group],
+    todo: Sequence[Group],
+    run_id: str,
+    settings: Settings,
+    results: Results,
+    note: Note,
+) -> None:
+    """Compare with the weeks before, each cluster's in its own time zone."""
+    from throttlescope.models.anomaly.apply import build_anomalies
+    from throttlescope.models.anomaly.rules import RULES
+
+    states: Counter[str] = Counter()
+    until_ms: list[int] = []
+    weeks_ms = 7 * (RULES.weeks + 1) * DAY_MS
+    for clusters, start_ms, end_ms in todo:
+        for zone, mine in _by_zone(clusters, settings).items():
+            here = _small(lake, mine, start_ms - weeks_ms, end_ms)
+            build_anomalies(None if here else session, lake, mine, start_ms, end_ms, run_id, zone=zone)
+    for clusters, start_ms, end_ms in groups:
+        asked = "state, count(*), min(learning_until_ms)"
+        for state, rows, learned_ms in _touching(lake, "anomalies", asked, clusters, start_ms, end_ms):
+            states[state] += rows
+            until_ms += [] if learned_ms is None else [learned_ms]
+    results.anomalies = dict(states.most_common())
+    results.learning_until_ms = min(until_ms, default=None)
+    note(anomalies_note(results))
+
+
+def anomalies_note(results: Results) -> str:
+    """How many anomalies there are, and until when the rest is learned, in words."""
+    learning = results.anomalies.get("learning", 0)
+    text = f"{count(sum(results.anomalies.values()) - learning)} anomalies"
+    if learning:
+        until = "two weeks are there"
+        if results.learning_until_ms is not None:
+            until = f"{datetime.fromtimestamp(results.learning_until_ms / SECOND_MS, UTC):%Y-%m-%d}"
+        text += f", {count(learning)} series are learning until {until}"
+    return text
+
+
+def _by_zone(clusters: Iterable[str], settings: Settings) -> dict[str, list[str]]:
+    """Clusters by the time zone of their weeks; a recording, which no configuration names, has UTC."""
+    zones: dict[str, list[str]] = {}
+    for cluster in clusters:
+        known = settings.clusters.get(cluster)
+        zones.setdefault("UTC" if known is None else known.time_zone, []).append(cluster)
+    return zones
+
+
+def _small(lake: Lake, clusters: Sequence[str], start_ms: int, end_ms: int) -> bool:
+    files = lake.files(
+        "signals", partition={"cluster": clusters}, between={"minute_ms": (start_ms, end_ms - 1)}
+    )
+    return sum(file.rows for file in files) <= IN_PROCESS_ROWS
+
+
+def _touching(
+    lake: Lake, table: str, asked: str, clusters: Sequence[str], start_ms: int, end_ms: int
+) -> list[tuple]:
+    """A SELECT of rows that began before the range's end and did not end before its start.
+
+    It counts, so that no row comes here: while a fleet is being learned, each of its series has an anomaly's row.
+    """
+    files = lake.files(table, partition={"cluster": clusters})
+    with lake.counting(table, files) as connection:
+        query = (
+            f"SELECT {asked} FROM {from_table(connection, table, files)} "  # noqa: S608
+            "WHERE (end_ms IS NULL OR end_ms > $start_ms) AND start_ms < $end_ms GROUP BY ALL ORDER BY ALL"
+        )
+        return connection.execute(query, {"start_ms": start_ms, "end_ms": end_ms}).fetchall()
+
+
+@dataclass
+class RunResult:
+    """What a run did; every number is a count of this run.
+
+    Attributes
+    ----------
+    status : str
+        ``done``: any other end is an error.
+    idle : bool
+        There was nothing to do: no samples in the range.
+    warnings : int
+        Findings of the gates that did not hold and did not stop the run.
+    verdicts : dict, optional
+        Verdicts in the range by cause; None after ``ingest``.
+    results : Results, optional
+        Episodes, incidents, forecasts and anomalies in the range; None after ``ingest``.
+    hours_computed : dict, optional
+        Hours whose rows were computed, by stage and summed over clusters; all others were as they had to be.
+    """
+
+    run_id: str
+    command: str
+    lake: str
+    status: str
+    start_ms: int
+    end_ms: int
+    clusters: tuple[str, ...]
+    sources: list[Ingested] = field(default_factory=list)
+    idle: bool = False
+    warnings: int = 0
+    signals: int | None = None
+    verdicts: dict[str, int] | None = None
+    results: Results | None = None
+    hours_computed: dict[str, int] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain dicts and lists, as they are printed in JSON."""
+        return asdict(self)

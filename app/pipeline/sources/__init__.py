@@ -1,0 +1,1 @@
+"""Where the samples of a run come from: a Prometheus, recordings, or the lake itself."""

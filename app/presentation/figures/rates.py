@@ -1,0 +1,140 @@
+"""Rates in, out and acknowledged, with every known limit as a line. In: minutes of ``signals``. Out: figures."""
+
+from __future__ import annotations
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.figures.chart import (
+    ACK,
+    ALL,
+    IN,
+    LEVEL_COLOURS,
+    LEVEL_DASHES,
+    OUT,
+    chart,
+    gapless,
+    known,
+    line,
+    minute_ends,
+)
+from throttlescope.app.presentation.limits import known_limit, limit_lines, shared_use
+from throttlescope.app.presentation.measured import is_measured
+from throttlescope.ingest.core.times import MINUTE_MS
+
+# A limit further away than this would press the rates flat; it is named at the edge instead.
+_FARTHEST = 4.0
+# Each level has a third of the width for its label, so that labels of near limits never meet.
+_LABEL_PLACES = {"broker": (0.0, "left"), "topic": (0.5, "center"), "subscription": (1.0, "right")}
+
+
+def msg_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure:
+    """Messages per second in, out and acknowledged, and the message limits per second."""
+    minutes = gapless(minutes)
+    traces = [
+        line(minutes, minutes["in_msg_rate_5m"], "in (published)", IN, unit="msg/s"),
+        line(minutes, minutes["out_msg_rate_5m"], "out (dispatched)", OUT, unit="msg/s"),
+    ]
+    if is_measured(minutes, "ack_msg_rate"):
+        traces.append(line(minutes, minutes["ack_msg_rate"], "acknowledged", ACK, unit="msg/s", dash="dot"))
+    return _with_limits(traces, minutes, "msg", "msg/s", start_ms, end_ms)
+
+
+def byte_rates_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure:
+    """Bytes per second in and out, and the byte limits per second."""
+    minutes = gapless(minutes)
+    traces = [
+        line(minutes, minutes["in_bytes_rate_5m"], "in (published)", IN, unit="B/s"),
+        line(minutes, minutes["out_bytes_rate_5m"], "out (dispatched)", OUT, unit="B/s"),
+    ]
+    return _with_limits(traces, minutes, "bytes", "B/s", start_ms, end_ms)
+
+
+def _with_limits(traces, minutes, unit: str, unit_words: str, start_ms: int, end_ms: int) -> go.Figure:
+    lines = limit_lines(minutes, unit)
+    highest = _highest(traces)
+    shared = {level: shared_use(minutes, level, unit) for level in ("broker", "topic") if level in lines}
+    near = {
+        level: values
+        for level, values in lines.items()
+        if values.max() <= _FARTHEST * max(highest, shared[level].max() if level in shared else 0.0)
+        or not highest
+    }
+    alone = minutes[f"out_{unit}_rate_5m"].astype(float)
+    for level, use in shared.items():
+        # A shared limit is used by neighbours too: its use is drawn where it is not this one's alone.
+        if level in near and (use > alone * 1.05).any():
+            label = f"out, all under the {level} limit"
+            traces.append(line(minutes, use, label, ALL, unit=unit_words, dash=LEVEL_DASHES[level]))
+    highest = _highest(traces)
+    for level, values in near.items():
+        traces.append(_limit_trace(minutes, values, level, unit_words))
+    top = max([highest, *(float(values.max()) for values in near.values())]) * 1.22 or 1.0
+    y_axis = {"range": [0, top]}
+    if unit == "bytes":
+        ticks = _iec_ticks(top)
+        y_axis |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": list(ticks.values())}
+    labels = [
+        _label(minutes, values, level, unit, top, inside=level in near) for level, values in lines.items()
+    ]
+    return chart(
+        traces,
+        y_title="bytes per second" if unit == "bytes" else "messages per second",
+        start_ms=start_ms,
+        end_ms=end_ms,
+        height_px=270,
+        y_axis=y_axis,
+        more={"annotations": labels},
+    )
+
+
+def _highest(traces) -> float:
+    return max((float(known(trace.y).max(initial=0.0)) for trace in traces), default=0.0)
+
+
+def _limit_trace(minutes: pd.DataFrame, values: pd.Series, level: str, unit_words: str) -> go.Scatter:
+    return line(
+        minutes,
+        values,
+        f"{level} limit",
+        LEVEL_COLOURS[level],
+        unit=unit_words,
+        line={"color": LEVEL_COLOURS[level], "width": 2.5, "dash": LEVEL_DASHES[level], "shape": "hv"},
+        showlegend=False,
+    )
+
+
+def _label(
+    minutes: pd.DataFrame, values: pd.Series, level: str, unit: str, top: float, *, inside: bool
+) -> dict:
+    """Level, speed and who set it, as of the last minute with this limit."""
+    known_to = values.last_valid_index()
+    limit = known_limit(minutes.iloc[: known_to + 1], level, unit)
+    words = f"{level} limit {limit.speed()}, {limit.who()}"
+    x, anchor, reference = *_LABEL_PLACES[level], "paper"
+    if minutes.loc[known_to + 1 :, f"limit_{level}_set_by"].notna().any():
+        words += f", until {fmt.clock(int(minutes.loc[known_to, 'minute_ms']) + MINUTE_MS)}"
+        if inside:
+            # A limit that was lifted is named where its line ends.
+            x, reference = minute_ends(minutes)[known_to], "x"
+            anchor = "right" if known_to > len(minutes) / 2 else "left"
+    return {
+        "text": words if inside else f"↑ {words} (above this chart)",
+        "x": x,
+        "xref": reference,
+        "xanchor": anchor,
+        "y": float(values[known_to]) if inside else top,
+        "yref": "y",
+        "yanchor": "bottom" if inside else "top",
+        "showarrow": False,
+        "font": {"size": 12, "weight": 600, "color": LEVEL_COLOURS[level]},
+    }
+
+
+def _iec_ticks(top_bytes: float) -> dict[float, str]:
+    """Three to six steps of a power of two from zero to below the top: ``{0: "0 B", 512: "512 B", ...}``."""
+    step = 1
+    while top_bytes / step >= 6:
+        step *= 2
+    return {i * step: fmt.size(i * step) for i in range(int(top_bytes / step) + 1)}

@@ -1,0 +1,166 @@
+"""Forecasts for eyes and for programs. In: rows of ``forecasts``, a back-test. Out: tables, or dicts ready for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.app.presentation.verdicts import subscription_text
+from throttlescope.ingest.core.times import SECOND_MS
+from throttlescope.models.messages.units import count, duration_text, minute_text, share
+
+if TYPE_CHECKING:
+    from throttlescope.app.services.forecast.back_test import BackTest
+    from throttlescope.models.forecast.judge import Coverage
+
+_WHAT = {"drain": "drained", "ttl": "message TTL", "quota_size": "quota by size", "quota_age": "quota by age"}
+_KINDS = tuple(_WHAT)
+
+
+def exported(row: Mapping[str, Any]) -> dict[str, Any]:
+    """One forecast as it is printed in JSON."""
+    return {name: value for name, value in row.items() if name != "date"}
+
+
+def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: int) -> None:
+    """Print one line per forecast, the subscription with the nearest loss first, then what happens and why it is believed."""
+    rows = sorted(
+        rows, key=lambda row: (_nearest_loss(row, rows), subscription_text(row), _KINDS.index(row["kind"]))
+    )
+    cells = [
+        [
+            subscription_text(row),
+            _what(row),
+            _when(row, "predicted_ms"),
+            _interval(row),
+            share(row["probability"]),
+            f"{_value(row['now'], row['unit'])} of {_value(row['threshold'], row['unit'])}"
+            if row["kind"] != "drain"
+            else _value(row["now"], row["unit"]),
+            _change(row),
+        ]
+        for row in rows
+    ]
+    notes = [f"{subscription_text(row)}, {_what(row)}: {row['consequence']} {row['basis']}" for row in rows]
+    versions = ", ".join(sorted({row["method_version"] for row in rows})) or "-"
+    print_table(
+        [
+            ("subscription", "left"),
+            ("what", "left"),
+            ("when", "left"),
+            ("90 % interval", "left"),
+            ("sure", "right"),
+            ("now", "right"),
+            ("change", "right"),
+        ],
+        cells,
+        title=f"{len(rows)} forecast{'' if len(rows) == 1 else 's'}" if rows else "No backlog to forecast",
+        notes=[
+            *notes,
+            "when: from the time of the forecast, at this rate. sure: of a drain, how many such forecasts drained at all; of a "
+            "deadline, that it comes before the drain.",
+            f"{freshness(made_ms, now_ms)} Method {versions}.",
+        ],
+    )
+
+
+def print_back_test(found: BackTest) -> None:
+    """Print how often the intervals held, by the cause of that time."""
+    parts = [("all", found.all), *found.causes.items()]
+    print_table(
+        [
+            ("cause", "left"),
+            ("forecasts", "right"),
+            ("clusters", "right"),
+            ("inside 90 % interval", "right"),
+            ("Wilson", "right"),
+            ("over clusters", "right"),
+            ("Kaplan-Meier", "right"),
+            ("median error", "right"),
+        ],
+        [[name, *_coverage(part)] for name, part in parts if part.forecasts],
+        title=f"Forecasts of drains from {minute_text(found.start_ms)} to {minute_text(found.end_ms)} UTC, "
+        + ("as stored" if found.every_ms is None else f"every {duration_text(found.every_ms)}"),
+        notes=[
+            f"{found.made:,} made: {found.expected:,} with a time, {found.never:,} never at this rate, {found.unknown:,} without a "
+            f"trend to go by. Of those that were never, {found.drained_although_never:,} drained before anything was seen to change.",
+            "Wilson: as if forecasts were independent; over clusters: whole clusters drawn again. Kaplan-Meier weighs in those "
+            "that met a change or the end of the history first; the share before it leaves them out.",
+            *(
+                [
+                    f"{found.expiries:,} forecasts of a loss by TTL, {found.expiries_inside:,} of {found.expiries_decided:,} decided inside "
+                    "their interval."
+                ]
+                if found.expiries
+                else []
+            ),
+            *(
+                [
+                    f"{len(found.seen_by_calibration)} clusters are recordings that the intervals were made from: their figures prove "
+                    "nothing. docs/accuracy/forecasts.md judges each without its own."
+                ]
+                if found.seen_by_calibration
+                else []
+            ),
+        ],
+    )
+
+
+def _coverage(part: Coverage) -> list[str]:
+    return [
+        count(part.forecasts),
+        count(part.recordings),
+        f"{part.inside} of {part.decided}"
+        + (f" = {100 * part.inside / part.decided:.1f} %" if part.decided else ""),
+        _pair(part.wilson),
+        _pair(part.clustered),
+        share(part.kaplan_meier),
+        share(part.median_error_share),
+    ]
+
+
+def _pair(pair: tuple[float, float] | None) -> str:
+    return "-" if pair is None else f"{100 * pair[0]:.0f} to {100 * pair[1]:.0f} %"
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    return _WHAT[row["kind"]] + (" (replay)" if row["method"] == "replay" else "")
+
+
+def _nearest_loss(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> tuple:
+    """When the subscription's first deadline is expected; those without one come last, the larger backlog first."""
+    mine = [one for one in rows if subscription_text(one) == subscription_text(row)]
+    times = [
+        one["predicted_ms"] for one in mine if one["kind"] != "drain" and one["predicted_ms"] is not None
+    ]
+    backlog = max((one["now"] or 0 for one in mine if one["kind"] == "drain"), default=0)
+    return (min(times, default=float("inf")), -backlog)
+
+
+def _when(row: Mapping[str, Any], name: str) -> str:
+    if row["state"] != "expected":
+        return "never" if row["state"] == "never" else "unknown"
+    return f"in {duration_text(row[name] - row['made_at_ms'])}, {minute_text(row[name])[11:]}"
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    if row["low_ms"] is None:
+        return "-"
+    low = duration_text(row["low_ms"] - row["made_at_ms"])
+    if row["state"] != "expected":
+        return f"not before {low}"
+    return (
+        f"{low} to {'open' if row['high_ms'] is None else duration_text(row['high_ms'] - row['made_at_ms'])}"
+    )
+
+
+def _value(value: float | None, unit: str) -> str:
+    if value is None:
+        return "-"
+    return duration_text(round(value * SECOND_MS)) if unit == "s" else f"{count(value)} {unit}"
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    change = row["change_per_s"]
+    return "-" if change is None or row["unit"] == "s" else f"{change:+,.4g} {row['unit']}/s"

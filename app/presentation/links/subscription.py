@@ -1,0 +1,108 @@
+"""The address of one subscription's page. In: a query string. Out: the subscription, a range, a window; and the link back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH
+from throttlescope.app.presentation.links.query import link, one, parts_of, range_of, time_of, times_of
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import check_range, format_time
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """One subscription of one topic partition."""
+
+    cluster: str
+    topic: str
+    partition: int
+    subscription: str
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Its parts in an address."""
+        return [
+            ("cluster", self.cluster),
+            ("topic", self.topic),
+            ("partition", str(self.partition)),
+            ("subscription", self.subscription),
+        ]
+
+
+@dataclass(frozen=True)
+class SubscriptionAddress:
+    """What the subscription page shows: a subscription, a range [start, end), and one verdict in it.
+
+    Attributes
+    ----------
+    start_ms, end_ms : int or None
+        None: the page's own choice, the newest hours of that subscription.
+    at_ms : int or None
+        End of the window whose verdict is told; None: the newest in the range.
+    zoom_ms : (int, int) or None
+        What the charts show of the range; the browser writes it, the server draws the whole range.
+    """
+
+    subscription: Subscription
+    start_ms: int | None = None
+    end_ms: int | None = None
+    at_ms: int | None = None
+    zoom_ms: tuple[int, int] | None = None
+
+    @classmethod
+    def parse(cls, query: str | None) -> SubscriptionAddress:
+        values = parts_of(query)
+        return cls(named_subscription(values), *range_of(values), time_of(values, "at"), _zoom(values))
+
+    def href(self) -> str:
+        pairs = self.subscription.pairs()
+        pairs += times_of(("from", self.start_ms), ("to", self.end_ms), ("at", self.at_ms))
+        if self.zoom_ms is not None:
+            pairs.append(("zoom", "..".join(map(format_time, self.zoom_ms))))
+        return link(SUBSCRIPTION_PATH, pairs)
+
+
+def _zoom(values: dict[str, list[str]]) -> tuple[int, int] | None:
+    """``zoom=FROM..TO``, both absolute."""
+    text = one(values, "zoom")
+    if text is None:
+        return None
+    first, dots, last = text.partition("..")
+    if not dots:
+        raise InputError("The zoom in the address is no range", got=text[:80], expected="FROM..TO, RFC 3339")
+    start_ms, end_ms = (time_of({"zoom": [end]}, "zoom") for end in (first, last))
+    check_range(start_ms, end_ms)
+    return start_ms, end_ms
+
+
+def named_subscription(values: dict[str, list[str]]) -> Subscription:
+    """The subscription that an address names by cluster, topic, partition and subscription."""
+    texts = {key: one(values, key) for key in ("cluster", "topic", "subscription")}
+    missing = [key for key, value in texts.items() if not value]
+    if missing:
+        raise InputError(
+            "The address does not name a subscription",
+            got=f"no {', '.join(missing)}",
+            expected="cluster, topic, partition and subscription",
+            fix="open it from the table of subscriptions",
+        )
+    partition = partition_of(values)
+    return Subscription(
+        texts["cluster"], texts["topic"], -1 if partition is None else partition, texts["subscription"]
+    )
+
+
+def partition_of(values: dict[str, list[str]]) -> int | None:
+    """The partition that an address names, -1 for a topic that has none; None where it names no partition."""
+    text = one(values, "partition")
+    if not text:
+        return None
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdigit()):
+        raise InputError(
+            "The partition in the address is not a number", got=text[:40], expected="-1, 0, 1 ..."
+        )
+    number = int(text[:11])
+    if not -1 <= number < 2**31:
+        raise InputError("The partition in the address does not exist", got=number, expected="-1, 0, 1 ...")
+    return number

@@ -1,0 +1,125 @@
+"""How results look. In: rows of plain values. Out: a table, JSON or CSV on stdout, all safe to show.
+
+Label values come from other people's systems: control characters are made visible before they
+reach a terminal, and a CSV cell never begins like a spreadsheet formula.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+from throttlescope.models.messages.units import duration_text, minute_text, visible
+
+# A pipe has no width; this one keeps a verdict on one line, whatever its topic is called.
+_PIPE_COLUMNS = 240
+# The wide forms are the same signs to a spreadsheet with a Chinese or Japanese locale.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+def print_table(
+    columns: Sequence[tuple[str, str]],
+    rows: Iterable[Sequence[str]],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+    heads: int = 1,
+) -> None:
+    """Print a table on stdout; on a terminal that is too narrow for it, a paragraph per row.
+
+    Parameters
+    ----------
+    columns : sequence of (str, str)
+        Heading with its unit, and ``left`` or ``right``.
+    rows : iterable of sequences of str
+        Cells; control characters are made visible here.
+    title, notes
+        A line above, and lines below: units, time zone, how fresh the data is.
+    heads : int
+        How many first columns name a row; they are its headline in a paragraph.
+    """
+    from rich.console import Console
+    from rich.measure import Measurement
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    # In a notebook it would print by a way of its own, past whoever redirects stdout.
+    console = Console(
+        width=_PIPE_COLUMNS if wide else None, soft_wrap=False, highlight=False, force_jupyter=False
+    )
+    rows = [[visible(cell) for cell in row] for row in rows]
+    table = Table()
+    for heading, justify in columns:
+        table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    # Printed by itself: a title of the table's own is broken at the table's width.
+    console.print(Text(visible(title), style="bold"))
+    if Measurement.get(console, console.options.update_width(10_000), table).maximum <= console.width:
+        console.print(table)
+    else:
+        for row in rows:
+            console.print(
+                Text(" ".join(cell for cell in row[:heads] if cell != "-"), style="bold"), overflow="fold"
+            )
+            facts = (
+                f"{heading} {cell}"
+                for (heading, _), cell in zip(columns[heads:], row[heads:], strict=True)
+                if cell != "-"
+            )
+            console.print(Padding(Text("; ".join(facts)), (0, 0, 0, 2), expand=False))
+    for note in notes:
+        console.print(Text(visible(note)))
+
+
+def write_json(value: Any, stream: TextIO | None = None) -> None:
+    """Write one JSON document; a number that JSON does not know (NaN, infinity) becomes null."""
+    stream = stream or sys.stdout
+    json.dump(_finite(value), stream, indent=2, allow_nan=False, ensure_ascii=False)
+    stream.write("\n")
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]], stream: TextIO | None = None) -> None:
+    """Write CSV with a header. Lists and objects become JSON text; NULL is an empty cell."""
+    # Every text in quotes: a lone carriage return would otherwise begin a row.
+    writer = csv.writer(stream or sys.stdout, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    # A heading may be a label's name, which may be any text.
+    writer.writerow([_csv_cell(name) for name in columns])
+    for row in rows:
+        writer.writerow([_csv_cell(row[name]) for name in columns])
+
+
+def freshness(data_end_ms: int | None, now_ms: int) -> str:
+    """One line on how old the data is."""
+    if data_end_ms is None:
+        return "No data yet."
+    age_ms = now_ms - data_end_ms
+    age = f"{duration_text(age_ms)} ago" if age_ms >= 0 else "ahead of this machine's clock"
+    return f"Data up to {minute_text(data_end_ms)} UTC ({age}). Times are UTC."
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return ""
+    if isinstance(value, (list, dict)):
+        value = json.dumps(_finite(value), allow_nan=False, ensure_ascii=False)
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return "'" + value
+    return value
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(inner) for inner in value]
+    return value

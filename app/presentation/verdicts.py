@@ -1,0 +1,145 @@
+"""Verdicts for eyes and for programs. In: rows of `verdict_rows`. Out: a table, or dicts ready for JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.ingest.core.system_names import is_system
+from throttlescope.models.messages.units import count, duration_text, minute_text, share
+
+if TYPE_CHECKING:
+    from throttlescope.app.config import Objectives
+
+_ADDED = ("since_ms", "backlog_age_s")
+_NAIVE = (
+    "naive rule: ready backlog > 1000 with any throttle event says throttle, without says consumer_capacity."
+)
+
+
+def exported_columns() -> list[str]:
+    """Keys of an exported verdict, in their order."""
+    from throttlescope.ingest.contracts import TABLES
+
+    return [c.name for c in TABLES["verdicts"].columns if c.name != "date"] + list(_ADDED)
+
+
+def exported(row: Mapping[str, Any]) -> dict[str, Any]:
+    """One verdict as it is printed in JSON and CSV."""
+    return {name: row[name] for name in exported_columns()}
+
+
+def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, now_ms: int) -> None:
+    """Print one line per subscription partition: what held it longest, and what holds it now.
+
+    Healthy subscriptions of Pulsar's own (``__change_events``, ``__compaction`` and the like) are counted, not shown.
+    """
+    shown = [
+        row for row in rows if row["cause"] != "healthy" or not is_system(row["topic"], row["subscription"])
+    ]
+    hidden = len(rows) - len(shown)
+    left_out = f" Left out: {hidden} healthy subscriptions of Pulsar itself." if hidden else ""
+    dates = {minute_text(ms)[:10] for row in shown for ms in (row["from_ms"], row["to_ms"])}
+    # One day for all rows is said once, above the table.
+    day, skip = (f", {dates.pop()} UTC", 11) if len(dates) == 1 else ("", 0)
+    _print(
+        shown,
+        objectives,
+        [("held", "right"), ("between (UTC)", "left"), ("now", "left")],
+        lambda row: [
+            duration_text(row["held_ms"]),
+            f"{minute_text(row['from_ms'])[skip:]} to {minute_text(row['to_ms'])[11:]}",
+            row["cause_now"],
+        ],
+        what="subscription",
+        after=day,
+        end="end_ms",
+        notes="cause: what held longest in the range; sure: its mean confidence; "
+        f"backlog: its largest, in ready entries (batches).{left_out}",
+        now_ms=now_ms,
+    )
+
+
+def print_windows(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, now_ms: int) -> None:
+    """Print one line per window."""
+    _print(
+        rows,
+        objectives,
+        [("for", "right"), ("window's end (UTC)", "left")],
+        lambda row: [
+            duration_text(row["window_end_ms"] - row["since_ms"]),
+            minute_text(row["window_end_ms"]),
+        ],
+        what="verdict",
+        after="",
+        end="window_end_ms",
+        notes="backlog: ready entries (batches) at the window's end; for: how long this cause has held without a break.",
+        now_ms=now_ms,
+    )
+
+
+def subscription_text(row: Mapping[str, Any]) -> str:
+    """``tenant/ns/topic[-partition-N]#sub``: the selector's form without the usual scheme."""
+    partition = "" if row["partition"] < 0 else f"-partition-{row['partition']}"
+    return f"{row['topic'].removeprefix('persistent://')}{partition}#{row['subscription']}"
+
+
+def _print(rows, objectives, time_columns, time_cells, *, what, after, end, notes, now_ms) -> None:
+    rows = sorted(rows, key=lambda row: (*_harm(row), -row[end]))
+    with_cluster = len({row["cluster"] for row in rows}) > 1
+    marked = objectives.backlog_entries is not None or objectives.backlog_age_s is not None
+    columns = [
+        *((("cluster", "left"),) if with_cluster else ()),
+        ("subscription", "left"),
+        ("cause", "left"),
+        ("limiter", "left"),
+        ("sure", "right"),
+        ("backlog (entries)", "right"),
+        *time_columns,
+        ("naive rule", "left"),
+        *((("over objective", "left"),) if marked else ()),
+    ]
+    cells = [
+        [
+            *((row["cluster"],) if with_cluster else ()),
+            subscription_text(row),
+            row["cause"],
+            row["limiter"] or "-",
+            share(row["confidence"] or None),
+            count(row["backlog_entries"]),
+            *time_cells(row),
+            row["naive_side"],
+            *((_broken(row, objectives),) if marked else ()),
+        ]
+        for row in rows
+    ]
+    newest_ms = max((row[end] for row in rows), default=None)
+    versions = ", ".join(sorted({row["rules_version"] for row in rows})) or "-"
+    print_table(
+        columns,
+        cells,
+        title=f"{len(rows)} {what}{'' if len(rows) == 1 else 's'}{after}",
+        heads=2 if with_cluster else 1,
+        notes=[f"{notes} {_NAIVE}", f"{freshness(newest_ms, now_ms)} Rules {versions}."],
+    )
+
+
+def _harm(row: Mapping[str, Any]) -> tuple:
+    return (row["cause"] == "healthy", -(row["backlog_entries"] or 0), row["cluster"], subscription_text(row))
+
+
+def _broken(row: Mapping[str, Any], objectives: Objectives) -> str:
+    broken = []
+    entries, age_s = row["backlog_entries"], row["backlog_age_s"]
+    if (
+        objectives.backlog_entries is not None
+        and entries is not None
+        and entries > objectives.backlog_entries
+    ):
+        broken.append(f"backlog > {count(objectives.backlog_entries)}")
+    if objectives.backlog_age_s is not None and age_s is not None and age_s > objectives.backlog_age_s:
+        broken.append(
+            f"age {duration_text(round(age_s * 1000))} > {duration_text(round(objectives.backlog_age_s * 1000))}"
+        )
+    return ", ".join(broken) or "-"

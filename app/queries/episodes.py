@@ -1,0 +1,191 @@
+"""Episodes as they are asked for. In: a lake and a filter. Out: rows of ``episodes`` or ``incidents``, or roll-ups of them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from throttlescope.app.pipeline.events import SILENT, Progress
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range
+
+if TYPE_CHECKING:
+    from throttlescope.app.config import Settings
+    from throttlescope.ingest.lake import Lake
+
+
+@dataclass(frozen=True)
+class EpisodeFilter:
+    """What is asked for; None leaves a question open.
+
+    Attributes
+    ----------
+    subscription : str, optional
+        ``persistent://tenant/ns/topic[-partition-N]#sub``; without the suffix every partition.
+    open : bool
+        Only what is not drained.
+    start_ms, end_ms : int, optional
+        Only what touches [start_ms, end_ms).
+    """
+
+    cluster: str | None = None
+    subscription: str | None = None
+    open: bool = False
+    start_ms: int | None = None
+    end_ms: int | None = None
+
+
+def read_episodes(lake: Lake, wanted: EpisodeFilter) -> list[dict[str, Any]]:
+    """Rows of ``episodes``; where none were stored yet, they are judged here from signals and verdicts.
+
+    Returns
+    -------
+    list of dict
+        Oldest first within a subscription partition.
+
+    Raises
+    ------
+    InputError
+        The range runs backwards, a name is not understood, there are no signals, or there are too many for one process.
+    """
+    rows = _all(lake, wanted, **_parts(wanted))
+    rows = [row for row in rows if _touches(row, wanted)]
+    return sorted(rows, key=lambda row: (*(row[name] for name in SUBSCRIPTION_KEY_NAMES), row["start_ms"]))
+
+
+def read_incidents(lake: Lake, wanted: EpisodeFilter) -> list[dict[str, Any]]:
+    """Rows of ``incidents``, oldest first; with a subscription those that it is a member of.
+
+    Raises
+    ------
+    InputError
+        As :func:`read_episodes`.
+    """
+    from throttlescope.models.episodes import incidents_of
+
+    parts = _parts(wanted)
+    # Of one subscription alone nobody could say what it shares.
+    everyone = _all(lake, wanted, **dict.fromkeys(parts))
+    rows = [row for row in incidents_of(everyone) if _touches(row, wanted)]
+    asked = {name: value for name, value in parts.items() if value is not None}
+    return [
+        row
+        for row in rows
+        if not asked or any(all(member[name] == asked[name] for name in asked) for member in row["members"])
+    ]
+
+
+def read_rollups(lake: Lake, wanted: EpisodeFilter, by: str) -> list[dict[str, Any]]:
+    """Roll-ups of the episodes that are asked for; see :func:`~throttlescope.models.episodes.rollups.rollups`."""
+    from throttlescope.models.episodes import rollups
+
+    rows = read_episodes(lake, wanted)
+    return rollups(rows, by, partition_counts(lake, rows))
+
+
+def store_episodes(
+    lake: Lake, wanted: EpisodeFilter, settings: Settings, *, progress: Progress = SILENT, debug: bool = False
+) -> None:
+    """Judge whole clusters on Spark and write ``episodes``, with what each cause's removal would have drained, and ``incidents``.
+
+    Raises
+    ------
+    InputError
+        There are no signals of them.
+    """
+    from throttlescope.app.pipeline.spark_session import start_spark
+    from throttlescope.models.episodes.apply import build_episodes
+    from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
+
+    partitions = None if wanted.cluster is None else {"cluster": [wanted.cluster]}
+    files = lake.files("signals", partition=partitions)
+    if not files:
+        raise InputError(
+            "There are no signals of it in this lake",
+            got=lake.root,
+            fix="bring some with throttlescope run --lake DIR",
+        )
+    run_id = f"episodes-{uuid.uuid4()}"
+    spans: dict[str, tuple[int, int]] = {}
+    for file in files:
+        low, high = file.minimum["minute_ms"], file.maximum["minute_ms"] + MINUTE_MS
+        first, last = spans.get(file.partition["cluster"], (low, high))
+        spans[file.partition["cluster"]] = (min(first, low), max(last, high))
+    progress.expect(3)
+    with progress.step("Starting Spark"):
+        session = start_spark(settings, debug=debug)
+    ranges = []
+    for cluster, (low, high) in sorted(spans.items()):
+        start_ms = low if wanted.start_ms is None else max(wanted.start_ms, low)
+        end_ms = high if wanted.end_ms is None else min(wanted.end_ms, high)
+        if start_ms < end_ms:
+            ranges.append((cluster, start_ms, end_ms))
+    with progress.step("Following backlogs") as step:
+        written = sum(build_episodes(session, lake, [cluster], *span, run_id) for cluster, *span in ranges)
+        step.note(f"{written} episodes written")
+    with progress.step("Lifting each cause in a replay") as step:
+        answered = sum(
+            (build_counterfactuals(session, lake, [cluster], *span, run_id) for cluster, *span in ranges),
+            Answered(),
+        )
+        step.note(answered.words)
+
+
+def partition_counts(lake: Lake, rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
+    """How many partitions each topic has, by (cluster, topic): those seen in the newest hour of these episodes."""
+    newest: dict[str, int] = {}
+    topics: dict[str, set[str]] = {}
+    for row in rows:
+        newest[row["cluster"]] = max(row["known_until_ms"], newest.get(row["cluster"], 0))
+        topics.setdefault(row["cluster"], set()).add(row["topic"])
+    seen: dict[tuple[str, str], set[int]] = {}
+    for cluster, until_ms in newest.items():
+        found = lake.read(
+            "signals",
+            columns=["topic", "partition"],
+            where=pc.field("topic").isin(sorted(topics[cluster])),
+            partition={"cluster": [cluster]},
+            between={"minute_ms": (until_ms - BLOCK_MS, until_ms - 1)},
+        )
+        for row in found.group_by(["topic", "partition"]).aggregate([]).to_pylist():
+            seen.setdefault((cluster, row["topic"]), set()).add(row["partition"])
+    return {name: len(partitions) for name, partitions in seen.items()}
+
+
+def _all(lake: Lake, wanted: EpisodeFilter, **parts: Any) -> list[dict[str, Any]]:
+    """Episodes of a cluster and a subscription, whenever they were."""
+    if wanted.start_ms is not None and wanted.end_ms is not None:
+        check_range(wanted.start_ms, wanted.end_ms)
+    if lake.version("episodes") is None:
+        from throttlescope.models.episodes.find import find_episodes
+
+        # What was there at the start began earlier; a day is far enough for most.
+        start_ms = None if wanted.start_ms is None else wanted.start_ms - DAY_MS
+        return find_episodes(lake, cluster=wanted.cluster, start_ms=start_ms, end_ms=wanted.end_ms, **parts)
+    where = pc.scalar(True)
+    for name, value in parts.items():
+        if value is not None:
+            where = where & (pc.field(name) == value)
+    partitions = None if wanted.cluster is None else {"cluster": [wanted.cluster]}
+    return lake.read("episodes", where=where, partition=partitions).to_pylist()
+
+
+def _touches(row: Mapping[str, Any], wanted: EpisodeFilter) -> bool:
+    return not (
+        (wanted.open and row["end_ms"] is not None)
+        or (wanted.end_ms is not None and row["start_ms"] >= wanted.end_ms)
+        or (wanted.start_ms is not None and row["end_ms"] is not None and row["end_ms"] <= wanted.start_ms)
+    )
+
+
+def _parts(wanted: EpisodeFilter) -> dict[str, Any]:
+    if wanted.subscription is None:
+        return {"topic": None, "partition": None, "subscription": None}
+    name = SubscriptionName.of(wanted.subscription)
+    return {"topic": name.topic, "partition": name.partition, "subscription": name.subscription}

@@ -1,0 +1,159 @@
+"""Firings beside verdicts. In: firings, what was judged when, and backlogs. Out: which firings were real, and which backlogs went unnoticed.
+
+Pure: nothing is read here. Times are epoch milliseconds, ranges [start, end).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from throttlescope.app.rules_export.preview.kinds import Kind
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.transforms.rules.preview import Firing
+from throttlescope.transforms.rules.rule_file import AlertingRule
+
+REAL, NOT_REAL, UNDECIDED = "real", "not real", "undecided"
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A subscription partition had one verdict for so long.
+
+    Attributes
+    ----------
+    key : tuple
+        Cluster, namespace, topic, partition, subscription.
+    """
+
+    key: tuple
+    start_ms: int
+    end_ms: int
+    side: str
+    cause: str
+    limiter: str | None
+
+
+@dataclass(frozen=True)
+class Then:
+    """What a subscription's verdict said for longest while an alert fired."""
+
+    key: tuple
+    cause: str
+    side: str
+    limiter: str | None
+    until_ms: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A firing, what the verdict said then (None: nothing was judged), and whether that bears it out (None: verdicts cannot)."""
+
+    firing: Firing
+    then: Then | None
+    said: str | None
+
+
+def judge(
+    firings: Iterable[Firing],
+    stretches: Iterable[Stretch],
+    kinds: Callable[[AlertingRule], Kind | None],
+    *,
+    end_ms: int,
+) -> list[Judged]:
+    """Hold each firing against the verdicts of its subscription, from when its condition began to hold until its end.
+
+    What was judged for longest in that time decides: real where it is of the rule's kind; undecided where it is ``unknown``, or
+    where nothing was judged. A firing that names no subscription is held against all that its labels fit, and is real where one is.
+    """
+    by_subscription: dict[tuple, list[Stretch]] = {}
+    for stretch in stretches:
+        by_subscription.setdefault(stretch.key, []).append(stretch)
+    found = []
+    for firing in firings:
+        kind = kinds(firing.rule)
+        wanted = key_labels(firing.labels)
+        if kind is None or not wanted:
+            found.append(Judged(firing, None, None))
+            continue
+        until_ms = end_ms if firing.end_ms is None else firing.end_ms
+        thens = [
+            then
+            for key, mine in by_subscription.items()
+            if fits(key, wanted)
+            and (then := longest(mine, min(firing.active_ms, firing.start_ms), until_ms)) is not None
+        ]
+        found.append(Judged(firing, *_verdict(thens, kind)))
+    return found
+
+
+def missed(
+    episodes: Iterable[Mapping], firings: Sequence[Firing], kind: Kind, *, start_ms: int, end_ms: int
+) -> tuple[list[Mapping], int]:
+    """Backlogs of a kind during which no alert fired for their subscription, and how many there were of that kind.
+
+    Parameters
+    ----------
+    episodes : iterable of mapping
+        Rows of ``episodes``.
+    """
+    total, unnoticed = 0, []
+    by_labels = [(key_labels(firing.labels), firing) for firing in firings]
+    for row in episodes:
+        first_ms = max(row["start_ms"], start_ms)
+        last_ms = min(end_ms if row["end_ms"] is None else row["end_ms"], end_ms)
+        if first_ms >= last_ms or not kind.fits(row["side"], row["cause"]):
+            continue
+        total += 1
+        key = tuple(row[name] for name in SUBSCRIPTION_KEY_NAMES)
+        if not any(
+            fits(key, labels)
+            and firing.start_ms < last_ms
+            and (firing.end_ms is None or firing.end_ms > first_ms)
+            for labels, firing in by_labels
+        ):
+            unnoticed.append(row)
+    return unnoticed, total
+
+
+def key_labels(labels: Mapping[str, str]) -> dict[str, str]:
+    """Those labels that say which subscription, or which topic or cluster, is spoken of."""
+    return {name: labels[name] for name in SUBSCRIPTION_KEY_NAMES if labels.get(name)}
+
+
+def fits(key: tuple, labels: Mapping[str, str]) -> bool:
+    """Whether a subscription's key has all these labels; a label says a partition as text."""
+    return all(
+        str(value) == labels[name]
+        for name, value in zip(SUBSCRIPTION_KEY_NAMES, key, strict=True)
+        if name in labels
+    )
+
+
+def longest(stretches: Sequence[Stretch], start_ms: int, end_ms: int) -> Then | None:
+    """What one subscription was judged for longest in [start, end); None where nothing was."""
+    held: dict[tuple, int] = {}
+    until: dict[tuple, int] = {}
+    for one in stretches:
+        overlap_ms = min(one.end_ms, end_ms) - max(one.start_ms, start_ms)
+        if overlap_ms > 0:
+            said = (one.cause, one.side, one.limiter)
+            held[said] = held.get(said, 0) + overlap_ms
+            until[said] = max(until.get(said, 0), one.end_ms)
+    if not held:
+        return None
+    # Of equal times the first that was said.
+    said = max(held, key=held.__getitem__)
+    return Then(stretches[0].key, *said, until[said])
+
+
+def _verdict(thens: Sequence[Then], kind: Kind) -> tuple[Then | None, str]:
+    if not thens:
+        return None, UNDECIDED
+    real = [then for then in thens if kind.fits(then.side, then.cause)]
+    if real:
+        return real[0], REAL
+    open_ones = [then for then in thens if then.cause == "unknown"]
+    if open_ones:
+        return open_ones[0], UNDECIDED
+    return next((then for then in thens if then.cause != "healthy"), thens[0]), NOT_REAL

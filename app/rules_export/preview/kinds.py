@@ -1,0 +1,66 @@
+"""What an alert is for, and so which verdicts bear it out. In: a rule. Out: a kind, with words that say what counts as real."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from throttlescope.app.rules_export import alerts as a
+from throttlescope.ingest.contracts.vocabulary import CAUSES
+from throttlescope.transforms.rules.rule_file import AlertingRule
+
+LIMIT, CONSUMERS, BOTH, ANY = KINDS = ("limit", "consumers", "both", "any")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Which verdicts bear an alert out.
+
+    Attributes
+    ----------
+    words : str
+        Completes "a firing is real where the verdict then names ...".
+    sides, causes : frozenset
+        Either is enough.
+    """
+
+    words: str
+    sides: frozenset[str] = frozenset()
+    causes: frozenset[str] = frozenset()
+
+    def fits(self, side: str, cause: str) -> bool:
+        """Whether a verdict bears the alert out."""
+        return side in self.sides or cause in self.causes
+
+
+_BY_NAME = {
+    LIMIT: Kind(
+        "a dispatch limit as what holds the backlog (side throttle or both)", frozenset(("throttle", "both"))
+    ),
+    CONSUMERS: Kind(
+        "the consumers as what holds the backlog (side consumer_capacity or both)",
+        frozenset(("consumer_capacity", "both")),
+    ),
+    BOTH: Kind("a limit and the consumers at once (side both)", frozenset(("both",))),
+    ANY: Kind("any trouble: every cause but healthy", causes=frozenset(CAUSES) - {"healthy"}),
+}
+_LIMITS = (a.THROTTLING_AND_GROWING, a.DISPATCH_THROTTLED, a.LIMIT_NEARLY_USED)
+#: Verdicts speak of a subscription's backlog: of these they say nothing.
+_UNJUDGED = (a.PUBLISH_THROTTLED, a.LIMITS_MISSING, a.LIMITS_OLD)
+_BY_CAUSE = {"throttled": LIMIT, "both": BOTH, "slow_consumers": CONSUMERS, "unknown": ANY, "healthy": ANY}
+
+
+def kind_of(rule: AlertingRule, chosen: str | None = None) -> Kind | None:
+    """The kind of a rule; None where verdicts say nothing of it.
+
+    Chosen by a person, or by the rule's label ``cause``, or by its name; any trouble for a rule that tells nothing of itself.
+    """
+    if chosen is not None:
+        return _BY_NAME[chosen]
+    if rule.name in _UNJUDGED:
+        return None
+    cause = rule.labels.get("cause")
+    if cause in _BY_CAUSE:
+        return _BY_NAME[_BY_CAUSE[cause]]
+    if cause in CAUSES:
+        return Kind(f"the cause {cause}", causes=frozenset((cause,)))
+    return _BY_NAME[LIMIT if rule.name in _LIMITS else ANY]

@@ -1,0 +1,242 @@
+"""The web app as a server. In: a lake. Out: a Dash application with the HTTP API beside it, or a running gunicorn on loopback.
+
+Read-only, stateless between requests, nothing fetched from elsewhere. Workers are processes, each
+with its own reader; any of them can answer any request.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Collection
+from functools import partial
+from pathlib import Path
+
+from dash import ClientsideFunction, Dash, Input, Output, State
+from flask import Flask, redirect, request
+
+from throttlescope.app import web
+from throttlescope.app.presentation.links.paths import OVERVIEW_PATH, SUBSCRIPTIONS_PATH
+from throttlescope.app.server.api.routes import DEFAULT_LIMITS, NO_ORIGIN, api_blueprint
+from throttlescope.app.server.exports.routes import export_blueprint
+from throttlescope.app.server.health.data_files import DataFiles
+from throttlescope.app.server.health.ready import state_blueprint
+from throttlescope.app.server.metrics.routes import metrics_blueprint
+from throttlescope.app.server.security.bodies import bound_bodies
+from throttlescope.app.server.security.headers import protect
+from throttlescope.app.server.security.login import OPEN_DOORS, Doors, guard
+from throttlescope.app.services.promql.concurrency import QueryLimits, Turnstile
+from throttlescope.app.services.promql.lake_queries import LakeQueries
+from throttlescope.app.services.server_counters import count_requests, looked
+from throttlescope.app.services.whatif import warm
+from throttlescope.app.web import warm_pages
+from throttlescope.app.web.components.index_page import first_frame
+from throttlescope.app.web.components.shell import explained, not_found, shell
+from throttlescope.app.web.data.promql import ASKING, Asking
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.live import Live
+from throttlescope.app.web.pages import IN_HEADER, PAGES
+from throttlescope.app.web.pages.subscription.now import LIVE
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.lake.cached_lake import RememberingLake
+
+LOOPBACK = "127.0.0.1"
+LOOPBACK_NAMES = (LOOPBACK, "localhost", "[::1]", "::1")
+PORT = 8050
+#: Name of the pages' reader among the application's extensions.
+READER = "throttlescope-reader"
+#: What each worker keeps of the files that queries read.
+_CACHE_BYTES = 500_000_000
+# Of each worker, beside those that queries work or wait in: pages are answered whatever the queries do.
+_THREADS_OF_PAGES = 8
+
+# As Dash's own, with its language said and a frame that needs no script.
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}</head>
+<body>FIRST_FRAME{%app_entry%}<footer>{%config%}{%scripts%}{%renderer%}</footer></body>
+</html>"""
+
+
+def create_app(
+    lake_path: str | Path,
+    *,
+    host: str = LOOPBACK,
+    limits: QueryLimits = DEFAULT_LIMITS,
+    cors_origin: str = NO_ORIGIN,
+    doors: Doors = OPEN_DOORS,
+    live: Live | None = None,
+    tables: Collection[str] = (),
+) -> Dash:
+    """The Dash application on one lake; ``.server`` is its WSGI callable.
+
+    Parameters
+    ----------
+    lake_path : str or Path
+        The lake's folder. An empty one gives pages that say what to do.
+    host : str
+        Where it will listen. On loopback only requests for a loopback name are answered, so that a
+        foreign web page cannot reach the app through a name that it points to this machine.
+    limits : QueryLimits
+        What the HTTP API's queries may take in this process.
+    cors_origin : str
+        Regular expression of the origins whose pages may read the HTTP API.
+    doors : Doors
+        Who is let in.
+    live : Live, optional
+        The sources that *diagnose now* asks.
+    tables : collection of str, optional
+        Tables that were there before. One of them that is not there now, or later, is a fault and not an empty table; so is
+        every other one, once it was read.
+    """
+    here = Path(web.__file__).parent
+    in_header = [(page.TITLE, page.PATH) for page in IN_HEADER]
+    app = Dash(
+        __name__,
+        # Told its folders, Flask need not find them: it cannot below a namespace package.
+        server=Flask(__name__, root_path=str(here), instance_path=str(here), static_folder=None),
+        assets_folder=str(here / "assets"),
+        title="throttlescope",
+        index_string=_PAGE.replace("FIRST_FRAME", first_frame(in_header)),
+        update_title=None,
+        suppress_callback_exceptions=True,
+        health_endpoint="healthz",
+        # Plain text and no scripts in it; the browser needs the width for small screens.
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+    )
+    if host in LOOPBACK_NAMES:
+        app.server.config["TRUSTED_HOSTS"] = [*LOOPBACK_NAMES, *doors.external_hosts]
+    bound_bodies(app.server)
+    count_requests(app.server)
+    guard(app.server, doors)
+    # One each: who looks into a slow store for pages holds up no query.
+    lake, lake_of_pages = RememberingLake(lake_path, tables), RememberingLake(lake_path, tables)
+    queries = LakeQueries(lake, cache_bytes=_CACHE_BYTES, on_look=partial(looked, "samples"))
+    turnstile = Turnstile(limits.running, limits.waiting)
+    app.server.register_blueprint(
+        api_blueprint(queries, limits, turnstile=turnstile, cors_origin=cors_origin)
+    )
+    # What pages ask in PromQL goes the API's way: the same limits, and the same places.
+    app.server.extensions[ASKING] = Asking(queries, limits, turnstile)
+    reader = LakeReader(lake_of_pages)
+    files = DataFiles(lake, reader.newest_files)
+    app.server.register_blueprint(metrics_blueprint(lake, checks=(reader.check, files.check)))
+    app.server.register_blueprint(
+        state_blueprint(
+            {"the API": queries.catalogue, "the pages": reader.check, "the lake's files": files.check}
+        )
+    )
+    app.server.extensions[LIVE] = live
+    # The first request finds a snapshot, or one that is being made.
+    reader.watch()
+    app.server.extensions[READER] = reader
+    app.server.register_blueprint(export_blueprint(lake, reader))
+    # For each request anew: it names the time zone that its cookie chose.
+    app.layout = lambda: shell(in_header)
+
+    @app.callback(Output("page", "children"), Input("address", "pathname"), State("address", "search"))
+    @explained
+    def route(pathname, query):
+        page = PAGES.get(pathname)
+        return not_found(pathname or "") if page is None else page.layout(query)
+
+    app.clientside_callback(
+        ClientsideFunction("throttlescope", "setTitle"),
+        Output("page", "className"),
+        Input("address", "pathname"),
+        Input("address", "search"),
+    )
+    for page in PAGES.values():
+        page.register(app, reader)
+
+    @app.server.before_request
+    def moved():
+        # The table of subscriptions was the first page once; its links go on to work.
+        if request.path == OVERVIEW_PATH and request.args.keys() & {"q", "cause", "view", "own"}:
+            return redirect(f"{SUBSCRIPTIONS_PATH}?{request.query_string.decode()}")
+        return None
+
+    # Dash knows its script files only after it has built the first page once. A worker whose first
+    # request is for such a file, of a page that another worker built, would answer with a fault.
+    with app.server.test_request_context("/", base_url=f"http://{LOOPBACK}"):
+        app.index()
+    protect(app)
+    return app
+
+
+def serve(
+    lake_path: str | Path,
+    *,
+    host: str = LOOPBACK,
+    port: int = PORT,
+    workers: int = 2,
+    limits: QueryLimits = DEFAULT_LIMITS,
+    cors_origin: str = NO_ORIGIN,
+    doors: Doors = OPEN_DOORS,
+    live: Live | None = None,
+    tables: Collection[str] = (),
+) -> None:
+    """Serve until interrupted. Parameters as of :func:`create_app`.
+
+    Raises
+    ------
+    InputError
+        The port is taken or the address is not this machine's.
+    """
+    _check_free(host, port)
+    # Imported late: only a server needs it, and it does not exist on Windows.
+    from gunicorn.app.base import BaseApplication
+
+    from throttlescope.app.server.security.slow_clients import Worker
+
+    class Server(BaseApplication):
+        def load_config(self):
+            for name, value in (
+                ("bind", f"[{host}]:{port}" if ":" in host else f"{host}:{port}"),
+                ("workers", workers),
+                ("threads", limits.running + limits.waiting + _THREADS_OF_PAGES),
+                ("worker_class", Worker),
+                ("accesslog", None),
+                ("loglevel", "warning"),
+                ("proc_name", "throttlescope"),
+                # Of a worker that gives no sign of life. Its main thread does, however long the others are at work;
+                # how long a client may hold those is the worker's own affair.
+                ("timeout", 60),
+                # Clients keep connections for the next query, and meet a closed one if the server gives up first.
+                ("keepalive", 100),
+                # The most that there is beside no limit; longer queries come by POST.
+                ("limit_request_line", 8190),
+                # Nobody asks it anything; it would leave a socket in the user's home.
+                ("control_socket_disable", True),
+            ):
+                self.cfg.set(name, value)
+
+        def load(self):
+            # In each worker, after the fork: DuckDB and Delta have threads that do not survive one.
+            warm.begin()
+            app = create_app(
+                lake_path,
+                host=host,
+                limits=limits,
+                cors_origin=cors_origin,
+                doors=doors,
+                live=live,
+                # A worker that takes the place of a dead one has not seen what was there.
+                tables=tables,
+            )
+            warm_pages.begin(app.server.extensions[READER])
+            return app.server
+
+    Server().run()
+
+
+def _check_free(host: str, port: int) -> None:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"The server cannot listen on {host}:{port}",
+            got=error.strerror or str(error),
+            fix="choose another with --port N",
+        ) from error

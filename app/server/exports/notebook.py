@@ -1,0 +1,86 @@
+"""A notebook that begins with what a page shows. In: a subscription and a range, or a query. Out: an ``.ipynb`` document.
+
+Whatever the address held is written as a Python literal: a name cannot become code.
+"""
+
+from __future__ import annotations
+
+from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import format_time
+
+_KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+
+
+def of_subscription(key: Subscription, start_ms: int, end_ms: int) -> dict:
+    """Its charts and its verdict in a range, and the rows that they are made of."""
+    partition = None if key.partition < 0 else key.partition
+    selector = str(SubscriptionName(key.topic, partition, key.subscription))
+    return _notebook(
+        "A subscription's backlog",
+        f"Range {format_time(start_ms)} to {format_time(end_ms)}, end excluded. Times are UTC, backlogs entries (batches).",
+        [
+            _LAKE,
+            f"subscription = {selector!r}\n"
+            f"cluster = {key.cluster!r}\n"
+            f'asked = {{"cluster": cluster, "start": {start_ms}, "end": {end_ms}}}',
+            "lake.figures.causes(subscription, **asked)",
+            "lake.figures.backlog(subscription, **asked)",
+            "lake.figures.rates(subscription, **asked)",
+            f"why = lake.why(subscription, {end_ms}, cluster=cluster)\nwhy",
+            "# Rows, as Spark DataFrames: the first of these cells starts Spark.\n"
+            'lake.verdicts(subscription, **asked).select("window_end_ms", "cause", "limiter", "confidence", "backlog_entries")',
+            "lake.signals(subscription, **asked)",
+        ],
+    )
+
+
+def of_query(query: str, start_ms: int, end_ms: int, step_ms: int) -> dict:
+    """A range query over the lake, drawn, and as a table of one column per series."""
+    return _notebook(
+        "A PromQL query over the lake",
+        f"Range {format_time(start_ms)} to {format_time(end_ms)}, every {step_ms / 1000:g} s. Times are UTC.",
+        [
+            _LAKE,
+            f"query = {query!r}\nstart_ms, end_ms, step_ms = {start_ms}, {end_ms}, {step_ms}",
+            "from throttlescope.app.notebook.charts import promql_chart\n\n"
+            "answer = lake.queries.range(query, start_ms, end_ms, step_ms)\n"
+            "promql_chart(answer)",
+            "import pandas as pd\n\n"
+            "from throttlescope.transforms.promql.answer import rows_of\n\n"
+            "pd.DataFrame(\n"
+            "    {\n"
+            '        str(labels): pd.Series(values, index=pd.to_datetime(times_ms, unit="ms", utc=True))\n'
+            "        for labels, times_ms, values in rows_of(answer)\n"
+            "    }\n"
+            ")",
+        ],
+    )
+
+
+_LAKE = (
+    "from throttlescope.app.notebook import open_lake\n\n"
+    'lake = open_lake("lake")  # the folder or s3:// URI that throttlescope run --lake and serve --lake name'
+)
+
+
+def _notebook(title: str, words: str, cells: list[str]) -> dict:
+    return {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": _KERNEL,
+        "cells": [
+            {"id": "words", "cell_type": "markdown", "metadata": {}, "source": f"# {title}\n\n{words}"},
+            *(
+                {
+                    "id": f"cell-{number}",
+                    "cell_type": "code",
+                    "metadata": {},
+                    "execution_count": None,
+                    "outputs": [],
+                    "source": text,
+                }
+                for number, text in enumerate(cells, 1)
+            ),
+        ],
+    }

@@ -1,0 +1,179 @@
+"""Files to take away. In: addresses below ``/export``. Out: CSV, Parquet, JSON, zip and notebook; a fault is a sentence with 4xx.
+
+==================================  ==========================================================================
+``table/NAME.csv``, ``.parquet``    rows of a table: cluster, topic, partition, subscription, broker, from, to
+``subscriptions.csv``, ``.parquet`` the table of subscriptions as its address filters it
+``verdict.json``                    one verdict with its evidence: a subscription's address, ``at`` its window's end
+``incident.zip``                    what ``throttlescope incident`` writes, of a subscription's address
+``notebook.ipynb``                  a subscription's address, or query, from, to, step
+==================================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from flask import Blueprint, Response, request
+
+from throttlescope.app.presentation import time_zone
+from throttlescope.app.presentation.links.query import one, parts_of, range_of
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.presentation.output import write_csv, write_json
+from throttlescope.app.presentation.table_rows import Asked, read_rows
+from throttlescope.app.server.exports import notebook
+from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.errors import ApiError
+from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
+from throttlescope.app.web.data import newest
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import BLOCK_MS, parse_duration
+from throttlescope.ingest.lake import Lake
+
+_BATCH_ROWS = 5_000
+_PAGE_ROWS = 1_000
+#: What a bundle may take to work out its counterfactuals and its advice.
+_WORK_S = 20.0
+_WAIT_S = 30.0
+
+
+def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
+    """The addresses below ``/export``, on one lake and the pages' reader of it."""
+    blueprint = Blueprint("export", __name__, url_prefix="/export", root_path="/")
+    # A bundle and a million rows are work: one of them at a time, and few wait, so that pages stay quick.
+    turnstile = Turnstile(1, 2)
+
+    @blueprint.route("/table/<name>.<any(csv, parquet):form>")
+    def table(name: str, form: str):
+        asked = Asked.parse(name, _values())
+        with turnstile.place(_WAIT_S):
+            return _rows_file(read_rows(lake, asked), name, form)
+
+    @blueprint.route("/subscriptions.<any(csv, parquet):form>")
+    def subscriptions(form: str):
+        address = SubscriptionsAddress.parse(_query())
+        with turnstile.place(_WAIT_S):
+            rows = []
+            while page := newest.subscriptions(reader, address, start=len(rows), end=len(rows) + _PAGE_ROWS)[
+                0
+            ]:
+                rows += page
+            if not rows:
+                raise NothingThereError("No subscription fits this search.")
+            return _rows_file(pa.Table.from_pylist(rows), "subscriptions", form)
+
+    @blueprint.route("/verdict.json")
+    def verdict():
+        address = SubscriptionAddress.parse(_query())
+        if address.at_ms is None:
+            raise InputError("The address names no window", expected="at=TIME, the window's end")
+        key = address.subscription
+        names = {"cluster": key.cluster, "topic": key.topic, "subscription": key.subscription}
+        asked = Asked(TABLES["verdicts"], names, key.partition, address.at_ms, address.at_ms + 1)
+        rows = read_rows(lake, asked).to_pylist()
+        if not rows:
+            raise NothingThereError("There is no verdict of this subscription whose window ends then.")
+        stream = io.StringIO()
+        write_json(rows[-1], stream)
+        return _file(stream.getvalue(), "verdict.json", "application/json")
+
+    @blueprint.route("/incident.zip")
+    def incident():
+        from throttlescope.app.incident import selection
+        from throttlescope.app.incident.bundle import default_name, make_bundle
+        from throttlescope.app.incident.computed import work_out
+        from throttlescope.app.incident.read import read_incident
+
+        address = SubscriptionAddress.parse(_query())
+        key = address.subscription
+        partition = None if key.partition < 0 else key.partition
+        named = str(SubscriptionName(key.topic, partition, key.subscription))
+        asked = selection.Asked(named, key.cluster, address.at_ms, address.start_ms, address.end_ms)
+        with turnstile.place(_WAIT_S), time_zone.utc():
+            found = read_incident(lake, asked)
+            bundle = make_bundle(found, work_out(lake, found, most_s=_WORK_S))
+            return _file(bundle.zipped(), default_name(found), "application/zip")
+
+    @blueprint.route("/notebook.ipynb")
+    def take_notebook():
+        values = _values()
+        start_ms, end_ms = range_of(values)
+        if start_ms is None or end_ms is None:
+            raise InputError("The address names no range", expected="from=TIME and to=TIME")
+        query = one(values, "query")
+        if query is not None:
+            step_ms = parse_duration(one(values, "step") or "1m")
+            if not 0 < step_ms <= 24 * BLOCK_MS:
+                raise InputError("The step is out of range", expected="more than 0 s, at most 24 h")
+            document = notebook.of_query(query, start_ms, end_ms, step_ms)
+        else:
+            key = SubscriptionAddress.parse(_query()).subscription
+            document = notebook.of_subscription(key, start_ms, end_ms)
+        text = json.dumps(document, indent=1, ensure_ascii=True)
+        return _file(text, "throttlescope.ipynb", "application/x-ipynb+json")
+
+    @blueprint.route("/<path:rest>")
+    def unknown(rest: str):
+        # Without it the address would be one of the app's pages.
+        raise NothingThereError("There is no such file to take away.")
+
+    @blueprint.errorhandler(ThrottlescopeError)
+    def refused(error: ThrottlescopeError):
+        return _sentence(str(error), 400 if isinstance(error, InputError) else 500)
+
+    @blueprint.errorhandler(ApiError)
+    def busy(error: ApiError):
+        return _sentence(error.text, error.code)
+
+    @blueprint.errorhandler(NothingThereError)
+    def nothing(error: NothingThereError):
+        return _sentence(str(error), 404)
+
+    return blueprint
+
+
+class NothingThereError(Exception):
+    """What was asked for is not in the lake."""
+
+
+def _query() -> str:
+    return request.query_string.decode("utf-8", "replace")
+
+
+def _values() -> dict[str, list[str]]:
+    return parts_of(_query())
+
+
+def _rows_file(rows: pa.Table, name: str, form: str) -> Response:
+    if form == "csv":
+        return _file(_csv(rows), f"{name}.csv", "text/csv; charset=utf-8")
+    stream = io.BytesIO()
+    pq.write_table(rows, stream, compression="zstd")
+    return _file(stream.getvalue(), f"{name}.parquet", "application/vnd.apache.parquet")
+
+
+def _csv(rows: pa.Table) -> Iterator[str]:
+    stream = io.StringIO()
+    write_csv(rows.column_names, [], stream)
+    head = stream.getvalue()
+    yield head
+    for batch in rows.to_batches(max_chunksize=_BATCH_ROWS):
+        stream = io.StringIO()
+        write_csv(rows.column_names, batch.to_pylist(), stream)
+        yield stream.getvalue()[len(head) :]
+
+
+def _file(content: str | bytes | Iterator[str], name: str, kind: str) -> Response:
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in name)
+    headers = {"Content-Disposition": f'attachment; filename="{safe}"', "Cache-Control": "no-store"}
+    return Response(content, headers=headers, content_type=kind)
+
+
+def _sentence(text: str, code: int) -> Response:
+    return Response(text + "\n", code, mimetype="text/plain")

@@ -1,0 +1,43 @@
+"""The address ``/metrics``. In: a lake. Out: a Flask blueprint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from flask import Blueprint, Response, request
+
+from throttlescope.app.server.api.replies import compressed, plain
+from throttlescope.app.server.metrics.exposition import Exposition, default_sources
+from throttlescope.app.services.server_counters import counted
+from throttlescope.ingest.lake import Lake
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def metrics_blueprint(lake: Lake, *, checks: Iterable[Callable[[], object]] = ()) -> Blueprint:
+    """``/metrics`` of one lake.
+
+    Parameters
+    ----------
+    checks : iterable of callable
+        What ``/-/ready`` asks of the lake beside its tables: each raises where that does not hold. They make no metrics, but the
+        source ``lake`` is up or not. A table's own source reads only its newest rows, and keeps what it read.
+    """
+
+    def of_lake(_lake: Lake, _now_ms: int) -> tuple[()]:
+        for check in checks:
+            check()
+        return ()
+
+    exposition = Exposition(lake, default_sources() | {"lake": of_lake}, of_server=counted)
+    blueprint = Blueprint("metrics", __name__)
+
+    @blueprint.route(
+        "/metrics", methods=("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"), provide_automatic_options=False
+    )
+    def metrics() -> Response:
+        if request.method not in ("GET", "HEAD"):
+            return plain(405, "Method Not Allowed\n", allow=("GET", "HEAD"))
+        return compressed(Response(exposition.text(), content_type=CONTENT_TYPE), request)
+
+    return blueprint

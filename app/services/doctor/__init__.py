@@ -1,0 +1,1 @@
+"""Checks of the sources. In: settings. Out: what they offer, what hides evidence, and the fix for each."""

@@ -1,0 +1,105 @@
+"""``throttlescope doctor``: what the sources offer, what hides evidence, and the fix for each.
+
+In: settings. Out: a list of `Check`, in the order in which a person would mend them, and an exit code.
+Nothing is written, neither to the lake nor to the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from throttlescope.app.services.doctor.check import FAILED, OK, WARNING, Check, refused
+from throttlescope.ingest.core.errors import EXIT_INPUT, EXIT_UNREACHABLE, ThrottlescopeError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from throttlescope.app.config import Settings
+
+
+def examine(settings: Settings, config_file: Path | None) -> list[Check]:
+    """Ask every configured source what it offers."""
+    from throttlescope.app.config import UNNAMED
+    from throttlescope.app.services.doctor.admin import examine_admin
+    from throttlescope.app.services.doctor.prometheus import examine_prometheus
+
+    checks = list(_configuration(settings, config_file))
+    for name, cluster in settings.clusters.items():
+        seen: dict[str, Any] = {}
+        if cluster.prometheus is not None:
+            found, seen = examine_prometheus(name, cluster)
+            checks += found
+        if cluster.pulsar_admin is not None:
+            checks += examine_admin(name, cluster, seen)
+        else:
+            checks.append(
+                Check(
+                    name, "pulsar_admin", "given", WARNING, "no admin API: limits, subscription types and "
+                    "messages per entry stay unknown", "add --pulsar-admin URL, or [clusters.NAME.pulsar_admin]",
+                )
+            )  # fmt: skip
+    # A cluster that nobody named has no name to show.
+    return [replace(check, cluster="") if check.cluster == UNNAMED else check for check in checks]
+
+
+def exit_code(checks: Iterable[Check]) -> int:
+    """4 where a source did not let us in, 2 where something else has to be mended first, 0 otherwise."""
+    failed = [check for check in checks if check.status == FAILED]
+    if any(check.unreachable for check in failed):
+        return EXIT_UNREACHABLE
+    return EXIT_INPUT if failed else 0
+
+
+def as_dict(check: Check) -> dict[str, Any]:
+    """A check as it is printed in JSON."""
+    return {name: value for name, value in asdict(check).items() if name != "unreachable"}
+
+
+def _configuration(settings: Settings, config_file: Path | None) -> Iterable[Check]:
+    found = f"{config_file} is valid" if config_file else "no file; flags and defaults"
+    yield Check("", "configuration", "file", OK, found)
+    if not settings.clusters:
+        yield Check(
+            "", "configuration", "sources", FAILED, "no source to examine",
+            "add --prometheus URL, or a [clusters.NAME.prometheus] table to throttlescope.toml",
+        )  # fmt: skip
+    for name, cluster in settings.clusters.items():
+        for area in ("prometheus", "pulsar_admin"):
+            access = getattr(cluster, area)
+            if access is None:
+                continue
+            try:
+                access.password(), access.token(), access.all_headers()
+            except ThrottlescopeError as error:
+                yield refused(name, "configuration", f"secrets of {area}", error)
+            for key in ("ca_file", "cert_file", "key_file"):
+                path = getattr(access, key)
+                if path is not None and not path.expanduser().is_file():
+                    yield Check(
+                        name,
+                        "configuration",
+                        f"{area}.{key}",
+                        FAILED,
+                        f"{path} is not there",
+                        "correct the path",
+                    )
+            if not access.verify:
+                yield Check(
+                    name, "configuration", f"{area}.verify", WARNING, "the server's certificate is not checked",
+                    "give its authority with ca_file and drop verify = false",
+                )  # fmt: skip
+            urls = [access.url] if area == "prometheus" else access.urls
+            secret = access.username or access.token_file or access.token_env
+            if secret and any(url.startswith("http://") for url in urls) and not all(map(_is_loopback, urls)):
+                yield Check(
+                    name, "configuration", f"{area}.url", WARNING, "a secret is sent without TLS",
+                    "use an https:// address",
+                )  # fmt: skip
+
+
+def _is_loopback(url: str) -> bool:
+    from urllib.parse import urlsplit
+
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")

@@ -1,0 +1,88 @@
+"""Verdicts against truth. In: a lake, and a truth file or the truth of its recordings. Out: an `Evaluation`.
+
+Windows slide by one minute and are judged here, in this process, from the lake's signals: the table
+``verdicts``, whose windows may lie otherwise, is neither read nor touched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.evaluation import Evaluation, Judged, evaluate, judge
+
+if TYPE_CHECKING:
+    from throttlescope.ingest.lake import Lake
+
+SLIDE_MS = MINUTE_MS
+TRUTH_FORMAT = 1
+
+
+def evaluate_lake(
+    lake: Lake, truth_file: Path | None, *, window_ms: int, note: Callable[[str], None] = lambda _: None
+) -> Evaluation:
+    """Judge the windows of a lake that lie whole inside one range of truth.
+
+    Raises
+    ------
+    InputError
+        There are no signals or no truth, the truth file is not one, or nothing can be judged.
+    """
+    if lake.version("signals") is None:
+        raise InputError(
+            "There are no signals in this lake",
+            got=lake.root,
+            fix="make some with throttlescope run --lake DIR",
+        )
+    truth = lake.read("truth") if truth_file is None else read_truth(truth_file)
+    clusters = sorted(set(truth.column("cluster").to_pylist()))
+    judged: list[Judged] = []
+    for i, cluster in enumerate(clusters):
+        note(f"{i + 1} of {len(clusters)}: {cluster}")
+        signals = lake.read("signals", partition={"cluster": [cluster]})
+        judged += judge(signals, window_ms=window_ms, every_ms=SLIDE_MS)
+    return evaluate(judged, truth)
+
+
+def read_truth(file: Path) -> pa.Table:
+    """Rows of a ``truth.json``.
+
+    Raises
+    ------
+    InputError
+        The file is not there, not JSON, of another format, or its rows do not keep the contract.
+    """
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file} cannot be read as truth", got=str(error), expected="truth.json") from None
+    if (
+        not isinstance(found, dict)
+        or found.get("format") != TRUTH_FORMAT
+        or not isinstance(found.get("rows"), list)
+    ):
+        raise InputError(
+            f"{file} is no truth",
+            got=f"format {found.get('format')!r}" if isinstance(found, dict) else type(found).__name__,
+            expected=f'{{"format": {TRUTH_FORMAT}, "rows": [...]}}',
+        )
+    contract = TABLES["truth"]
+    if not found["rows"]:
+        return contract.schema.empty_table()
+    try:
+        rows = pa.Table.from_pylist(found["rows"])
+        # A limiter that is null everywhere has no type of its own, and a missing column is told by its name.
+        if "limiter" in rows.column_names:
+            rows = rows.set_column(
+                rows.column_names.index("limiter"), "limiter", rows.column("limiter").cast(pa.string())
+            )
+        return contract.conform(rows)
+    except (pa.ArrowException, AttributeError, TypeError) as error:
+        raise InputError(f"{file} is no truth", got=str(error), expected="rows of the table truth") from None

@@ -1,0 +1,1 @@
+"""Forecasts of a lake, and how they came true."""

@@ -1,0 +1,188 @@
+"""Forecasts of a lake. In: a lake and what is asked for. Out: rows of ``forecasts``.
+
+All of it is made here, in this process: the table ``forecasts`` is neither read nor touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.compute as pc
+
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.subscription_name import SubscriptionName
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, format_time
+from throttlescope.ingest.lake.duck import from_files
+from throttlescope.ingest.lake.rows import read_files
+from throttlescope.models.forecast.apply import (
+    COLUMNS,
+    LOOK_BACK_MS,
+    MOST_COUNTED,
+    forecasts_of,
+    policies_near,
+)
+from throttlescope.models.forecast.read import BACKLOG
+from throttlescope.models.forecast.trace import DRAINED_ENTRIES
+
+if TYPE_CHECKING:
+    from throttlescope.ingest.lake import DataFile, Lake
+
+#: Minutes that are held at once: a day of a thousand subscriptions.
+_MOST_ROWS = 1_440_000
+Note = Callable[[str], None]
+
+
+def forecast_lake(
+    lake: Lake, *, cluster: str | None = None, subscription: str | None = None, at_ms: int | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """Forecast what is in a lake.
+
+    Parameters
+    ----------
+    subscription : str, optional
+        ``persistent://tenant/ns/topic[-partition-N]#sub``; without the suffix every partition. None: all.
+    at_ms : int, optional
+        When the forecasts are made; the newest minute of each cluster by default.
+
+    Returns
+    -------
+    rows : list of dict
+        Rows of ``forecasts``.
+    made_ms : int
+        The newest time that they were made at.
+
+    Raises
+    ------
+    InputError
+        There are no signals, not so early, or none of what is asked for.
+    """
+    name = None if subscription is None else SubscriptionName.of(subscription)
+    rows = []
+    clusters = clusters_of(lake, cluster, at_ms)
+    for one, end_ms in clusters.items():
+        policies = policies_near(lake, [one], end_ms, end_ms)[one]
+        files = lake.files(
+            "signals",
+            partition={"cluster": [one]},
+            between={"minute_ms": (end_ms - LOOK_BACK_MS, end_ms - 1)},
+        )
+        # Deadlines can be told of any backlog, and only where policies are known.
+        above_entries = 0 if policies else DRAINED_ENTRIES
+        for topics in (
+            [[name.topic]] if name is not None else _topics_at_once(lake, files, end_ms, above_entries)
+        ):
+            signals = read_files(
+                "signals", files, columns=list(COLUMNS), where=pc.field("topic").isin(topics)
+            )
+            rows += forecasts_of(signals, policies, [end_ms]).to_pylist()
+    if name is not None:
+        rows = [row for row in rows if _fits(name, row)]
+        if not rows:
+            _refuse_unknown(lake, name)
+    return rows, max(clusters.values())
+
+
+def _topics_at_once(
+    lake: Lake, files: list[DataFile], end_ms: int, above_entries: int
+) -> Iterator[list[str]]:
+    """Topics with a backlog, so many at a time that this process holds their minutes however large the fleet is.
+
+    A topic is left out where the newest backlog of each of its subscriptions is at most ``above_entries``: that has no forecast.
+    """
+    if not files:
+        return
+    # Beyond this a float is no count, and the minute is taken for one without a value.
+    backlog = f"CASE WHEN abs(backlog_entries) <= {MOST_COUNTED} THEN backlog_entries END"
+    ready = f"CASE WHEN abs(backlog_ready_entries) <= {MOST_COUNTED} THEN backlog_ready_entries END"
+    over = f"{backlog} IS NOT NULL AND minute_ms <= {end_ms - MINUTE_MS}"
+    newest = f"arg_max(greatest({backlog}, {ready}), minute_ms) FILTER ({over})"
+    with lake.counting("signals", files) as connection:
+        counted = connection.execute(
+            f"SELECT topic, sum(minutes) FROM (SELECT topic, count(*) AS minutes, {newest} AS waiting "  # noqa: S608
+            f"FROM {from_files(files)} GROUP BY namespace, topic, partition, subscription) "
+            f"GROUP BY topic HAVING max(waiting) > {above_entries} ORDER BY topic"
+        ).fetchall()
+    topics, held = [], 0
+    for topic, rows in counted:
+        if topics and held + rows > _MOST_ROWS:
+            yield topics
+            topics, held = [], 0
+        topics.append(topic)
+        held += rows
+    if topics:
+        yield topics
+
+
+def with_replays(
+    lake: Lake, rows: list[dict[str, Any]], *, note: Note = lambda text: None
+) -> list[dict[str, Any]]:
+    """Put a replay of limits and consumers beside every forecast of a drain; what cannot be replayed stays alone, and is told."""
+    from throttlescope.app.services.whatif.replay import Question, answer, read
+    from throttlescope.models.forecast.replayed import replay_row
+
+    found = []
+    for row in rows:
+        found.append(row)
+        if row["kind"] != "drain":
+            continue
+        name = SubscriptionName(
+            row["topic"], row["partition"] if row["partition"] >= 0 else None, row["subscription"]
+        )
+        at = format_time(row["made_at_ms"])
+        try:
+            asked = Question(str(name), row["cluster"], (), at, "30m", "24h", "24h", None)
+            found.append(replay_row(answer(read(lake, asked, now_ms=row["made_at_ms"])), row))
+        except InputError as error:
+            note(f"{name} is not replayed: {error.what}")
+    return found
+
+
+def clusters_of(lake: Lake, cluster: str | None, at_ms: int | None) -> dict[str, int]:
+    """End of the newest minute of each cluster, or the time that is asked for."""
+    files = lake.files("signals", partition=None if cluster is None else {"cluster": [cluster]})
+    if not files:
+        known = sorted({file.partition["cluster"] for file in lake.files("signals")})
+        raise InputError(
+            "There are no signals of this cluster" if known else "There are no signals in this lake",
+            got=cluster if known else lake.root,
+            expected=", ".join(known) if known else None,
+            fix=None if known else "make some with throttlescope run --lake DIR",
+        )
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for file in files:
+        one = file.partition["cluster"]
+        first[one] = min(file.minimum["minute_ms"], first.get(one, file.minimum["minute_ms"]))
+        last[one] = max(file.maximum["minute_ms"] + MINUTE_MS, last.get(one, 0))
+    if at_ms is None:
+        return last
+    there = {one: at_ms for one in last if first[one] < at_ms <= last[one] + BLOCK_MS}
+    if not there:
+        raise InputError(
+            "There are no signals at this time",
+            got=format_time(at_ms),
+            expected=f"{format_time(min(first.values()))} to {format_time(max(last.values()))}",
+        )
+    return there
+
+
+def _fits(name: SubscriptionName, row: dict[str, Any]) -> bool:
+    return row["subscription"] == name.subscription and name.partition in (None, row["partition"])
+
+
+def _refuse_unknown(lake: Lake, name: SubscriptionName) -> None:
+    """Nothing was forecast: say so only if there is no such subscription; one without a backlog has no forecast."""
+    labels = lake.read("series", columns=["labels"], where=pc.field("metric_name") == BACKLOG)["labels"]
+    known = [dict(one) for one in labels.to_pylist()]
+    here = [
+        one
+        for one in known
+        if one.get("topic") == name.topic and one.get("subscription") == name.subscription
+    ]
+    if not any(name.partition in (None, int(one.get("partition", -1))) for one in here):
+        raise InputError(
+            "No backlog of this subscription is in the lake",
+            got=str(name),
+            fix="see throttlescope verdicts for what there is",
+        )

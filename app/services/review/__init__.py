@@ -1,0 +1,20 @@
+"""A look back at a week. In: a lake and a range. Out: a :class:`Review`: forecasts, flips, counterfactuals and limits, held against what came.
+
+Nothing is judged anew but forecasts, whose outcome only later samples tell, and nothing is written.
+"""
+
+from throttlescope.app.services.review.agreement import Agreement, Disagreement
+from throttlescope.app.services.review.flips import Flips, Wavering
+from throttlescope.app.services.review.limits import LimitUse, LimitUses
+from throttlescope.app.services.review.review import Review, review_lake
+
+__all__ = [
+    "Agreement",
+    "Disagreement",
+    "Flips",
+    "LimitUse",
+    "LimitUses",
+    "Review",
+    "Wavering",
+    "review_lake",
+]

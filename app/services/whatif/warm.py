@@ -1,0 +1,91 @@
+"""The compiled simulator, made ready before anybody waits for it. In: nothing. Out: whether this process has it.
+
+The first run on a machine compiles for about a minute and leaves the result on disk; that happens in a process of its own, one per
+machine, so that a server goes on answering meanwhile. Each process then loads what is there.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+from throttlescope.app.services.simulate.scenario import is_compiled
+
+_LOG = logging.getLogger(__name__)
+_LONGEST_S = 900
+_ready = threading.Event()
+_begun = threading.Lock()
+
+
+def is_warm() -> bool:
+    """Whether a replay can start at once."""
+    return _ready.is_set()
+
+
+def begin() -> None:
+    """Make ready in a thread; asked again, it does nothing."""
+    if not _ready.is_set() and _begun.acquire(blocking=False):
+        threading.Thread(target=_warm, name="simulator", daemon=True).start()
+
+
+def now() -> None:
+    """Load the simulator into this process, compiling it where nobody did."""
+    from throttlescope.models.throttling import LAB, Scenario
+    from throttlescope.models.throttling.compile import compile_scenario
+    from throttlescope.models.throttling.simulate import run
+
+    body = {
+        "format": 1,
+        "name": "warm",
+        "topics": [{"name": "orders"}],
+        "limits": [
+            {"level": "topic", "set_at": "topic", "topic": "orders", "msg": 10},
+        ],
+        "subscriptions": [
+            {"name": "billing", "topic": "orders", "type": "Shared", "consumers": 1, "processing_ms": 1}
+        ],
+        "producers": [{"topic": "orders", "rate_msg": 10, "size_bytes": 100}],
+        "timeline": [{"name": "warm", "duration_s": 1}],
+    }
+    run(compile_scenario(Scenario.model_validate(body), LAB, 0), LAB)
+    _ready.set()
+
+
+def _warm() -> None:
+    try:
+        if not is_compiled():
+            _compile_once()
+        now()
+    except Exception:
+        _LOG.exception("the simulator could not be loaded")
+        _begun.release()
+
+
+def _compile_once() -> None:
+    """Compile in a child; who comes second waits for the first and finds it done."""
+    # Not there on Windows, where no server runs either.
+    import fcntl
+
+    place = Path(tempfile.gettempdir()) / f"throttlescope-compiling-{_user()}.lock"
+    with place.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_compiled():
+            subprocess.run(
+                [sys.executable, "-m", "throttlescope.app.services.whatif.warm"],
+                check=False,
+                timeout=_LONGEST_S,
+            )
+
+
+def _user() -> int:
+    import os
+
+    return os.getuid()
+
+
+if __name__ == "__main__":
+    now()

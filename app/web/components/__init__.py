@@ -1,0 +1,1 @@
+"""Components that several pages share. In: values. Out: Dash components and their callbacks."""

@@ -1,0 +1,79 @@
+"""What pages share on which a person types and waits. In: ids. Out: boxes for times, and words and a button while an answer is awaited.
+
+The script ``assets/typed.js`` reads times as the reader's zone has them and writes them into addresses as UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import dash_mantine_components as dmc
+from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash.development.base_component import Component
+
+from throttlescope.app.presentation import time_zone
+from throttlescope.app.web.components.shell import explained, panel
+from throttlescope.ingest.core.times import format_time
+
+#: What a page shows and, for its form, the range [start, end) that it chose; None: it chose none.
+Answered = tuple[Component, tuple[int, int] | None]
+
+
+def stores(page: str) -> list[dcc.Store]:
+    """Times as the page shows them, for the form; what asks again for the same address; and the reader's zone."""
+    return [
+        dcc.Store(id=f"{page}-shown"),
+        dcc.Store(id=f"{page}-again"),
+        dcc.Store(id=f"{page}-filled"),
+        dcc.Store(id=f"{page}-zone", data=time_zone.name()),
+    ]
+
+
+def register_answer(app: Dash, page: str, path: str, answer: Callable[[str | None], Answered]) -> None:
+    """One callback: what the address asks, in ``PAGE-content``."""
+
+    @app.callback(
+        Output(f"{page}-content", "children"),
+        Output(f"{page}-shown", "data"),
+        Input("address", "search"),
+        Input(f"{page}-again", "data"),
+        State("address", "pathname"),
+    )
+    def show(query, _again, pathname):
+        if pathname != path:
+            return no_update, no_update
+        found = explained(lambda: answer(query))()
+        content, range_ms = found if isinstance(found, tuple) else (found, None)
+        if range_ms is None:
+            return content, no_update
+        return content, dict(zip(("from", "to"), map(format_time, range_ms), strict=True))
+
+
+def no_samples(lake_path: str, so: str = "") -> dmc.Alert:
+    """A lake that holds nothing to evaluate; ``so`` says what that means, after a comma."""
+    return panel(
+        "No samples yet.",
+        [
+            f"The lake {lake_path} holds none{so}.",
+            "Fill it: throttlescope ingest --prometheus URL --start -6h --end now --lake DIR, or see recordings: throttlescope demo.",
+        ],
+    )
+
+
+def time_box(id: str, label: str) -> dmc.TextInput:
+    """A box for one moment, in the reader's zone; its value is written by the script."""
+    return dmc.TextInput(
+        id=id,
+        label=f"{label}, {time_zone.name()}",
+        placeholder="2026-11-20 02:58:30",
+        value="",
+        className="time-box",
+    )
+
+
+def running_words(content: str) -> list:
+    """A button that ends what is awaited, and how long it has been; both are seen only while ``content`` is being built."""
+    return [
+        html.Button("Cancel", className="cancel-button", type="button", hidden=True, **{"data-of": content}),
+        html.Span(className="running-words", role="status", **{"data-of": content}),
+    ]

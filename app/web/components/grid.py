@@ -1,0 +1,41 @@
+"""How tables look, and what stands in them where there is nothing to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.causes import CAUSES, limiter_words
+
+#: Stands in a table where there is nothing to say; "not measured" would not fit.
+NONE = "\N{EN DASH}"
+
+GRID_THEME = {
+    "function": (
+        "themeQuartz.withParams({"
+        "backgroundColor: 'var(--mantine-color-body)', foregroundColor: 'var(--mantine-color-text)',"
+        "borderColor: 'var(--mantine-color-default-border)', headerBackgroundColor: 'var(--mantine-color-default-hover)',"
+        "rowHoverColor: 'var(--mantine-color-default-hover)', accentColor: '#0072B2', fontFamily: 'inherit',"
+        "fontSize: 13, headerFontSize: 12, spacing: 5, wrapperBorderRadius: 4})"
+    )
+}
+
+
+def badge_cells(
+    field: str, word: str, limiter: str | None, more: str = "", more_tip: str = ""
+) -> dict[str, str]:
+    """A cause as the browser's ``CauseBadge`` draws it in the column ``field``; ``word`` is one of ``contracts.words.CAUSES``."""
+    cause = CAUSES[word]
+    binds = f": the {limiter_words(limiter)}" if limiter else ""
+    return {
+        field: cause.label + more,
+        f"{field}_mark": cause.mark,
+        f"{field}_colour": cause.colour,
+        f"{field}_extra": limiter or "",
+        f"{field}_tip": f"{cause.answer}{binds}{more_tip}",
+    }
+
+
+def or_none(value: float | None, words: Callable[[float], str]) -> str:
+    """A number in words, or the sign of nothing."""
+    return NONE if fmt.is_missing(value) else words(value)

@@ -1,0 +1,39 @@
+"""Tables that tell the newest window, or what held longest lately. In: an address with a ``view``. Out: the view that is shown, and links to both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar
+
+from dash import dcc
+
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.web.address.rollups import RollupsAddress
+from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
+from throttlescope.app.web.components.parts import view_link
+from throttlescope.app.web.data.latest import RECENT_MS
+from throttlescope.app.web.data.newest import NOW, RECENT, Freshness
+
+_RECENT = fmt.duration(RECENT_MS)
+
+Address = TypeVar("Address", SubscriptionsAddress, RollupsAddress)
+
+
+def with_view(address: Address, freshness: Freshness) -> Address:
+    """The view asked for, or the one that answers: recordings end when their trouble has been mended."""
+    return replace(address, view=address.view or (RECENT if freshness.is_recording else NOW))
+
+
+def view_links(address: SubscriptionsAddress | RollupsAddress) -> list[dcc.Link]:
+    """The two views as links; filters are kept."""
+    return [
+        view_link(label, replace(address, view=view).href(), chosen=view == address.view, title=title)
+        for view, label, title in (
+            (NOW, "now", "what holds each subscription in the newest window"),
+            (
+                RECENT,
+                f"last {_RECENT}",
+                f"what held each subscription longest in its cluster's newest {_RECENT}",
+            ),
+        )
+    ]

@@ -1,0 +1,43 @@
+"""Pages of a long table. In: which page, how many rows, and how an address of another is made. Out: components; every link is an address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dash import dcc, html
+
+from throttlescope.app.presentation import format as fmt
+
+
+def pager(page: int, total: int, rows_per_page: int, to: Callable[[int], str], *, noun: str) -> html.Nav:
+    """Newer, which rows these are, older.
+
+    Parameters
+    ----------
+    to : callable
+        The address of a page, from 1.
+    noun : str
+        What a row is, in the plural; one is told without its "s".
+    """
+    if total == 1:
+        noun = noun.removesuffix("s")
+    first, last = (page - 1) * rows_per_page + 1, min(page * rows_per_page, total)
+    if total <= rows_per_page and page == 1:
+        return html.Nav(
+            f"{fmt.exact(total)} {noun}", className="pager quiet", **{"aria-label": f"pages of {noun}"}
+        )
+    parts: list = [html.Span(f"{fmt.exact(first)} to {fmt.exact(last)} of {fmt.exact(total)} {noun}")]
+    if first > total:
+        parts = [
+            html.Span(f"There are {fmt.exact(total)} {noun}; this page is behind the last."),
+            _link("first page", to(1)),
+        ]
+    if page > 1 and first <= total:
+        parts.insert(0, _link("◀ page before", to(page - 1)))
+    if last < total and first <= total:
+        parts.append(_link("next page ▶", to(page + 1)))
+    return html.Nav(parts, className="pager", **{"aria-label": f"pages of {noun}"})
+
+
+def _link(text: str, href: str) -> dcc.Link:
+    return dcc.Link(text, href=href, className="range-link")

@@ -1,0 +1,136 @@
+"""Small pieces that several pages show. In: words and values. Out: components; names are shown, never obeyed."""
+
+from __future__ import annotations
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNTHETIC
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.causes import CAUSES, limiter_words
+from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+
+
+def cause_badge(word: str, limiter: str | None = None) -> html.Span:
+    """A cause by shape, colour and name, with the limiter that binds; ``word`` is one of ``contracts.words.CAUSES``."""
+    cause = CAUSES[word]
+    binds = f": the {limiter_words(limiter)}" if limiter else ""
+    return html.Span(
+        [
+            html.Span(
+                cause.mark, className="cause-mark", style={"color": cause.colour}, **{"aria-hidden": "true"}
+            ),
+            html.Span(cause.label),
+            *([html.Span(limiter, className="cause-extra")] if limiter else []),
+        ],
+        className="cause-badge",
+        title=f"{cause.answer}{binds}",
+    )
+
+
+def synthetic_badge(cluster: str) -> list:
+    """A badge where a cluster was made by the simulator; nothing for any other."""
+    if cluster != SYNTHETIC:
+        return []
+    badge = dmc.Badge(
+        "synthetic: made by the simulator", color="orange", variant="light", radius="sm", tt="none"
+    )
+    return [html.Span(badge, title="nothing of this cluster was measured", className="synthetic")]
+
+
+def hostile(text: str, className: str = "") -> html.Bdi:  # noqa: N803
+    """A name from a cluster: made visible, cut when endless, and kept apart from the text around it."""
+    return html.Bdi(fmt.name(text), title=fmt.name(text, 2_000), className=f"name {className}".strip())
+
+
+def hostile_sentence(text: str) -> html.Bdi:
+    """A sentence with names of a cluster in it."""
+    return html.Bdi(fmt.name(text, 600))
+
+
+def copy_button(text: str, label: str = "copy") -> dmc.CopyButton:
+    return dmc.CopyButton(
+        label, value=text, copiedChildren="copied", size="compact-xs", variant="default", className="copy"
+    )
+
+
+def section(
+    title: str, children: list, *, note: str | None = None, id: str | None = None, tools: object = None
+) -> html.Section:
+    """A titled part of a page; ``tools`` stand at the right end of its title."""
+    heading = [html.H2(title)]
+    if note:
+        heading.append(html.Span(note, className="section-note"))
+    if tools is not None:
+        heading.append(html.Span(tools, className="section-tools"))
+    extra = {"id": id} if id else {}
+    return html.Section(
+        [html.Div(heading, className="section-head"), *children], className="section", **extra
+    )
+
+
+def downloads(links: list[tuple[str, str]], *, label: str = "Take away") -> html.Span:
+    """Files of what is shown, as (words, address) below ``/export``."""
+    return html.Span(
+        [
+            html.Span(f"{label}: ", className="quiet"),
+            *(html.A(words, href=href, download="", className="download") for words, href in links),
+        ],
+        className="downloads",
+    )
+
+
+def save_buttons(name: str) -> html.Span:
+    """Buttons that save the chart of their section as a picture; ``name`` becomes the file's."""
+    return html.Span(
+        [
+            html.Button(
+                form.upper(),
+                className="chart-save",
+                title=f"save this chart as {form.upper()}",
+                **{"data-format": form, "data-name": f"throttlescope-{name}"},
+            )
+            for form in ("png", "svg")
+        ],
+        className="chart-saves",
+    )
+
+
+def subscription_link(row: dict, href: str | None = None) -> dcc.Link:
+    """A subscription and its topic, leading to its page or another address; ``row`` has the key of any table."""
+    if href is None:
+        key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+        href = SubscriptionAddress(key).href()
+    return dcc.Link(
+        [
+            html.Bdi(fmt.name(row["subscription"], 60), className="row-name"),
+            html.Bdi(fmt.topic_name(row["topic"], row["partition"]), className="row-place"),
+        ],
+        href=href,
+        className="row-link",
+        title=fmt.name(f"{row['cluster']}: {row['topic']}#{row['subscription']}"),
+    )
+
+
+def view_link(label: str, href: str, *, chosen: bool, title: str | None = None) -> dcc.Link:
+    """One of several ways to see the same; they stand beside each other in an element of class ``views``."""
+    more = {"title": title} if title else {}
+    return dcc.Link(label, href=href, className="view chosen" if chosen else "view", **more)
+
+
+def plain_table(head: tuple[str, ...], rows: list[list]) -> html.Div:
+    """A short table without sorting; ``head[0]`` names it to those who hear it."""
+    # Wider than a small screen: the table scrolls in its own box, not the page.
+    return html.Div(
+        html.Table(
+            [
+                html.Thead(html.Tr([html.Th(text, scope="col") for text in head])),
+                html.Tbody([html.Tr([html.Td(cell) for cell in row]) for row in rows]),
+            ],
+            className="plain-table",
+        ),
+        className="table-box",
+        tabIndex=0,
+        role="region",
+        **{"aria-label": head[0]},
+    )

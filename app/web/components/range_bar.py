@@ -1,0 +1,84 @@
+"""A range in words, and links to others. In: a range and how an address of another is made. Out: components; every link is absolute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from throttlescope.app.presentation import format as fmt
+from throttlescope.ingest.core.times import BLOCK_MS
+
+LENGTHS_MS = (BLOCK_MS, 3 * BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS, 7 * 24 * BLOCK_MS)
+
+
+def range_bar(
+    start_ms: int,
+    end_ms: int,
+    to: Callable[[int, int], str],
+    *,
+    data_up_to_ms: int,
+    lengths_ms: tuple[int, ...] = LENGTHS_MS,
+    cut_to_ms: int | None = None,
+    links: Sequence[Component] = (),
+    tools: Sequence[Component] = (),
+) -> html.Div:
+    """Earlier, the range, later, and lengths to choose from.
+
+    Parameters
+    ----------
+    to : callable
+        The address of the range [start, end) that it is given.
+    cut_to_ms : int, optional
+        The address asked for more; this is the longest that is shown.
+    links, tools : sequence of component
+        Stand after the lengths, and before the data's end.
+    """
+    length = end_ms - start_ms
+    lengths = [
+        dcc.Link(
+            fmt.duration(other),
+            href=to(end_ms - other, end_ms),
+            className="range-link chosen" if other == length else "range-link",
+        )
+        for other in lengths_ms
+    ]
+    return html.Div(
+        [
+            dcc.Link("◀ earlier", href=to(start_ms - length, start_ms), className="range-link shift-earlier"),
+            html.Span(f"{fmt.between(start_ms, end_ms)} ({fmt.duration(length)})", className="range-words"),
+            dcc.Link("later ▶", href=to(end_ms, end_ms + length), className="range-link shift-later"),
+            html.Span("last", className="quiet"),
+            *lengths,
+            *links,
+            html.Span(className="shell-space"),
+            *tools,
+            html.Span(f"data up to {fmt.moment(data_up_to_ms)}", className="freshness"),
+            *(
+                [html.Span(f"longer than {fmt.duration(cut_to_ms)}: cut to its end", className="quiet")]
+                if cut_to_ms
+                else []
+            ),
+        ],
+        className="range-bar",
+        role="navigation",
+        **{"aria-label": "time range"},
+    )
+
+
+def chosen_range(
+    start_ms: int | None,
+    end_ms: int | None,
+    *,
+    newest_ms: int,
+    default_ms: int,
+    longest_ms: int | None = None,
+) -> tuple[int, int, bool]:
+    """The range to show, and whether a longer one was asked for: the address's, or the newest hours."""
+    if end_ms is None:
+        end_ms = newest_ms if start_ms is None else max(newest_ms, start_ms + default_ms)
+    if start_ms is None:
+        start_ms = end_ms - default_ms
+    was_cut = longest_ms is not None and end_ms - start_ms > longest_ms
+    return (end_ms - longest_ms if was_cut else start_ms), end_ms, was_cut

@@ -1,0 +1,32 @@
+"""What several backlogs share, as every page names it. In: a row of ``incidents``. Out: a link to the roll-up of that topic, namespace or broker."""
+
+from __future__ import annotations
+
+from dash import dcc, html
+
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.web.address.rollups import RollupsAddress
+
+#: In words, and what kind of place it is, by the ``kind`` of an incident.
+_SHARED = {
+    "broker": ("the broker", "broker"),
+    "broker_limiter": ("the broker's limit", "broker"),
+    "namespace_policy": ("a limit of the namespace", "namespace"),
+    "topic_limiter": ("the topic's limit", "topic"),
+}
+
+
+def shared_link(row: dict, start_ms: int | None = None, end_ms: int | None = None) -> dcc.Link:
+    """The place that is shared, over a range or the newest hours."""
+    words, by = _SHARED[row["kind"]]
+    name = row["shared_with"]
+    to = RollupsAddress(by, clusters=(row["cluster"],), name=name, start_ms=start_ms, end_ms=end_ms)
+    return dcc.Link(
+        [
+            html.Span(words, className="row-name"),
+            html.Bdi(fmt.topic_name(name, -1), className="row-place"),
+        ],
+        href=to.href(),
+        className="row-link",
+        title=fmt.name(f"{row['cluster']}: {name}"),
+    )

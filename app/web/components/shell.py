@@ -1,0 +1,212 @@
+"""The frame around every page, and the panels that explain. In: the list of pages. Out: components.
+
+Every page says one thing when it cannot show what was asked: what is missing and what to do next.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Sequence
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+from dash.exceptions import PreventUpdate
+
+from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNTHETIC
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation import time_zone
+from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
+from throttlescope.app.web.data.newest import Freshness
+from throttlescope.ingest.core.errors import ThrottlescopeError
+
+_LOG = logging.getLogger(__name__)
+
+THEME = {
+    "primaryColor": "blue",
+    "defaultRadius": "sm",
+    # What the machine has: nothing is fetched from elsewhere.
+    "fontFamily": "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif",
+    "fontFamilyMonospace": "ui-monospace, 'DejaVu Sans Mono', Consolas, monospace",
+}
+
+
+def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
+    """The frame: header, the place for a page, and the address that is the state.
+
+    Parameters
+    ----------
+    pages : sequence of (title, path)
+        What the header leads to.
+    """
+    return dmc.MantineProvider(
+        defaultColorScheme="auto",
+        theme=THEME,
+        children=[
+            dcc.Location(id="address", refresh="callback-nav"),
+            html.A("Skip to the content", href="#page", className="skip-link"),
+            html.Header(
+                className="shell-header",
+                children=[
+                    dcc.Link("throttlescope", href=OVERVIEW_PATH, className="shell-brand"),
+                    html.Nav(
+                        [dcc.Link(title, href=path, className="shell-link") for title, path in pages],
+                        className="shell-nav",
+                        **{"aria-label": "pages"},
+                    ),
+                    html.Span(className="shell-space"),
+                    html.Span("read-only", className="shell-note"),
+                    html.Button(
+                        ["times ", html.Strong(time_zone.name())],
+                        id="zone-toggle",
+                        className="shell-button",
+                        title="UTC or this browser's time zone (t)",
+                    ),
+                    html.Button("?", id="keys-open", className="shell-button", title="keys (?)"),
+                    dmc.ColorSchemeToggle(
+                        lightIcon="☾",
+                        darkIcon="☀",
+                        variant="default",
+                        size="md",
+                        **{"aria-label": "light or dark"},
+                    ),
+                ],
+            ),
+            # What a request that fails or takes long says; the browser's scripts write it.
+            html.Div(id="notice", className="notice", hidden=True, role="status"),
+            html.Main(skeleton(), id="page", className="shell-page", tabIndex=-1),
+            keys_help(),
+        ],
+    )
+
+
+_KEYS = (
+    ("/", "search subscriptions"),
+    ("j k", "next and previous row of a table"),
+    ("Enter", "open the row"),
+    ("[ ]", "the range before, the range after"),
+    ("t", "times in UTC, or in this browser's zone"),
+    ("?", "this list"),
+)
+
+
+def keys_help() -> html.Dialog:
+    """What the keys do."""
+    return html.Dialog(
+        [
+            html.H2("Keys", id="keys-title"),
+            html.Dl([part for key, does in _KEYS for part in (html.Dt(html.Kbd(key)), html.Dd(does))]),
+            html.Button("Close", id="keys-close", className="shell-button"),
+        ],
+        id="keys-help",
+        className="keys-help",
+        **{"aria-labelledby": "keys-title"},
+    )
+
+
+def skeleton(*, answer: bool = True, chart: bool = True) -> html.Div:
+    """Grey bars in the place of what is being read."""
+    bars = [dmc.Skeleton(height=36, mb="md"), dmc.Skeleton(height=150, mb="md")] if answer else []
+    return html.Div(
+        [*bars, *([dmc.Skeleton(height=320)] if chart else [])],
+        className="page-skeleton",
+        role="status",
+        **{"aria-label": "loading"},
+    )
+
+
+def panel(title: str, sentences: list[str], *, next_step: object = None, tone: str = "blue") -> dmc.Alert:
+    """A box that says what is the matter and what to do next."""
+    return dmc.Alert(
+        [*(html.P(sentence) for sentence in sentences), *([html.P(next_step)] if next_step else [])],
+        title=title,
+        color=tone,
+        variant="light",
+        className=f"explain explain-{tone}",
+    )
+
+
+def fault(error: ThrottlescopeError) -> dmc.Alert:
+    """A fault that is known: what, got, expected, fix."""
+    sentences = [
+        f"{label}: {value}"
+        for label, value in (("Got", error.got), ("Expected", error.expected), ("Next", error.fix))
+        if value is not None
+    ]
+    return panel(f"{error.what}.", sentences, next_step=back_link(), tone="orange")
+
+
+def freshness_line(freshness: Freshness) -> list:
+    """How new the data is; recordings are named as such."""
+    if freshness.data_up_to_ms is None:
+        return ["no data yet"]
+    words = [html.Span(f"data up to {fmt.moment(freshness.data_up_to_ms)}")]
+    if freshness.is_recording:
+        words.insert(
+            0,
+            html.Span(
+                dmc.Badge("demo: recordings", color="grape", variant="light", radius="sm", tt="none"),
+                title="times are those of the recordings",
+            ),
+        )
+    if SYNTHETIC in freshness.clusters:
+        words.append(
+            html.Span(f"{SYNTHETIC} was made by the simulator: nothing of it was measured", className="quiet")
+        )
+    return words
+
+
+def cluster_choices(freshness: Freshness) -> list[dict[str, str]]:
+    """The clusters of the lake, as a list offers them."""
+    return [{"value": cluster, "label": fmt.name(cluster, 60)} for cluster in freshness.clusters]
+
+
+def no_verdicts(lake_path: str) -> dmc.Alert:
+    """An empty lake, and how it is filled."""
+    return panel(
+        "No verdicts yet.",
+        [
+            f"The lake {lake_path} holds none.",
+            "Fill it: throttlescope run --prometheus URL --pulsar-admin URL --start -6h --end now --lake DIR, "
+            "or see recordings: throttlescope demo.",
+        ],
+    )
+
+
+def back_link() -> dcc.Link:
+    return dcc.Link("Open the overview", href=OVERVIEW_PATH)
+
+
+def not_found(pathname: str) -> html.Div:
+    return html.Div(
+        panel(
+            "There is no such page.",
+            ["The address is not one of this app's."],
+            next_step=back_link(),
+            tone="orange",
+        ),
+        **{"data-path": pathname[:200]},
+    )
+
+
+def explained(build: Callable) -> Callable:
+    """Wrap a callback that returns one component: a fault becomes a panel, never a spinner for ever."""
+
+    @functools.wraps(build)
+    def guarded(*arguments):
+        try:
+            return build(*arguments)
+        except PreventUpdate:
+            raise
+        except ThrottlescopeError as error:
+            return fault(error)
+        except Exception:
+            _LOG.exception("a page could not be built")
+            return panel(
+                "This page could not be built.",
+                ["The fault is in the server's log. Other pages may still work."],
+                next_step=back_link(),
+                tone="red",
+            )
+
+    return guarded

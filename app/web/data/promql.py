@@ -1,0 +1,60 @@
+"""PromQL for pages. In: what a page wants evaluated. Out: its value, under the limits of the HTTP API and through its turnstile.
+
+A page that the reader has left is not worked for: the evaluation ends as soon as the connection does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dash import Dash
+
+from throttlescope.app.services.promql.concurrency import QueryLimits, Turnstile
+from throttlescope.app.services.promql.lake_queries import LakeQueries
+from throttlescope.app.web.client_disconnect import left
+from throttlescope.transforms.promql.query import Options
+
+#: Where the server keeps the one object for all its pages.
+ASKING = "throttlescope-asking"
+#: A browser gives a page's request up after a minute; the evaluation ends before.
+LONGEST_S = 50.0
+
+
+class Asking:
+    """The way of pages to a lake's samples. Threads may share it.
+
+    Parameters
+    ----------
+    queries : LakeQueries
+    limits : QueryLimits
+        What a query may take; time is at most :data:`LONGEST_S` here.
+    turnstile : Turnstile
+        The one of the HTTP API.
+    """
+
+    def __init__(self, queries: LakeQueries, limits: QueryLimits, turnstile: Turnstile) -> None:
+        self.queries, self._turnstile = queries, turnstile
+        self.limits = replace(
+            limits, options=replace(limits.options, timeout_s=min(limits.options.timeout_s, LONGEST_S))
+        )
+
+    @contextlib.contextmanager
+    def place(self) -> Iterator[Options]:
+        """Wait for a place and hold it; gives what may be taken while it is held.
+
+        Raises
+        ------
+        ApiError
+            Too many queries at once, or none of them ended in time.
+        """
+        options = self.limits.options
+        is_cancelled = left()
+        with self._turnstile.place(options.timeout_s) as left_s:
+            yield replace(options, timeout_s=left_s, is_cancelled=is_cancelled)
+
+
+def asking_of(app: Dash) -> Asking:
+    """The server's."""
+    return app.server.extensions[ASKING]

@@ -1,0 +1,84 @@
+"""Method and accuracy: how often the shipped rules, simulator, forecasts and anomalies are right, and what the rules say.
+
+In: the address, and the figures that the package brings. Out: components. Nothing of the lake is read: figures are of the
+package, not of this cluster.
+"""
+
+from __future__ import annotations
+
+from dash import Dash, Input, Output, State, html, no_update
+
+from throttlescope.app.presentation.links.paths import METHOD_PATH
+from throttlescope.app.web.address.method import MethodAddress
+from throttlescope.app.web.components.shell import explained, skeleton
+from throttlescope.app.web.components.tabs import tabs
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.pages.accuracy.diagnosis import accuracy
+from throttlescope.app.web.pages.accuracy.models import anomalies, forecasts, simulator
+from throttlescope.app.web.pages.accuracy.rules import rules
+from throttlescope.models.evaluation.measured import measured_of
+
+PATH = METHOD_PATH
+TITLE = "Method"
+
+_TABS = (
+    ("accuracy", "Accuracy"),
+    ("rules", "Rules"),
+    ("simulator", "Simulator"),
+    ("forecasts", "Forecasts"),
+    ("anomalies", "Anomalies"),
+)
+
+
+def layout(_query: str | None) -> html.Div:
+    """The frame of the page; its content is filled by a callback."""
+    return html.Div(
+        [
+            html.Div(
+                [
+                    html.H1("Method and accuracy"),
+                    html.Span(
+                        "of what is installed, measured before it shipped; not of this lake",
+                        className="freshness",
+                    ),
+                ],
+                className="page-head",
+            ),
+            html.Div(skeleton(), id="method-content"),
+        ],
+        className="method",
+    )
+
+
+def register(app: Dash, _reader: LakeReader) -> None:
+    """One callback: a part of the page from the address."""
+
+    @app.callback(
+        Output("method-content", "children"), Input("address", "search"), State("address", "pathname")
+    )
+    def show(query, pathname):
+        return explained(lambda: page(query))() if pathname == PATH else no_update
+
+
+def page(query: str | None) -> html.Div:
+    """The parts as links, and the one that the address names."""
+    address = MethodAddress.parse(query)
+    links = tabs(
+        [(word, title, MethodAddress(word).href()) for word, title in _TABS],
+        address.tab,
+        label="parts of this page",
+    )
+    return html.Div([links, *content_of(address)])
+
+
+def content_of(address: MethodAddress) -> list:
+    """One part of the page."""
+    if address.tab == "rules":
+        return rules()
+    if address.tab == "simulator":
+        return simulator(measured_of("simulator"))
+    if address.tab == "forecasts":
+        return forecasts(measured_of("forecasts"))
+    if address.tab == "anomalies":
+        return anomalies(measured_of("anomalies"))
+    return accuracy(measured_of("diagnosis"), address)

@@ -1,0 +1,183 @@
+"""What a preview shows, asked once. In: an address, a reader and the way to the lake's samples. Out: firings held against verdicts."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from throttlescope.app.rules_export.preview.firings import Judged, judge, missed
+from throttlescope.app.rules_export.preview.kinds import Kind, kind_of
+from throttlescope.app.rules_export.preview.rules import Asked, exported, typed
+from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
+from throttlescope.app.web.address.alerts import AlertsAddress
+from throttlescope.app.web.components.range_bar import chosen_range
+from throttlescope.app.web.data import alerts as data
+from throttlescope.app.web.data.promql import Asking
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
+from throttlescope.transforms.promql.budget import Budget
+from throttlescope.transforms.promql.errors import TooManySamplesError
+from throttlescope.transforms.promql.query import Options
+from throttlescope.transforms.rules.preview import MOST_CELLS, Plan, plan_preview, run_preview
+
+DEFAULT_MS = 6 * BLOCK_MS
+_PATIENCE_S = 5.0
+_RUNNING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class View:
+    """One preview, or none yet.
+
+    Attributes
+    ----------
+    newest_ms : int
+        Time of the lake's newest sample.
+    start_ms, end_ms : int
+        As asked, or the page's own choice.
+    asked : Asked or None
+        The rule; None: none was named.
+    plan : Plan or None
+        None: nothing was evaluated, for want of a range.
+    judged : tuple of Judged
+    failures : tuple of (str, int, str)
+        Rules whose evaluations failed: name, how often, and the first error.
+    missed : list or None
+        Rows of ``episodes`` without a firing; None: nobody can say.
+    real_total : int
+        Backlogs of the rule's kind in the range.
+    is_cut : bool
+        There are more backlogs than were looked at.
+    """
+
+    address: AlertsAddress
+    newest_ms: int
+    start_ms: int
+    end_ms: int
+    asked: Asked | None = None
+    plan: Plan | None = None
+    judged: tuple[Judged, ...] = ()
+    failures: tuple[tuple[str, int, str], ...] = ()
+    missed: Sequence[dict] | None = None
+    real_total: int = 0
+    is_cut: bool = False
+    took_s: float = 0.0
+    kinds: tuple[Kind | None, ...] = field(default=())
+
+    @property
+    def kind(self) -> Kind | None:
+        """What counts as real for any of the rules; None where verdicts say nothing of them."""
+        return one_kind(self.kinds)
+
+
+def asked_of(address: AlertsAddress) -> Asked | None:
+    """The rule that an address names; an InputError says what is wrong with it."""
+    if address.rule is not None:
+        return exported(address.rule)
+    return None if address.text is None else typed(address.text)
+
+
+def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> View | None:
+    """Evaluate what the address asks for; None where the lake has no samples.
+
+    Raises
+    ------
+    InputError, ApiError, QueryError
+        The rule or the range cannot be previewed, too many queries run, or the time was up.
+    """
+    newest_ms = asking.queries.catalogue().newest_ms
+    if newest_ms is None:
+        return None
+    start_ms, end_ms = range_of(address, newest_ms)
+    asked = asked_of(address)
+    kinds = tuple(dict.fromkeys(kind_of(rule, address.kind) for rule in asked.alerts)) if asked else ()
+    view = View(address, newest_ms, start_ms, end_ms, asked, kinds=kinds)
+    if asked is None or address.start_ms is None or address.end_ms is None:
+        return view
+    begun_s = time.monotonic()
+    lake = asking.queries.lake
+    with _one_at_a_time(), asking.place() as options:
+        plan = plan_preview(
+            lake, asked.file, asked.library, start_ms, end_ms, lookback_ms=options.lookback_ms
+        )
+        found = run_preview(lake, plan, lookback_ms=options.lookback_ms, budget=_budget(options))
+    since_ms = min([start_ms, *(min(one.active_ms, one.start_ms) for one in found.firings)])
+    judged = judge(
+        found.firings,
+        data.stretches(reader, found.firings, since_ms, end_ms),
+        lambda rule: kind_of(rule, address.kind),
+        end_ms=end_ms,
+    )
+    unnoticed, total, is_cut = None, 0, False
+    kind = one_kind(kinds)
+    if kind is not None and (backlogs := data.episodes(reader, start_ms, end_ms)) is not None:
+        rows, is_cut = backlogs
+        unnoticed, total = missed(rows, found.firings, kind, start_ms=start_ms, end_ms=end_ms)
+    failures = tuple(
+        (rule.rule.name, outcome.failures, outcome.first_error or "")
+        for rule, outcome in found.outcomes
+        if outcome.failures
+    )
+    took_s = time.monotonic() - begun_s
+    return View(
+        address,
+        newest_ms,
+        start_ms,
+        end_ms,
+        asked,
+        plan,
+        tuple(judged),
+        failures,
+        unnoticed,
+        total,
+        is_cut,
+        took_s,
+        kinds,
+    )
+
+
+def _budget(options: Options) -> Budget:
+    return Budget(min(options.max_samples, MOST_CELLS), options.timeout_s, options.is_cancelled)
+
+
+@contextlib.contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """A preview holds what a dozen queries hold; a second one waits a little and is then sent away."""
+    if not _RUNNING.acquire(timeout=_PATIENCE_S):
+        raise ApiError(UNAVAILABLE, "another preview is running, try again later")
+    try:
+        yield
+    except TooManySamplesError as error:
+        raise InputError(
+            "The rule has too many series for this range",
+            got=f"{error.got}, as series times evaluations",
+            expected=f"at most {MOST_CELLS:,}",
+            fix="choose a shorter range or a rule of fewer series, or use throttlescope rules run",
+        ) from error
+    finally:
+        _RUNNING.release()
+
+
+def range_of(address: AlertsAddress, newest_ms: int) -> tuple[int, int]:
+    """The range of an address, or the newest hours, in whole minutes."""
+    newest_ms += -newest_ms % MINUTE_MS
+    start_ms, end_ms, _ = chosen_range(
+        address.start_ms, address.end_ms, newest_ms=newest_ms, default_ms=DEFAULT_MS
+    )
+    return start_ms, end_ms
+
+
+def one_kind(kinds: Sequence[Kind | None]) -> Kind | None:
+    """Several kinds as one: what fits any of them."""
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) <= 1:
+        return known[0] if known else None
+    return Kind(
+        ", or ".join(kind.words for kind in known),
+        frozenset().union(*(kind.sides for kind in known)),
+        frozenset().union(*(kind.causes for kind in known)),
+    )

@@ -1,0 +1,112 @@
+"""Changes of limits as events, with before and after. In: what was read. Out: components."""
+
+from __future__ import annotations
+
+from dash import dcc, html
+
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.causes import SET_BY_WORDS
+from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.web.address.limits import LimitsAddress
+from throttlescope.app.web.components.grid import NONE
+from throttlescope.app.web.components.parts import cause_badge, plain_table, section
+from throttlescope.app.web.data.limit_changes import Changes, Event
+from throttlescope.models.episodes.before_after import SPAN_MS, Side
+
+_MARKS = {"set": "✚", "removed": "✖", "raised": "▲", "lowered": "▼", "redefined": "≈"}
+
+
+def changes_section(found: Changes) -> html.Section:
+    """The events of the range, or which kind of nothing this is."""
+    title = "Changes in this range"
+    if not found.events:
+        return section(
+            title,
+            [
+                html.P(
+                    "None was seen. Limits are compared between answers of the admin API: that needs two of them, of which the later is in this range.",
+                    className="quiet",
+                )
+            ],
+        )
+    shown = len(found.events)
+    note = (
+        f"{fmt.exact(found.total)}, the newest first"
+        if found.total == shown
+        else f"the newest {shown} of {fmt.exact(found.total)}"
+    )
+    if not found.is_whole:
+        note += "; more limits changed than were read here: filter by cluster or namespace"
+    return section(
+        title,
+        [
+            plain_table(
+                (
+                    f"Seen, {fmt.zone_of(found.events[0].event.new_from_ms)}", "Limiter", "Was and is", "Reached", "Before and after of", "Use / limit", "Events / min",
+                    "Backlog, entries", "Published, msg/s", "Cause",
+                ),
+                [_row(event) for event in found.events],
+            ),
+            html.P(
+                "Seen: the first answer of the admin API with the new limit; it changed at some time since the answer before. Before and after: up to "
+                f"{fmt.duration(SPAN_MS)} each, of the subscription with the largest backlog among those that it reached; ~ marks minutes of which no answer says "
+                "that the limit was still the same. This compares and does not prove: traffic may have changed as well. Events alone tell nothing.",
+                className="facts",
+            ),
+        ],
+        note=note,
+    )  # fmt: skip
+
+
+def _row(one: Event) -> list:
+    change, event = one.compared.change, one.event
+    key = Subscription(change.key.cluster, change.key.topic, change.key.partition, change.key.subscription)
+    by = SET_BY_WORDS[change.new.set_by]
+    if change.old.set_by != change.new.set_by:
+        by = f"{SET_BY_WORDS[change.old.set_by]} before, now {by}"
+    topics = len(event.topics)
+    return [
+        html.Span(
+            fmt.day_clock(event.new_from_ms),
+            title=f"{fmt.moment(event.new_from_ms)}; the answer before was read at {fmt.moment(change.old_until_ms)}",
+        ),
+        _lines(
+            f"{event.level}.{event.unit}",
+            [html.Span(_MARKS[change.kind], **{"aria-hidden": "true"}), f" {change.kind}"],
+            title=f"set by: {by}",
+        ),
+        _lines(change.old.text(event.unit), f"now {change.new.text(event.unit)}"),
+        f"{fmt.exact(len(event.changes))} on {fmt.exact(topics)} {'topic' if topics == 1 else 'topics'}",
+        dcc.Link(
+            [
+                html.Bdi(fmt.name(change.key.subscription, 60), className="row-name"),
+                html.Bdi(fmt.topic_name(change.key.topic, change.key.partition), className="row-place"),
+            ],
+            href=LimitsAddress(subject=key).href(),
+            className="row-link",
+            title=fmt.name(f"{change.key.cluster}: {change.key.topic}#{change.key.subscription}"),
+        ),
+        # Two digits are enough to compare, and 99.6 % reads better as 100 % beside another figure.
+        _both(one, "rho", lambda value: fmt.percent(round(value, 2))),
+        _both(one, "events_per_min", fmt.short),
+        _both(one, "backlog_end_entries", lambda value: fmt.short(round(value))),
+        _both(one, "in_msg_per_s", fmt.short),
+        _lines(_cause(one.compared.before), ["→ ", _cause(one.compared.after)]),
+    ]
+
+
+def _lines(first, second, *, title: str | None = None) -> html.Div:
+    extra = {"title": title} if title else {}
+    return html.Div([html.Div(first), html.Div(second)], **extra)
+
+
+def _both(one: Event, name: str, words) -> str:
+    texts = []
+    for side in (one.compared.before, one.compared.after):
+        value = getattr(side, name)
+        texts.append(NONE if fmt.is_missing(value) else f"{'~' if side.assumed else ''}{words(value)}")
+    return " → ".join(texts)
+
+
+def _cause(side: Side):
+    return NONE if side.cause is None else cause_badge(side.cause, side.limiter)

@@ -1,0 +1,220 @@
+"""Limits and policies: every limit that is in force, how full it was, who set it; and of one subscription which record won.
+
+In: the address (search, filters, one subscription, a range for changes). Out: components. Rows are sorted, filtered and paged by the server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dash import Dash, Input, Output, State, html, no_update
+
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.links.paths import LIMITS_PATH
+from throttlescope.app.web.address.limits import LimitsAddress
+from throttlescope.app.web.components.inputs_in_address import AddressInputs, choice, search_box
+from throttlescope.app.web.components.range_bar import chosen_range, range_bar
+from throttlescope.app.web.components.served_table import ROW_PX, page_grid, register_table, shown_store
+from throttlescope.app.web.components.shell import (
+    cluster_choices,
+    explained,
+    freshness_line,
+    no_verdicts,
+    skeleton,
+)
+from throttlescope.app.web.data import newest
+from throttlescope.app.web.data.limit_changes import changes
+from throttlescope.app.web.data.limit_subject import subject
+from throttlescope.app.web.data.limiters import Known, known, limiters
+from throttlescope.app.web.data.newest import Freshness
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.pages.limits.changes import changes_section
+from throttlescope.app.web.pages.limits.subject import head, in_force, ladder, raw
+from throttlescope.app.web.pages.limits.table import columns, grid_row, not_known, status, toggles, uses
+from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
+
+PATH = LIMITS_PATH
+TITLE = "Limits"
+
+#: Changes are looked for over this long, unless the address says otherwise, and never over more than the longest.
+DEFAULT_MS, LONGEST_MS = DAY_MS, 31 * DAY_MS
+_HEAD_PX, _MOST_HEIGHT_PX = 56, 520
+LENGTHS_MS = (6 * BLOCK_MS, DAY_MS, 7 * DAY_MS, 31 * DAY_MS)
+
+_INPUTS = AddressInputs(
+    "limits", PATH, {"search": "q", "clusters": "cluster", "namespaces": "namespace"}, unless="subscription"
+)
+
+
+def layout(query: str | None) -> html.Div:
+    """The frame of the page: the table, and the place of what is opened; callbacks show one of them."""
+    try:
+        address = LimitsAddress.parse(query)
+    except InputError:
+        address = LimitsAddress()
+    is_opened = address.subject is not None
+    return html.Div(
+        [
+            html.Div(
+                [
+                    html.Div(
+                        [
+                            html.H1("Limits and policies"),
+                            html.Div(id="limits-freshness", className="freshness"),
+                        ],
+                        className="page-head",
+                    ),
+                    html.Div(
+                        [
+                            html.Div(id="limits-use", className="views"),
+                            search_box(
+                                "limits",
+                                address.search,
+                                "search broker, topic, subscription",
+                                label="search broker, topic, subscription, cluster",
+                            ),
+                            choice("limits", "clusters"),
+                            choice("limits", "namespaces"),
+                        ],
+                        className="toolbar",
+                    ),
+                    html.Div(id="limits-toggles", className="limits-toggles"),
+                    html.Div(id="limits-status", className="status", role="status"),
+                    page_grid("limits"),
+                ],
+                id="limits-list",
+                hidden=is_opened,
+            ),
+            html.Div(skeleton() if is_opened else None, id="limits-below"),
+            # Read apart: it takes longer than the rows do, and they need not wait for it.
+            html.Div(id="limits-changes"),
+            shown_store("limits", query),
+            *_INPUTS.stores(),
+        ],
+        className="limits-page",
+    )
+
+
+def register(app: Dash, reader: LakeReader) -> None:
+    """Callbacks: thin ways from the address to the reader and back to components."""
+
+    @app.callback(
+        Output("limits-list", "hidden"),
+        Output("limits-below", "children"),
+        Output("limits-freshness", "children"),
+        Output("limits-status", "children"),
+        Output("limits-clusters", "data"),
+        Output("limits-namespaces", "data"),
+        Output("limits-use", "children"),
+        Output("limits-toggles", "children"),
+        Output("limits-grid", "columnDefs"),
+        Output("limits-grid", "style"),
+        Output("limits-shown", "data"),
+        Input("address", "search"),
+        State("address", "pathname"),
+        State("limits-shown", "data"),
+    )
+    def show(query, pathname, shown):
+        if pathname != PATH:
+            return (no_update,) * 11
+        now = no_update if (query or "") == shown else query or ""
+        parts = explained(lambda: page_parts(reader, query))()
+        return (*parts, now) if isinstance(parts, tuple) else (True, parts, *(no_update,) * 8, now)
+
+    @app.callback(
+        Output("limits-changes", "children"), Input("address", "search"), State("address", "pathname")
+    )
+    def tell_changes(query, pathname):
+        return explained(lambda: changes_part(reader, query))() if pathname == PATH else no_update
+
+    def rows(query, sort, start, end):
+        address = LimitsAddress.parse(query)
+        if address.subject is not None:
+            return [], 0
+        found, total = limiters(reader, address, sort=sort, start=start, end=end)
+        return [grid_row(row) for row in found], total
+
+    register_table(app, "limits", rows)
+    _INPUTS.register(app)
+
+
+def page_parts(reader: LakeReader, query: str | None) -> tuple:
+    """What the address asks for: (list hidden, below the list, and the parts of the list)."""
+    address = LimitsAddress.parse(query)
+    freshness = newest.freshness(reader)
+    told = known(reader)
+    if address.subject is not None:
+        found = subject(reader, address.subject)
+        page = html.Div(
+            [
+                head(address.subject),
+                html.Div(policies_line(told, freshness), className="facts"),
+                in_force(found),
+                ladder(found),
+                raw(found),
+            ]
+        )
+        return (True, page, *(no_update,) * 8)
+    _, total = limiters(reader, address, end=0)
+    said = (
+        status(address, told, total)
+        if freshness.subscriptions or told.limiters
+        else no_verdicts(reader.lake_path)
+    )
+    return (
+        False,
+        html.Div(not_known(told)),
+        [*freshness_line(freshness), html.Span(policies_line(told, freshness))],
+        said,
+        cluster_choices(freshness),
+        [{"value": name, "label": fmt.name(name, 60)} for name in told.namespaces],
+        uses(address, told),
+        toggles(address),
+        columns(told, fmt.zone_of(told.observed_ms)),
+        # As high as its rows, so that the changes below a short table are seen.
+        {"height": f"{min(_MOST_HEIGHT_PX, _HEAD_PX + ROW_PX * max(1, total))}px"},
+    )
+
+
+def policies_line(told: Known, freshness: Freshness) -> str:
+    """How fresh the policies are: when the admin API answered last, against the newest data."""
+    if told.observed_ms is None:
+        return "policies: never read"
+    words = f"policies read up to {fmt.moment(told.observed_ms)}"
+    behind = (freshness.data_up_to_ms or told.observed_ms) - told.observed_ms
+    if behind > BLOCK_MS:
+        words += f", {fmt.duration(behind)} before the newest data"
+    return words
+
+
+def changes_part(reader: LakeReader, query: str | None) -> html.Div | None:
+    """What changed in the range of the address, of the table's filters or of the subscription that is opened."""
+    try:
+        address = LimitsAddress.parse(query)
+    except InputError:
+        return None  # said in the place of the table
+    told, freshness = known(reader), newest.freshness(reader)
+    if told.observed_ms is None:
+        return None
+    up_to_ms = max(told.observed_ms + 1, freshness.data_up_to_ms or 0)
+    start_ms, end_ms, was_cut = chosen_range(
+        address.start_ms, address.end_ms, newest_ms=up_to_ms, default_ms=DEFAULT_MS, longest_ms=LONGEST_MS
+    )
+
+    def to(start: int, end: int) -> str:
+        return replace(address, start_ms=max(0, start), end_ms=max(1, end)).href()
+
+    return html.Div(
+        [
+            range_bar(
+                start_ms,
+                end_ms,
+                to,
+                data_up_to_ms=freshness.data_up_to_ms or told.observed_ms,
+                lengths_ms=LENGTHS_MS,
+                cut_to_ms=LONGEST_MS if was_cut else None,
+            ),
+            changes_section(changes(reader, address, start_ms, end_ms)),
+        ]
+    )

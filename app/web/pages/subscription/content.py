@@ -1,0 +1,171 @@
+"""What the page of a subscription shows, read once. In: a reader and an address. Out: rows of one range, and which verdict is told.
+
+In two steps, as the page comes in two: what the answer needs is read first, and what the charts need when the answer is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import pandas as pd
+
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.web.data import history
+from throttlescope.app.web.data.latest import LOOK_BACK_MS
+from throttlescope.app.web.data.outlook import Outlook, outlook
+from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
+
+#: Of ``signals``, what the page shows or weighs; evidence may show others by its symptom's name.
+COLUMNS = (
+    "minute_ms", "broker", "broker_changed", "counter_resets", "coverage_share", "subscription_type",
+    "backlog_entries", "backlog_ready_entries", "backlog_ready_peak_entries", "delayed_entries", "replay_entries", "backlog_age_s",
+    "unacked_msg", "blocked_on_unacked", "consumers", "consumers_blocked_on_unacked", "consumer_ack_msg_rate_min",
+    "permits_min", "permits_max", "permits_exhausted_share", "last_flow_age_s",
+    "in_msg_rate_5m", "in_bytes_rate_5m", "out_msg_rate_5m", "out_bytes_rate_5m", "ack_msg_rate", "redeliver_msg_rate",
+    "expired_msg_rate", "quota_evictions_5m", "filter_rejected_entry_rate_5m", "messages_per_entry",
+    "read_cache_miss_entry_rate", "reads_inflight_bytes", "read_batch_entries", "read_size_bytes",
+    "limit_observed_later", "limits_changed", "limit_counts", "relative_to_publish",
+    *(f"limit_{level}_{what}" for level in LEVELS for what in (*UNITS, "period_s", "set_by")),
+    *(f"rho_{level}_{unit}" for level in LEVELS for unit in UNITS),
+    *(f"throttled_{unit}_events_{level}_delta" for unit in UNITS for level in LEVELS),
+)  # fmt: skip
+
+LONGEST_DEFAULT_MS = 6 * BLOCK_MS
+#: The page stays quick up to here; a longer range is cut to its end and says so.
+LONGEST_MS = 7 * 24 * BLOCK_MS
+
+
+#: Of ``signals``, what the answer names: the broker, and which limits held.
+_TOLD_COLUMNS = tuple(
+    name
+    for name in COLUMNS
+    if name.startswith(("limit_", "rho_", "read_")) or name in ("minute_ms", "broker")
+)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What the answer on top of the page needs.
+
+    Attributes
+    ----------
+    span_ms : (int, int)
+        First and last moment that the lake knows of this subscription.
+    start_ms, end_ms : int
+        The range shown.
+    was_cut : bool
+        The address asked for a longer range.
+    verdicts
+        Those in that range, without their evidence.
+    history
+        Those of the day before its end: for "since".
+    told
+        The one that the page tells, with its evidence; None: there is none in the range.
+    told_minutes
+        The minutes of its window, with the broker and which limits held; without one those of the range's last hour.
+    outlook
+        What was foretold then, and the backlog that holds.
+    """
+
+    address: SubscriptionAddress
+    span_ms: tuple[int, int]
+    start_ms: int
+    end_ms: int
+    was_cut: bool
+    verdicts: Sequence[dict]
+    history: Sequence[dict]
+    told: dict | None
+    told_minutes: pd.DataFrame
+    outlook: Outlook
+
+
+@dataclass(frozen=True)
+class View(Answered):
+    """Everything that the page shows.
+
+    Attributes
+    ----------
+    minutes, truth
+        Rows in the range.
+    """
+
+    minutes: pd.DataFrame
+    truth: Sequence[dict]
+
+
+def read_answered(reader: LakeReader, address: SubscriptionAddress) -> Answered | None:
+    """Read what the answer to an address needs; None where the lake never saw the subscription."""
+    span = history.span(reader, address.subscription)
+    if span is None:
+        return None
+    start_ms, end_ms, was_cut = chosen_range(address, span)
+    subscription = address.subscription
+    day_ms = end_ms - LOOK_BACK_MS
+    windows = history.windows(reader, subscription, min(start_ms, day_ms), end_ms)
+    verdicts = [row for row in windows if row["window_end_ms"] > start_ms]
+    chosen = _chosen(verdicts, address.at_ms)
+    told, ahead, window = None, Outlook(), (end_ms - BLOCK_MS, end_ms)
+    if chosen is not None:
+        window = chosen["window_start_ms"], chosen["window_end_ms"]
+        told = history.verdict(reader, subscription, *window)
+        ahead = outlook(reader, subscription, *window)
+    return Answered(
+        address, span, start_ms, end_ms, was_cut, verdicts,
+        history=[row for row in windows if row["window_end_ms"] > day_ms],
+        told=told,
+        told_minutes=history.signals(reader, subscription, *window, _TOLD_COLUMNS),
+        outlook=ahead,
+    )  # fmt: skip
+
+
+def with_minutes(reader: LakeReader, answered: Answered) -> View:
+    """Read what the charts need beside it."""
+    subscription, start_ms, end_ms = answered.address.subscription, answered.start_ms, answered.end_ms
+    return View(
+        **{field.name: getattr(answered, field.name) for field in fields(Answered)},
+        minutes=history.signals(
+            reader, subscription, start_ms, end_ms, (*COLUMNS, *_symptoms(answered.told))
+        ),
+        truth=history.truth(reader, subscription, start_ms, end_ms),
+    )
+
+
+def read_view(reader: LakeReader, address: SubscriptionAddress) -> View | None:
+    """Read everything at once; None where the lake never saw the subscription."""
+    answered = read_answered(reader, address)
+    return None if answered is None else with_minutes(reader, answered)
+
+
+def chosen_range(address: SubscriptionAddress, span: tuple[int, int]) -> tuple[int, int, bool]:
+    """The range to show: the address's, or the newest hours of what the lake knows."""
+    end_ms = address.end_ms if address.end_ms is not None else span[1]
+    if address.at_ms is not None and address.start_ms is None and address.end_ms is None:
+        # A link to one window of long ago: the hours around it.
+        newest = end_ms - LONGEST_DEFAULT_MS < address.at_ms <= end_ms
+        end_ms = end_ms if newest else min(end_ms, address.at_ms + LONGEST_DEFAULT_MS // 2)
+    if address.start_ms is not None:
+        start_ms = address.start_ms
+        # A start after the data's end and no end: there is no sensible guess but the default length.
+        end_ms = max(end_ms, start_ms + MINUTE_MS)
+    else:
+        start_ms = (
+            max(span[0], end_ms - LONGEST_DEFAULT_MS) if end_ms > span[0] else end_ms - LONGEST_DEFAULT_MS
+        )
+    was_cut = end_ms - start_ms > LONGEST_MS
+    return (end_ms - LONGEST_MS if was_cut else start_ms), end_ms, was_cut
+
+
+def _symptoms(told: dict | None) -> list[str]:
+    """Names in its evidence, of which some are columns; nothing that is none of the contract's goes into a query."""
+    known = TABLES["signals"].schema.names
+    return [row["symptom"] for row in (told or {}).get("evidence") or () if row["symptom"] in known]
+
+
+def _chosen(verdicts: Sequence[dict], at_ms: int | None) -> dict | None:
+    """The verdict that the page tells: the newest, or the newest up to the address's ``at``."""
+    up_to = [row for row in verdicts if at_ms is None or row["window_end_ms"] <= at_ms]
+    return up_to[-1] if up_to else None

@@ -1,0 +1,78 @@
+"""What a page that is open shows, for what is asked from it later. In: a view, or what a browser gave back. Out: plain values, or them checked.
+
+It stands in a ``dcc.Store`` of the page: a button's request is then about what its reader sees, whatever came into the lake meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.web.pages.subscription.content import LONGEST_MS, Answered
+from throttlescope.ingest.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An address with the range and the window that were chosen for it.
+
+    Attributes
+    ----------
+    address : SubscriptionAddress
+    start_ms, end_ms : int
+        The range of the page.
+    window_ms : (int, int) or None
+        The window that is told.
+    """
+
+    address: SubscriptionAddress
+    start_ms: int
+    end_ms: int
+    window_ms: tuple[int, int] | None
+
+    @classmethod
+    def of(cls, data: Any) -> Shown:
+        """Read what a browser gave back; anybody may have written it.
+
+        Raises
+        ------
+        InputError
+            It is not what :func:`shown` wrote.
+        """
+        try:
+            address = SubscriptionAddress.parse(urlsplit(str(data["href"])).query)
+            start_ms, end_ms = int(data["start_ms"]), int(data["end_ms"])
+            window = data["window_ms"]
+            window_ms = None if window is None else (int(window[0]), int(window[1]))
+            if not 0 < end_ms - start_ms <= LONGEST_MS or abs(start_ms) > 2**53:
+                raise ValueError
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+            raise InputError(
+                "The request does not say what its page shows", fix="load the page again"
+            ) from None
+        return cls(address, start_ms, end_ms, window_ms)
+
+    @property
+    def pinned(self) -> SubscriptionAddress:
+        """The address with the range and the window that were chosen, whatever came into the lake meanwhile."""
+        at_ms = None if self.window_ms is None else self.window_ms[1]
+        return replace(self.address, start_ms=self.start_ms, end_ms=self.end_ms, at_ms=at_ms)
+
+    @property
+    def told_key(self) -> str:
+        """The subscription and the told window: what an answer is kept for."""
+        at_ms = None if self.window_ms is None else self.window_ms[1]
+        return SubscriptionAddress(self.address.subscription, at_ms=at_ms).href()
+
+
+def shown(view: Answered) -> dict[str, Any]:
+    """What :meth:`Shown.of` reads."""
+    told = view.told
+    return {
+        "href": view.address.href(),
+        "start_ms": view.start_ms,
+        "end_ms": view.end_ms,
+        "window_ms": None if told is None else [told["window_start_ms"], told["window_end_ms"]],
+    }

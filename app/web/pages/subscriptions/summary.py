@@ -1,0 +1,83 @@
+"""What stands around the table of subscriptions: counts by cause, how many rows, files. In: counts and an address. Out: components."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dash import dcc, html
+
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.causes import CAUSES
+from throttlescope.app.presentation.links.paths import SUBSCRIPTIONS_PATH
+from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
+from throttlescope.app.web.components.parts import downloads
+from throttlescope.app.web.components.shell import no_verdicts, panel
+from throttlescope.app.web.data.latest import RECENT_MS
+from throttlescope.app.web.data.newest import RECENT, CauseCount, Freshness
+
+_RECENT = fmt.duration(RECENT_MS)
+
+
+def cards(counts: list[CauseCount], address: SubscriptionsAddress) -> html.Nav:
+    """One card per cause with its counts, the view's first; a click lets the cause through or no longer."""
+    return html.Nav(
+        [_card(count, address) for count in counts],
+        className="cards",
+        **{"aria-label": "subscriptions by cause"},
+    )
+
+
+def _card(count: CauseCount, address: SubscriptionsAddress) -> dcc.Link:
+    cause = CAUSES[count.cause]
+    pairs = [(count.now, "now"), (count.recent, f"in {_RECENT}")]
+    if address.view == RECENT:
+        pairs.reverse()
+    (first, first_words), (second, second_words) = pairs
+    return dcc.Link(
+        [
+            html.Span(
+                [html.Span(cause.mark, className="cause-mark", style={"color": cause.colour}), cause.label],
+                className="card-label",
+            ),
+            html.Span(
+                [html.Strong(fmt.exact(first)), f" {first_words}"],
+                className="card-first" if first else "card-first none",
+            ),
+            html.Span(f"{fmt.exact(second)} {second_words}", className="card-second"),
+        ],
+        href=address.toggled(count.cause).href(),
+        className="card chosen" if count.cause in address.causes else "card",
+        title=cause.answer,
+    )
+
+
+def exports(address: SubscriptionsAddress) -> html.Span:
+    """The table as it is filtered, as files."""
+    query = address.href().removeprefix(SUBSCRIPTIONS_PATH)
+    return downloads([(form, f"/export/subscriptions.{form}{query}") for form in ("csv", "parquet")])
+
+
+def status(address: SubscriptionsAddress, freshness: Freshness, total: int, lake_path: str) -> object:
+    """How many rows are shown, or which kind of nothing this is and what to do next."""
+    if not freshness.subscriptions:
+        return no_verdicts(lake_path)
+    filtered = bool(address.search or address.causes or address.clusters)
+    hidden = 0 if address.own_topics else freshness.own_topics
+    everything = dcc.Link("Show all of them", href=SubscriptionsAddress(view=address.view).href())
+    if not total:
+        return panel(
+            "Nothing is left by these filters.",
+            [
+                f"{fmt.exact(freshness.subscriptions)} subscriptions are in the lake; "
+                "none fits the search, causes and clusters chosen."
+            ],
+            next_step=everything,
+        )
+    subscriptions = "subscription" if freshness.subscriptions == 1 else "subscriptions"
+    if filtered:
+        return [f"{fmt.exact(total)} of {fmt.exact(freshness.subscriptions)} {subscriptions}. ", everything]
+    words = [f"{fmt.exact(total)} {subscriptions}, worst first. Enter or a click opens one."]
+    if hidden:
+        link = dcc.Link("Show them", href=replace(address, own_topics=True).href())
+        words += [f" {fmt.exact(hidden)} healthy ones of Pulsar's own topics are left out. ", link]
+    return words

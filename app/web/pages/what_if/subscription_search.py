@@ -1,0 +1,75 @@
+"""The search box, where the address names no subscription. In: words. Out: subscriptions that have them, as links."""
+
+from __future__ import annotations
+
+import dash_mantine_components as dmc
+from dash import html
+
+from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
+from throttlescope.app.web.address.what_if import WhatIfAddress
+from throttlescope.app.web.components.parts import cause_badge, plain_table, subscription_link
+from throttlescope.app.web.components.shell import no_verdicts, panel
+from throttlescope.app.web.data import newest
+from throttlescope.app.web.data.reader import LakeReader
+
+_MOST = 20
+
+
+def find_box(search: str) -> html.Div:
+    """The head of the page without a subscription; its list is filled by a callback."""
+    return html.Div(
+        [
+            html.H1("What if"),
+            html.P(
+                "Replays a subscription's window in a simulator of Pulsar's limiters, and tells what a change would do. "
+                "Nothing is executed.",
+                className="identity",
+            ),
+            html.Div(
+                dmc.TextInput(
+                    id="what-if-search",
+                    label="Which subscription?",
+                    placeholder="words of its name, topic or cluster",
+                    value=search,
+                    debounce=250,
+                    spellCheck=False,
+                ),
+                className="search-box",
+            ),
+            html.Div(id="what-if-found"),
+        ],
+        className="what-if-find",
+    )
+
+
+def found(reader: LakeReader, search: str):
+    """Subscriptions with a backlog first; an empty lake says so."""
+    rows, count = newest.subscriptions(reader, SubscriptionsAddress(search=search or ""), end=_MOST)
+    if not rows:
+        if newest.freshness(reader).subscriptions:
+            return panel(
+                "No subscription has these words.", ["Search for a part of its name, topic or cluster."]
+            )
+        return no_verdicts(reader.lake_path)
+    table = plain_table(
+        ("Subscription", "Now", "Backlog, entries"),
+        [
+            [
+                subscription_link(row, _lab(row)),
+                cause_badge(row["cause"], row["limiter"]),
+                fmt.MISSING
+                if fmt.is_missing(row["backlog_entries"])
+                else fmt.short(round(row["backlog_entries"])),
+            ]
+            for row in rows
+        ],
+    )
+    more = f"The first {len(rows)} of {fmt.exact(count)}." if count > len(rows) else ""
+    return html.Div([table, html.P(more, className="quiet")])
+
+
+def _lab(row: dict) -> str:
+    key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+    return WhatIfAddress(key).href()

@@ -1,0 +1,95 @@
+"""What a window has once: its head and its controls. In: an address and its window. Out: components; the runs fill the rest."""
+
+from __future__ import annotations
+
+from dash import dcc, html
+
+from throttlescope.app.presentation.figures.chart import CONFIG
+from throttlescope.app.presentation.links.paths import WHAT_IF_PATH
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress
+from throttlescope.app.services.whatif.scales import scales
+from throttlescope.app.web.address.what_if import WhatIfAddress
+from throttlescope.app.web.components.parts import hostile, save_buttons, section, synthetic_badge
+from throttlescope.app.web.components.shell import skeleton
+from throttlescope.app.web.data.what_if import Window
+from throttlescope.app.web.pages.what_if import search
+from throttlescope.app.web.pages.what_if.controls import controls
+from throttlescope.app.web.pages.what_if.runs import absolute
+
+#: How often it is looked how far a search is.
+_LOOK_MS = 1_000
+
+
+def place(address: WhatIfAddress, window: Window) -> html.Div:
+    """Everything but the runs."""
+    address = absolute(address, window)
+    graph = dcc.Graph(
+        id="what-if-graph",
+        config={**CONFIG, "toImageButtonOptions": {"filename": "throttlescope-what-if"}},
+        style={"height": 430},
+    )
+    moved = controls(window.ground.observed, scales(window.ground), address.runs[address.chosen])
+    return html.Div(
+        [
+            head(address),
+            # What the address asks and names: told to the server once there is a place for the answer.
+            dcc.Store(id="what-if-asked"),
+            dcc.Store(id="what-if-job-named"),
+            dcc.Interval(id="what-if-look", interval=_LOOK_MS, disabled=True),
+            html.Div(id="what-if-bar"),
+            html.Div(
+                [
+                    html.Div(
+                        [
+                            html.Div(id="what-if-said", className="what-if-said"),
+                            section(
+                                "Backlog",
+                                [graph],
+                                note="entries (batches), not messages; bands from best to worst",
+                                tools=save_buttons("what-if"),
+                            ),
+                            html.Div(skeleton(), id="what-if-runs"),
+                            search.form(address, window),
+                        ],
+                        className="column-wide what-if-live",
+                    ),
+                    html.Div(
+                        [moved, html.Div(id="what-if-command"), html.Div(id="what-if-sure")],
+                        className="column-narrow what-if-live",
+                    ),
+                ],
+                className="columns what-if-columns",
+            ),
+        ]
+    )
+
+
+def head(address: WhatIfAddress) -> html.Div:
+    """Whose window it is, and that nothing is executed."""
+    key = address.subscription
+    where = " · all partitions · " if key.partition < 0 else f" · partition {key.partition} · "
+    return html.Div(
+        [
+            html.Div(
+                [
+                    dcc.Link("← the subscription, with its verdict", href=SubscriptionAddress(key).href()),
+                    dcc.Link("another subscription", href=WHAT_IF_PATH),
+                ],
+                className="crumbs",
+            ),
+            html.H1([html.Span("What if: subscription ", className="quiet"), hostile(key.subscription)]),
+            html.P(
+                [
+                    html.Span("topic ", className="quiet"),
+                    hostile(key.topic),
+                    html.Span(where, className="quiet"),
+                    html.Span("cluster ", className="quiet"),
+                    hostile(key.cluster),
+                    *synthetic_badge(key.cluster),
+                    html.Strong("Simulated: nothing is executed.", className="what-if-simulated"),
+                ],
+                className="identity",
+            ),
+        ],
+        className="page-identity",
+    )

@@ -1,0 +1,169 @@
+"""The windows that the screen left. In: their starts, and files of ``signals``. Out: their verdicts, by the rules.
+
+Tasks read the files and take the rows of the subscriptions that have windows left: whole rows of the hours in which those
+windows lie, and of a day before them what the rules look back to. Rows travel as packed tables, a few per file, not cell by
+cell; what is to be judged together is chosen by the number of windows.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.times import BLOCK_MS
+from throttlescope.ingest.lake import DataFile
+from throttlescope.ingest.spark.executors import parallelism
+from throttlescope.models.diagnosis.fleet.hours import on_spark, read_minutes, touches
+from throttlescope.models.diagnosis.history import HISTORY_COLUMNS, HISTORY_MS
+from throttlescope.models.diagnosis.verdict import diagnose
+from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Windows, and subscriptions, that are judged together: a task holds two days of their minutes.
+_SHARE_WINDOWS, _SHARE_SUBSCRIPTIONS = 4_000, 200
+
+Left = dict[SubscriptionKey, list[int]]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What is read of one file."""
+
+    file: DataFile
+    start_ms: int
+    end_ms: int
+    whole: bool
+
+    @property
+    def rows(self) -> int:
+        return self.file.rows
+
+
+def judge_left(session: SparkSession, files: list[DataFile], left: Left, window_ms: int) -> DataFrame:
+    """Judge the windows that the screen left.
+
+    Parameters
+    ----------
+    files : list of DataFile
+        Files of ``signals`` of the windows and of the day before them.
+    left : dict of SubscriptionKey to list of int
+        Starts of the windows, epoch ms; not empty.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        Rows of ``verdicts``.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    shares = share_out(left, parallelism(session))
+    share_of = {key: number for number, share in enumerate(shares) for key in share}
+    work = pieces(files, left, window_ms)
+
+    def read(piece: Piece) -> Iterator[pa.RecordBatch]:
+        for share, rows in take(piece, share_of):
+            yield pa.RecordBatch.from_pydict(
+                {"share": pa.array([share], pa.int32()), "rows": pa.array([_pack(rows)], pa.binary())}
+            )
+
+    def judge(key: tuple[pa.Scalar, ...], packed: pa.Table) -> pa.Table:
+        # What lies within the windows' hours is there with all columns, the rest with those that are looked back to.
+        tables = [_unpack(rows.as_buffer()) for rows in packed.column("rows").combine_chunks()]
+        rows = pa.concat_tables(tables, promote_options="default")
+        return judge_share(rows, {one: left[one] for one in shares[key[0].as_py()]}, window_ms)
+
+    packed = on_spark(session, work, lambda piece: piece.rows, read, "share int, rows binary")
+    schema = from_arrow_schema(TABLES["verdicts"].loose_schema)
+    return packed.repartition(len(shares), "share").groupBy("share").applyInArrow(judge, schema)
+
+
+def share_out(left: Left, parallelism: int) -> list[list[SubscriptionKey]]:
+    """Subscriptions in shares of about as many windows each, the busiest first."""
+    windows = sum(len(starts_ms) for starts_ms in left.values())
+    count = max(parallelism, -(-windows // _SHARE_WINDOWS), -(-len(left) // _SHARE_SUBSCRIPTIONS))
+    shares: list[list[SubscriptionKey]] = [[] for _ in range(min(count, len(left)))]
+    sizes = [0] * len(shares)
+    for key in sorted(left, key=lambda key: (-len(left[key]), key)):
+        smallest = sizes.index(min(sizes))
+        shares[smallest].append(key)
+        sizes[smallest] += len(left[key])
+    return shares
+
+
+def take(piece: Piece, share_of: dict[SubscriptionKey, int]) -> Iterator[tuple[int, pa.Table]]:
+    """A file's rows of the subscriptions that are asked for, share by share."""
+    names = list(SUBSCRIPTION_KEY_NAMES)
+    columns = TABLES["signals"].loose_schema.names if piece.whole else [*names, *HISTORY_COLUMNS]
+    rows = read_minutes(piece.file, piece.start_ms, piece.end_ms, list(columns))
+    if not rows.num_rows:
+        return
+    numbers = rows.select(names)
+    distinct = numbers.group_by(names).aggregate([]).to_pylist()
+    wanted = [SubscriptionKey(**key) for key in distinct if SubscriptionKey(**key) in share_of]
+    if not wanted:
+        return
+    keys = pa.Table.from_pylist([key._asdict() for key in wanted], schema=numbers.schema)
+    keys = keys.append_column("share", pa.array([share_of[key] for key in wanted], pa.int32()))
+    numbered = numbers.append_column("row", pa.array(np.arange(rows.num_rows)))
+    asked = numbered.join(keys, names, join_type="inner").select(["share", "row"]).sort_by("row")
+    for share in sorted(asked["share"].unique().to_pylist()):
+        mask = pc.equal(asked["share"], share)
+        yield share, rows.take(asked["row"].filter(mask).combine_chunks())
+
+
+def judge_share(rows: pa.Table, left: Left, window_ms: int) -> pa.Table:
+    """Judge some windows in-process, each with what is known before it.
+
+    Parameters
+    ----------
+    rows : pyarrow.Table
+        Rows of ``signals`` of these subscriptions in any order.
+    """
+    verdicts = []
+    for key, mine in by_subscription(rows):
+        columns = MinuteColumns(mine)
+        minutes_ms = columns["minute_ms"]
+        for start_ms in sorted(left.get(key, ())):
+            low = bisect_left(minutes_ms, start_ms)
+            high = bisect_left(minutes_ms, start_ms + window_ms, low)
+            window = Window(key, start_ms, start_ms + window_ms, columns, low, high)
+            verdicts.append(diagnose(window).to_row())
+    return pa.Table.from_pylist(verdicts, schema=TABLES["verdicts"].loose_schema)
+
+
+def pieces(files: list[DataFile], left: Left, window_ms: int) -> list[Piece]:
+    """What has to be read for the windows of each cluster: whole rows of the hours that they touch, a day before the first."""
+    asked: dict[str, set[int]] = {}
+    for key, starts_ms in left.items():
+        touched = asked.setdefault(key.cluster, set())
+        for start_ms in starts_ms:
+            touched.update(range(start_ms - start_ms % BLOCK_MS, start_ms + window_ms, BLOCK_MS))
+    found = []
+    for cluster, touched in asked.items():
+        first_ms, last_ms = min(touched) - HISTORY_MS, max(touched) + BLOCK_MS
+        for file in files:
+            if file.partition["cluster"] == cluster and touches(file, first_ms, last_ms):
+                whole = any(touches(file, hour_ms, hour_ms + BLOCK_MS) for hour_ms in touched)
+                found.append(Piece(file, first_ms, last_ms, whole))
+    return found
+
+
+def _pack(rows: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_table(rows.combine_chunks())
+    return sink.getvalue().to_pybytes()
+
+
+def _unpack(rows: pa.Buffer) -> pa.Table:
+    return pa.ipc.open_stream(rows).read_all()

@@ -1,0 +1,124 @@
+"""Verdicts of quiet windows. In: rows of ``signals`` and a grid of windows. Out: rows of ``verdicts``, and which windows are left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from throttlescope.ingest.contracts import TABLES
+from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.contracts.results import CONTRIBUTING, MISSING_EVIDENCE
+from throttlescope.ingest.core.times import date_of
+from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.healthy_fast_path.evidence import evidence
+from throttlescope.models.diagnosis.healthy_fast_path.frame import AT_ONCE, Frame, Grid, frames
+from throttlescope.models.diagnosis.healthy_fast_path.quiet import Screened, screen
+from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.hypotheses.passing import NO_BACKLOG
+from throttlescope.models.diagnosis.verdict import CONFIDENCE_OF_GRADE, RULES_VERSION
+from throttlescope.models.diagnosis.window import SubscriptionKey
+
+
+@dataclass
+class Answer:
+    """What a screen says of some subscriptions.
+
+    Attributes
+    ----------
+    verdicts : pyarrow.Table
+        Rows of ``verdicts``, sorted by key: the quiet windows.
+    left : list of (SubscriptionKey, list of int)
+        Starts of the windows (epoch ms) that have minutes and are not quiet.
+    """
+
+    verdicts: pa.Table
+    left: list[tuple[SubscriptionKey, list[int]]]
+
+
+def judge(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Answer:
+    """Judge the windows of a grid that need no thought.
+
+    Parameters
+    ----------
+    rows : pyarrow.Table
+        Rows of ``signals`` in any order, with at least the columns of :data:`~quiet.COLUMNS`.
+    at_once : int
+        So many subscriptions are looked at together.
+    """
+    found = list(answers(rows, grid, at_once=at_once))
+    empty = TABLES["verdicts"].loose_schema.empty_table()
+    return Answer(
+        pa.concat_tables([empty, *(answer.verdicts for answer in found)]),
+        [left for answer in found for left in answer.left],
+    )
+
+
+def answers(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Iterator[Answer]:
+    """The same, some subscriptions at a time, in the order of their keys."""
+    laid = frames(rows, grid, at_once)
+    # An hour of a large fleet is hundreds of megabytes, and is copied once to be in one piece.
+    del rows
+    for frame in laid:
+        found = screen(frame)
+        quiet = found.quiet
+        rest = found.there & ~quiet
+        left = [(frame.keys[i], grid.starts_ms[rest[i]].tolist()) for i in np.flatnonzero(rest.any(axis=1))]
+        yield Answer(_verdicts(found, *np.nonzero(quiet)), left)
+
+
+def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa.Table:
+    frame, grid, count = found.frame, found.frame.grid, len(subscription)
+    schema = TABLES["verdicts"].loose_schema
+
+    def same(value: str | float) -> pa.Array:
+        return pa.repeat(pa.scalar(value), count)
+
+    def nobody(type_: pa.StructType) -> pa.ListArray:
+        offsets = pa.array(np.zeros(count + 1, np.int32))
+        return pa.ListArray.from_arrays(offsets, pa.array([], type_), type=pa.list_(type_))
+
+    def floats(values: np.ndarray) -> pa.Array:
+        values = values[subscription, start]
+        return pa.array(values, mask=np.isnan(values))
+
+    starts_ms = grid.starts_ms[start]
+    columns = _keys(frame, subscription) | {
+        "window_start_ms": pa.array(starts_ms),
+        "window_end_ms": pa.array(starts_ms + grid.length_ms),
+        "side": same(SIDE_OF[NO_BACKLOG.cause]),
+        "cause": same(NO_BACKLOG.cause),
+        "confidence": same(CONFIDENCE_OF_GRADE[NO_BACKLOG.grade]),
+        "evidence": evidence(found, subscription, start),
+        "missing_evidence": nobody(MISSING_EVIDENCE),
+        "naive_side": _naive_sides(found, subscription, start),
+        "rules_version": same(RULES_VERSION),
+        "backlog_entries": floats(found.ready_entries),
+        "backlog_growth_entries": floats(found.growth_entries),
+        "why": same(NO_BACKLOG.why),
+        "contributing": nobody(CONTRIBUTING),
+        "date": pa.array([date_of(int(ms)) for ms in grid.starts_ms]).take(pa.array(start)),
+    }
+    # Of a quiet window nobody names a limiter or a form, and what the consumers can do is not looked for.
+    arrays = [
+        columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in schema
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _keys(frame: Frame, subscription: np.ndarray) -> dict[str, pa.Array]:
+    schema, place = TABLES["verdicts"].loose_schema, pa.array(subscription)
+    return {
+        name: pa.array([key[i] for key in frame.keys], schema.field(name).type).take(place)
+        for i, name in enumerate(SUBSCRIPTION_KEY_NAMES)
+    }
+
+
+def _naive_sides(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa.Array:
+    events = np.logical_or.reduce([reading.events > 0 for reading in found.readings])
+    sides = np.where(events, 1, 2)
+    sides[found.ready_entries <= t.NAIVE_BACKLOG_ENTRIES] = 0
+    names = pa.array(["neither", "throttle", "consumer_capacity"])
+    return names.take(pa.array(sides[subscription, start]))
