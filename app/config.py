@@ -36,7 +36,7 @@ from throttlescope.ingest.core.lake_address import LakeAddress
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS, parse_duration
 
 if TYPE_CHECKING:
-    from throttlescope.ingest.sources.access import Access as HttpAccess
+    from throttlescope.ingest.sources.access import SourceAccess as HttpAccess
 
 FILE_NAME = "throttlescope.toml"
 # Fills the cluster of series that carry none, where nobody gave a name.
@@ -107,7 +107,7 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class Access(_Section):
+class SourceAccess(_Section):
     """How a server is entered: none, basic or bearer authentication, TLS and more headers."""
 
     username: str | None = Field(None, description="name for basic authentication")
@@ -139,7 +139,7 @@ class Access(_Section):
     )
 
     @model_validator(mode="after")
-    def _one_way_in(self) -> Access:
+    def _one_way_in(self) -> SourceAccess:
         passwords = sum(x is not None for x in (self.password_file, self.password_env))
         tokens = sum(x is not None for x in (self.token_file, self.token_env))
         if passwords > 1 or tokens > 1:
@@ -168,7 +168,7 @@ class Access(_Section):
         InputError
             A file or variable with a secret is missing or empty.
         """
-        from throttlescope.ingest.sources.access import Access as HttpAccess
+        from throttlescope.ingest.sources.access import SourceAccess as HttpAccess
 
         password, token = self.password(), self.token()
         return HttpAccess(
@@ -196,7 +196,7 @@ class Access(_Section):
         return found
 
 
-class PrometheusSource(Access):
+class PrometheusSettings(SourceAccess):
     """A Prometheus, or anything that answers its HTTP API."""
 
     url: Url = Field(description="address without /api/v1, such as http://prometheus:9090")
@@ -217,7 +217,7 @@ class PrometheusSource(Access):
         return replace(super().access(), max_series=self.max_series)
 
 
-class PulsarAdminSource(Access):
+class PulsarAdminSource(SourceAccess):
     """The admin API of a cluster: one address for all brokers, or one per broker."""
 
     urls: list[Url] = Field(
@@ -241,7 +241,7 @@ class Labels(_Section):
         return {value: name for name, value in self.model_dump().items() if value != name}
 
 
-class Rates(_Section):
+class RateSettings(_Section):
     """Rates that were sized or bought: production and consumption, messages and bandwidth."""
 
     publish_msg_rate: float | None = Field(None, gt=0, description="messages/s that may be published")
@@ -250,16 +250,16 @@ class Rates(_Section):
     dispatch_bytes_rate: float | None = Field(None, gt=0, description="bytes/s that may be dispatched")
 
 
-class Specification(Rates):
+class Specification(RateSettings):
     """What a cluster is sized or sold for, all brokers together; alerts and ``doctor`` warn from 80 % of it on."""
 
-    topic_partition: Rates = Rates()
+    topic_partition: RateSettings = RateSettings()
 
 
 class Cluster(_Section):
     """One Pulsar cluster and where its facts come from. Its name fills a missing ``cluster`` label."""
 
-    prometheus: PrometheusSource | None = None
+    prometheus: PrometheusSettings | None = None
     pulsar_admin: PulsarAdminSource | None = None
     match: list[str] = Field(
         [], description='selectors that narrow what is read, such as `{namespace="acme/shop"}`'

@@ -52,7 +52,7 @@ def measure(subscriptions: int, hours: int, chunk_hours: int) -> dict[str, Any]:
     from throttlescope.app.cli.settings import SourceFlags, settings_with
     from throttlescope.app.pipeline.backfill.chunks import chunks_of
     from throttlescope.app.pipeline.backfill.run import run_chunks
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
 
     end_ms = START_MS + hours * HOUR_MS
     with (
@@ -69,7 +69,7 @@ def measure(subscriptions: int, hours: int, chunk_hours: int) -> dict[str, Any]:
         settings = settings_with(
             None, {"lake": Path(folder, "lake"), "spark": {"master": "local[2]"}}, SourceFlags(prometheus=server.url)
         )  # fmt: skip
-        request = Request("backfill", settings, START_MS, end_ms)
+        request = RunRequest("backfill", settings, START_MS, end_ms)
         chunks = chunks_of(START_MS, end_ms, chunk_hours * HOUR_MS)
         began_s, at_s, resident = time.monotonic(), [], []
 

@@ -53,7 +53,7 @@ def measure(subscriptions: int, hours: int) -> dict[str, Any]:
     from throttlescope.app.cli.settings import SourceFlags, settings_with
     from throttlescope.app.pipeline.backfill.catch_up import chunks_since_watermark
     from throttlescope.app.pipeline.backfill.run import run_chunks
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.app.pipeline.run import run_pipeline
     from throttlescope.ingest.spark.session import spark_session
 
@@ -65,9 +65,9 @@ def measure(subscriptions: int, hours: int) -> dict[str, Any]:
         kept = [_without(one, late_ms) for one in everything]
         written = write_arrays(server.url, kept, timeout_s=300)
 
-        def asked(lake: str, low_ms: int | None, high_ms: int, **options: Any) -> Request:
+        def asked(lake: str, low_ms: int | None, high_ms: int, **options: Any) -> RunRequest:
             settings = settings_with(None, {"lake": Path(folder, lake)}, SourceFlags(prometheus=server.url))
-            return Request("run", settings, low_ms, high_ms, **options)
+            return RunRequest("run", settings, low_ms, high_ms, **options)
 
         def run(lake: str, low_ms: int, high_ms: int, **options: Any) -> tuple[float, Any]:
             began_s = time.monotonic()

@@ -25,8 +25,8 @@ from benchmarks.forecasting.losses import FirstLoss, all_first_losses
 from benchmarks.forecasting.page import page
 from benchmarks.forecasting.recordings import FLEETS, ROOT, Recorded, everything, recorded_fleets
 from tests.accuracy.fleets import FLEETS_THAT_JUDGE
-from throttlescope.models.forecast.calibration import REACHES, Calibration, calibrate
-from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcomes
+from throttlescope.models.forecast.calibration import REACHES, ForecastCalibration, calibrate
+from throttlescope.models.forecast.judge import Coverage, ForecastOutcome, coverage, outcomes
 from throttlescope.models.forecast.residuals import SHIPPED
 
 PAGE = ROOT / "docs" / "accuracy" / "forecasts.md"
@@ -37,7 +37,9 @@ EVERY_MS = 15_000
 NONE = calibrate([])
 
 
-def judged(items: Sequence[Recorded], calibration: Calibration, every_ms: int = EVERY_MS) -> list[Outcome]:
+def judged(
+    items: Sequence[Recorded], calibration: ForecastCalibration, every_ms: int = EVERY_MS
+) -> list[ForecastOutcome]:
     found = []
     for one in items:
         found += outcomes(
@@ -56,7 +58,7 @@ def residuals_of(items: Iterable[Recorded], every_ms: int = EVERY_MS) -> list:
     ]
 
 
-def without(residuals: list, one: Recorded) -> Calibration:
+def without(residuals: list, one: Recorded) -> ForecastCalibration:
     """The calibration of everything but a recording's family and name."""
     return calibrate(
         item
@@ -65,7 +67,7 @@ def without(residuals: list, one: Recorded) -> Calibration:
     )
 
 
-def cross_judged(every_ms: int = EVERY_MS) -> tuple[list[Outcome], dict[str, Calibration]]:
+def cross_judged(every_ms: int = EVERY_MS) -> tuple[list[ForecastOutcome], dict[str, ForecastCalibration]]:
     """Every recording, judged with intervals that it had no part in; and these calibrations by recording."""
     items = everything()
     residuals = residuals_of(items)
@@ -83,7 +85,7 @@ def of_held_out_fleets() -> dict | None:
     return asdict(coverage(judged(items, SHIPPED), lambda one: SHIPPED)) if items else None
 
 
-def part(found: list[Outcome], used: dict[str, Calibration], keep) -> Coverage:
+def part(found: list[ForecastOutcome], used: dict[str, ForecastCalibration], keep) -> Coverage:
     return coverage([one for one in found if keep(one)], lambda one: used[one.recording])
 
 
@@ -97,7 +99,7 @@ PARTS = {
 }
 
 
-def figures(found: list[Outcome], used: dict[str, Calibration]) -> dict:
+def figures(found: list[ForecastOutcome], used: dict[str, ForecastCalibration]) -> dict:
     """Everything that the page tells."""
     reaches = {
         f"up to {high:g} times" if math.isfinite(high) else "farther": (low, high)
@@ -175,11 +177,11 @@ def _rounded(value):
     return round(value, 6) if isinstance(value, float) else value
 
 
-def shipped_calibration() -> Calibration:
+def shipped_calibration() -> ForecastCalibration:
     return calibrate(residuals_of(everything()))
 
 
-def residuals_text(calibration: Calibration) -> str:
+def residuals_text(calibration: ForecastCalibration) -> str:
     """``models/forecast/residuals.py``."""
     lines = [
         '"""How far forecasts of drains were off on the recordings. Written by ``python -m benchmarks.forecasts --write``; not by hand."""',

@@ -10,7 +10,7 @@ from tests.accuracy import fleets
 from tests.accuracy.fleets import Beside, fleet_figures, fleet_table
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.evaluation.judged import Judged
+from throttlescope.models.evaluation.judged import JudgedWindow
 
 MINUTE_MS = 60_000
 TOPIC = "persistent://payments/checkout/orders"
@@ -47,12 +47,14 @@ def _operation(kind: str, at: int, topics: list[str] | None) -> dict:
     return {"kind": kind, "at_ms": at * MINUTE_MS, "done_ms": (at + 1) * MINUTE_MS, "topics": topics}
 
 
-def _judged(start: int, side: str) -> Judged:
+def _judged(start: int, side: str) -> JudgedWindow:
     cause = {"neither": "healthy", "throttle": "throttled", "unknown": "unknown"}.get(side, "slow_consumers")
-    return Judged(KEY, start * MINUTE_MS, (start + 5) * MINUTE_MS, side, cause, None, 0.9, "A", (), "3", {})
+    return JudgedWindow(
+        KEY, start * MINUTE_MS, (start + 5) * MINUTE_MS, side, cause, None, 0.9, "A", (), "3", {}
+    )
 
 
-def _beside(judged: list[Judged], recorded: SimpleNamespace) -> Beside:
+def _beside(judged: list[JudgedWindow], recorded: SimpleNamespace) -> Beside:
     found = Beside()
     fleets._beside(found, judged, recorded)
     return found
@@ -101,7 +103,7 @@ def _use(monkeypatch, shares: dict[str, float], true: dict[str, float]) -> list[
         for name, share in sorted(shares.items(), key=lambda one: -one[1])
     ]
     monkeypatch.setattr(fleets, "quota_neighbours", lambda *_: uses)
-    said = Judged(KEY, 0, 5 * MINUTE_MS, "throttle", "throttled", "topic.msg", 0.9, "A", (), "3", {})
+    said = JudgedWindow(KEY, 0, 5 * MINUTE_MS, "throttle", "throttled", "topic.msg", 0.9, "A", (), "3", {})
     window = SimpleNamespace(
         true_limiter="topic.msg", said=said, state=(KEY.cluster, KEY.namespace, TOPIC, 1, "billing", 0)
     )

@@ -52,7 +52,7 @@ _GB = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class DeadlineLimit:
     """One threshold.
 
     Attributes
@@ -98,9 +98,9 @@ class Deadlines:
         An answer is younger than the time that was asked for.
     """
 
-    ttl: Limit | None
-    quota_size: Limit | None
-    quota_age: Limit | None
+    ttl: DeadlineLimit | None
+    quota_size: DeadlineLimit | None
+    quota_age: DeadlineLimit | None
     retention: Retention | None
     expiry_check_ms: int
     quota_check_ms: int
@@ -127,7 +127,7 @@ def deadlines_of(policies: Iterable[Mapping[str, Any]], topic: str, at_ms: int) 
     Deadlines or None
         None where no broker's configuration is known: then nothing is.
     """
-    return Answers(policies, at_ms).deadlines(topic)
+    return TopicAnswers(policies, at_ms).deadlines(topic)
 
 
 def slim(policies: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -147,7 +147,7 @@ def slim(policies: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-class Answers:
+class TopicAnswers:
     """The answer to every question that speaks for a time, of one cluster."""
 
     def __init__(self, policies: Iterable[Mapping[str, Any]], at_ms: int) -> None:
@@ -175,7 +175,10 @@ class Answers:
         ttl, retention = self._ttl(topic, namespace, runtime), self._retention(topic, namespace, runtime)
         if _is(runtime.get("backlogQuotaCheckEnabled"), "false"):
             # Nobody looks, so nothing is ever exceeded.
-            found = {kind: quota and Limit(None, quota.set_by, quota.policy) for kind, quota in found.items()}
+            found = {
+                kind: quota and DeadlineLimit(None, quota.set_by, quota.policy)
+                for kind, quota in found.items()
+            }
         return Deadlines(
             ttl=ttl,
             **found,
@@ -190,7 +193,7 @@ class Answers:
 
     # -- chains -------------------------------------------------------------------------------
 
-    def _ttl(self, topic: str, namespace: str, runtime: Mapping) -> Limit | None:
+    def _ttl(self, topic: str, namespace: str, runtime: Mapping) -> DeadlineLimit | None:
         def broker() -> float | None:
             return _number(runtime, "ttlDurationDefaultInSeconds", None)
 
@@ -200,10 +203,10 @@ class Answers:
             if not known:
                 return None
             if value is not None:
-                return Limit(float(value) if value > 0 else None, set_by)
+                return DeadlineLimit(float(value) if value > 0 else None, set_by)
         return None
 
-    def _quota(self, kind: str, topic: str, namespace: str, runtime: Mapping) -> Limit | None:
+    def _quota(self, kind: str, topic: str, namespace: str, runtime: Mapping) -> DeadlineLimit | None:
         field, type_ = "limitSize" if kind == "quota_size" else "limitTime", _TYPES[kind]
 
         def broker() -> dict | None:
@@ -223,7 +226,7 @@ class Answers:
             if record:
                 # Before 2.8 there was one limit, of bytes.
                 limit = record.get(field, record.get("limit") if kind == "quota_size" else None)
-                return Limit(
+                return DeadlineLimit(
                     None if limit is None or limit < 0 else float(limit), set_by, record.get("policy")
                 )
         return None

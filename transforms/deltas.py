@@ -54,7 +54,7 @@ _compiled = njit(cache=True, nogil=True)
 
 
 @dataclass(frozen=True)
-class Minutes:
+class CounterMinutes:
     """``count`` minutes from ``start_ms`` on."""
 
     start_ms: int
@@ -154,7 +154,7 @@ def group_series(
     )
 
 
-def counter_deltas(counters: Grouped, minutes: Minutes) -> Deltas:
+def counter_deltas(counters: Grouped, minutes: CounterMinutes) -> Deltas:
     """Differences of counters by the minute.
 
     ``counters`` hold the samples from an hour before the first minute on; a longer past changes nothing.
@@ -172,7 +172,7 @@ def counter_deltas(counters: Grouped, minutes: Minutes) -> Deltas:
     )
 
 
-def samples_seen(samples: Grouped, minutes: Minutes) -> np.ndarray:
+def samples_seen(samples: Grouped, minutes: CounterMinutes) -> np.ndarray:
     """Number of samples per group and minute."""
     return _seen(
         samples.times_ms,
@@ -185,7 +185,7 @@ def samples_seen(samples: Grouped, minutes: Minutes) -> np.ndarray:
     )
 
 
-def samples_at_or_below_zero(samples: Grouped, minutes: Minutes) -> np.ndarray:
+def samples_at_or_below_zero(samples: Grouped, minutes: CounterMinutes) -> np.ndarray:
     """Number of samples per group and minute whose value is <= 0."""
     return _seen(
         samples.times_ms,
@@ -198,7 +198,7 @@ def samples_at_or_below_zero(samples: Grouped, minutes: Minutes) -> np.ndarray:
     )
 
 
-def scrape_intervals_ms(samples: Grouped, minutes: Minutes) -> np.ndarray:
+def scrape_intervals_ms(samples: Grouped, minutes: CounterMinutes) -> np.ndarray:
     """The usual distance of a group's samples, groups x minutes; 0 where it is not known.
 
     It is the lower median of the distances to the samples before them, over the samples of the minute's UTC hour. Longer
@@ -207,7 +207,7 @@ def scrape_intervals_ms(samples: Grouped, minutes: Minutes) -> np.ndarray:
     return _intervals(samples.times_ms, samples.bounds, samples.group_bounds, minutes.start_ms, minutes.count)
 
 
-def serving_instances(samples: Grouped, minutes: Minutes) -> np.ndarray:
+def serving_instances(samples: Grouped, minutes: CounterMinutes) -> np.ndarray:
     """Number of the instance with the newest sample before each minute's end, at most five minutes old; -1: none."""
     return _serving(
         samples.times_ms,
@@ -219,7 +219,7 @@ def serving_instances(samples: Grouped, minutes: Minutes) -> np.ndarray:
     )
 
 
-def instances_seen(samples: Grouped, minutes: Minutes, seen: np.ndarray) -> np.ndarray:
+def instances_seen(samples: Grouped, minutes: CounterMinutes, seen: np.ndarray) -> np.ndarray:
     """How many instances show each group at the same time in each minute (groups x minutes).
 
     One that begins after another has ended took over from it: they are not there at the same time.

@@ -25,7 +25,7 @@ from throttlescope.ingest.lake.parquet import dataset, read_parquet, told_as_sto
 from throttlescope.transforms import deltas
 from throttlescope.transforms.as_of import Timeline, limits_over_time, stats_over_time
 from throttlescope.transforms.promql.evaluate import evaluate_all
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps
 from throttlescope.transforms.promql.source import SampleSource, Series
 from throttlescope.transforms.read_once import ReadOnce, overlap, read_twice
@@ -111,7 +111,7 @@ class MinutesTask:
 
 def task_rows(task: MinutesTask) -> Iterator[pa.RecordBatch]:
     """Rows of a task in batches of :data:`SCHEMA`, in the order of hours, keys and minutes."""
-    source = LakeSource(task.sample_files, _catalogue(task))
+    source = LakeSampleSource(task.sample_files, _catalogue(task))
     keys = {_key(one) for one in source.select(_BACKLOG_SAMPLES, task.start_ms - BLOCK_MS, task.end_ms)} - {
         None
     }
@@ -170,7 +170,7 @@ def _minute_rows(
     end_ms: int,
     newest_ms: Mapping[str, int],
 ) -> pa.Table:
-    minutes = deltas.Minutes(start_ms, (end_ms - start_ms) // MINUTE_MS)
+    minutes = deltas.CounterMinutes(start_ms, (end_ms - start_ms) // MINUTE_MS)
     steps = Steps(start_ms + MINUTE_MS, end_ms, MINUTE_MS)
     matrices = dict(
         zip(
@@ -229,7 +229,7 @@ def _placed(matrix: StepMatrix, keys: list[tuple]) -> np.ndarray:
 class _Counted:
     """Series of the counters, from an hour before the first minute on, grouped by key."""
 
-    def __init__(self, source: SampleSource, minutes: deltas.Minutes) -> None:
+    def __init__(self, source: SampleSource, minutes: deltas.CounterMinutes) -> None:
         self.source, self.minutes = source, minutes
         self.instances: dict[str, int] = {}
 
@@ -247,7 +247,9 @@ class _Counted:
         return deltas.counter_deltas(self.grouped(self.series(selector), keys, names), self.minutes)
 
 
-def _counter_columns(counted: _Counted, keys: list[tuple], minutes: deltas.Minutes) -> dict[str, np.ndarray]:
+def _counter_columns(
+    counted: _Counted, keys: list[tuple], minutes: deltas.CounterMinutes
+) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {}
     restarts = np.zeros((len(keys), minutes.count), np.int64)
     # The six are counted by one dispatcher and scraped together: where one says less, another tells.
@@ -286,7 +288,7 @@ def _duty_name(delta_name: str) -> str:
 def _scrape_columns(
     counted: _Counted,
     keys: list[tuple],
-    minutes: deltas.Minutes,
+    minutes: deltas.CounterMinutes,
     seen: deltas.Grouped,
     samples_seen: np.ndarray,
 ) -> dict[str, np.ndarray]:
@@ -306,10 +308,10 @@ def _scrape_columns(
 
 
 def _serving(
-    counted: _Counted, minutes: deltas.Minutes, seen: deltas.Grouped
+    counted: _Counted, minutes: deltas.CounterMinutes, seen: deltas.Grouped
 ) -> tuple[np.ndarray, np.ndarray]:
     """Instance name at each minute's end (None: unknown), and whether it is another than a minute before."""
-    with_one_before = deltas.Minutes(minutes.start_ms - MINUTE_MS, minutes.count + 1)
+    with_one_before = deltas.CounterMinutes(minutes.start_ms - MINUTE_MS, minutes.count + 1)
     serving = deltas.serving_instances(seen, with_one_before)
     names = np.array([*(name or None for name in counted.instances), None], dtype=object)
     changed = (serving[:, 1:] != serving[:, :-1]) & (serving[:, 1:] >= 0) & (serving[:, :-1] >= 0)

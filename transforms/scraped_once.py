@@ -16,7 +16,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.duck import from_files
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.read_once import BACKLOG, COUNTERS, ReadTwice, read_twice
 
 CHECK = "brokers_scraped_once"
@@ -88,7 +88,7 @@ def _read_twice(lake: Lake, cluster: str, topics: list[str], start_ms: int, end_
         },
         between={"block_start_ms": (first_ms, end_ms - 1), "cluster": (cluster, cluster)},
     )
-    source = LakeSource(files, catalogue)
+    source = LakeSampleSource(files, catalogue)
     return read_twice(source, source.select(BACKLOG, start_ms, end_ms), start_ms, end_ms)
 
 

@@ -43,7 +43,7 @@ _HEAVY = 1.25
 _Unit = tuple[str, int]
 
 
-class Span(NamedTuple):
+class SignalSpan(NamedTuple):
     """Whole UTC hours, [start_ms, end_ms)."""
 
     start_ms: int
@@ -131,7 +131,7 @@ def plan_tasks(
         # Bytes tell what has to be held, rows (series in an hour) what has to be done: like series take few bytes.
         held = sum(file.size_bytes for files in files_in.values() for file in files)
         rows_of = {unit: sum(file.rows for file in files) for unit, files in files_in.items()}
-        hours = Span(max(day_ms, start_ms), min(day_end_ms, end_ms))
+        hours = SignalSpan(max(day_ms, start_ms), min(day_end_ms, end_ms))
         pieces = _cut_heavy(rows_of, hours, parallelism)
         light = {unit: rows for unit, rows in rows_of.items() if unit not in pieces}
         work = [(hours, share) for share in _shares(light, max(parallelism, -(-held // _TASK_BYTES)))]
@@ -201,7 +201,9 @@ def _shares(rows_of: dict[_Unit, int], count: int) -> list[list[_Unit]]:
     return shares
 
 
-def _cut_heavy(rows_of: dict[_Unit, int], hours: Span, parallelism: int) -> dict[_Unit, list[Span]]:
+def _cut_heavy(
+    rows_of: dict[_Unit, int], hours: SignalSpan, parallelism: int
+) -> dict[_Unit, list[SignalSpan]]:
     """Units that are more than a core's share, with the spans of time that they are cut into; none shorter than an hour.
 
     Subscriptions of a topic share its limit, so a topic is not cut otherwise.
@@ -213,7 +215,7 @@ def _cut_heavy(rows_of: dict[_Unit, int], hours: Span, parallelism: int) -> dict
         parts = min(count, int(-(-rows // most)))
         if parts > 1:
             edges = [hours.start_ms + BLOCK_MS * (count * part // parts) for part in range(parts + 1)]
-            found[unit] = [Span(*edge) for edge in pairwise(edges)]
+            found[unit] = [SignalSpan(*edge) for edge in pairwise(edges)]
     return found
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.results import STATS_COLUMNS
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.transforms.deltas import Minutes
+from throttlescope.transforms.deltas import CounterMinutes
 
 #: A snapshot that is later than this after the newest minute's end says nothing of it.
 NEAR_MS = 5 * MINUTE_MS
@@ -27,7 +27,7 @@ _ONE_ACTIVE = ("Exclusive", "Failover")
 def stats_in_minutes(
     topic_stats: pa.Table,
     keys: Sequence[tuple],
-    minutes: Minutes,
+    minutes: CounterMinutes,
     newest_ms: Mapping[str, int],
     consumers: np.ndarray,
 ) -> dict[str, np.ndarray]:
@@ -104,7 +104,7 @@ def minute_of(observed_ms: np.ndarray, newest_ms: np.ndarray) -> np.ndarray:
     return np.where(observed_ms > newest_ms, np.where(near, ended_ms, -1), nearest_ms)
 
 
-def _near(topic_stats: pa.Table, minutes: Minutes) -> pa.Table:
+def _near(topic_stats: pa.Table, minutes: CounterMinutes) -> pa.Table:
     observed_ms = topic_stats["observed_ms"]
     return topic_stats.filter(
         pc.and_(

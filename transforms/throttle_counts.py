@@ -20,7 +20,7 @@ from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.selector import EQUAL, Matcher, metric_selector
 from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.source import SampleSource, Series
 
 CHECK = "throttle_counts_agree"
@@ -126,7 +126,7 @@ def _around(series: Series, at_ms: int) -> tuple[float, float] | None:
     return float(values[0]), float(values[-1])
 
 
-def _source(lake: Lake, cluster: str, stats: Sequence[Mapping]) -> LakeSource:
+def _source(lake: Lake, cluster: str, stats: Sequence[Mapping]) -> LakeSampleSource:
     """The six series of the topics that were asked about, in the hours around the answers."""
     blocks = {block_start(row["observed_ms"] + shift) for row in stats for shift in (-_NEAR_MS, _NEAR_MS)}
     files = [
@@ -149,7 +149,7 @@ def _source(lake: Lake, cluster: str, stats: Sequence[Mapping]) -> LakeSource:
         # Not more of a fleet than was asked about.
         & pc.map_lookup(pc.field("labels"), "topic", "first").isin(sorted({row["topic"] for row in stats})),
     )
-    return LakeSource(files, catalogue)
+    return LakeSampleSource(files, catalogue)
 
 
 def _row(cluster: str, compared: int, apart: list[dict], run_id: str, now_ms: int) -> dict:

@@ -45,7 +45,7 @@ class RowFormat(StrEnum):
     csv = "csv"
 
 
-class Reader(StrEnum):
+class ReaderOption(StrEnum):
     auto = "auto"
     remote_read = "remote_read"
     api = "api"
@@ -158,7 +158,7 @@ ClusterName = Annotated[
     ),
 ]
 ReaderOption = Annotated[
-    Reader | None,
+    ReaderOption | None,
     typer.Option(
         "--reader", help="How samples are read; auto takes remote read where it is offered. Default: auto."
     ),

@@ -27,7 +27,7 @@ _MOST_FIELDS = 6
 
 
 @dataclass(frozen=True)
-class Said:
+class AdminAnswer:
     """One answer.
 
     Attributes
@@ -44,7 +44,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Change:
+class PolicyChange:
     """Two answers to one question that differ.
 
     Attributes
@@ -66,11 +66,11 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Answers:
+class AdminAnswers:
     """Answers that are kept, by question and time, and the changes among them inside the range."""
 
-    said: Sequence[Said]
-    changes: Sequence[Change]
+    said: Sequence[AdminAnswer]
+    changes: Sequence[PolicyChange]
 
 
 def about(key: SubscriptionKey, brokers: Iterable[str]) -> pc.Expression:
@@ -86,7 +86,7 @@ def about(key: SubscriptionKey, brokers: Iterable[str]) -> pc.Expression:
 
 def answers_of(
     rows: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int, *, brokers: Iterable[str]
-) -> Answers:
+) -> AdminAnswers:
     """Sort the answers of a range [start_ms, end_ms).
 
     Parameters
@@ -101,8 +101,8 @@ def answers_of(
     if not set(brokers) and len(known) > _FEW_BROKERS:
         rows = [row for row in rows if row["scope"] not in _BROKER_SCOPES]
     rows.sort(key=lambda row: (row["scope"], row["key"], row["observed_ms"]))
-    said: list[Said] = []
-    changes: list[Change] = []
+    said: list[AdminAnswer] = []
+    changes: list[PolicyChange] = []
     for _, of_one in groupby(rows, key=lambda row: (row["scope"], row["key"])):
         answers = list(map(_said, of_one))
         first = max((i for i, one in enumerate(answers) if one.observed_ms <= start_ms), default=0)
@@ -114,10 +114,10 @@ def answers_of(
         if kept[-1] is not answers[-1]:
             kept.append(answers[-1])
         said += kept
-    return Answers(said, sorted(changes, key=lambda one: (one.at_ms, one.scope, one.key)))
+    return AdminAnswers(said, sorted(changes, key=lambda one: (one.at_ms, one.scope, one.key)))
 
 
-def _said(row: Mapping[str, Any]) -> Said:
+def _said(row: Mapping[str, Any]) -> AdminAnswer:
     try:
         body = json.loads(row["body"])
     except (TypeError, ValueError, RecursionError):
@@ -125,12 +125,12 @@ def _said(row: Mapping[str, Any]) -> Said:
     if isinstance(body, str) and body[:1] in ("{", "["):
         # It is no JSON, or is cut: nobody can tell where a secret stands in it.
         body = "an answer that cannot be read"
-    return Said(row["scope"], row["key"], row["broker"], row["observed_ms"], without_secrets(body))
+    return AdminAnswer(row["scope"], row["key"], row["broker"], row["observed_ms"], without_secrets(body))
 
 
-def _change(before: Said, after: Said) -> Change:
+def _change(before: AdminAnswer, after: AdminAnswer) -> PolicyChange:
     fields = list(_differences(before.body, after.body))
-    return Change(
+    return PolicyChange(
         after.scope,
         after.key,
         before.observed_ms,

@@ -23,7 +23,7 @@ _LOOK_S = 0.5
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AdviceOutcome:
     """One of the two: what was found, or in words why there is nothing."""
 
     found: dict[str, Any] | None
@@ -37,7 +37,7 @@ def advice_within(
     *,
     most_s: float,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Outcome:
+) -> AdviceOutcome:
     """Ask what would drain the backlog, for ``most_s`` seconds at most, or until nobody waits any more."""
     asked = {"lake": lake_root, "question": asdict(question), "now_ms": now_ms}
     # -P: a file that lies where the command was started is not taken for a module.
@@ -50,8 +50,8 @@ def within(
     *,
     most_s: float,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Outcome:
-    """Run a program that reads JSON and writes an :class:`Outcome` as JSON, and end it when its time is up.
+) -> AdviceOutcome:
+    """Run a program that reads JSON and writes an :class:`AdviceOutcome` as JSON, and end it when its time is up.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ def within(
     )
     try:
         written = _written(process, json.dumps(asked), most_s, cancelled)
-        return Outcome(**json.loads(written))
+        return AdviceOutcome(**json.loads(written))
     except subprocess.TimeoutExpired:
-        return Outcome(None, f"it took longer than {duration(most_s)}")
+        return AdviceOutcome(None, f"it took longer than {duration(most_s)}")
     except CancelledError:
-        return Outcome(None, "nobody waited for it any more")
+        return AdviceOutcome(None, "nobody waited for it any more")
     except (ValueError, TypeError, OSError):
         process.wait()
-        return Outcome(None, f"the process that worked it out ended with code {process.returncode}")
+        return AdviceOutcome(None, f"the process that worked it out ended with code {process.returncode}")
     finally:
         process.kill()
         process.wait()
@@ -93,7 +93,7 @@ def _written(process: subprocess.Popen, asked: str, most_s: float, cancelled: Ca
                 raise CancelledError("The advice was cancelled") from None
 
 
-def answer(asked: dict[str, Any]) -> Outcome:
+def answer(asked: dict[str, Any]) -> AdviceOutcome:
     """What the process gives back."""
     from throttlescope.app.presentation.advice import document
     from throttlescope.ingest.lake import Lake
@@ -104,10 +104,10 @@ def answer(asked: dict[str, Any]) -> Outcome:
         advice = advise(found.observed, history=found.history, target_s=found.horizon_s)
     except ThrottlescopeError as error:
         got = "" if error.got is None else f" ({error.got})"
-        return Outcome(None, f"{error.what}{got}")
+        return AdviceOutcome(None, f"{error.what}{got}")
     except Exception as error:
-        return Outcome(None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
-    return Outcome(document(found, advice), None)
+        return AdviceOutcome(None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
+    return AdviceOutcome(document(found, advice), None)
 
 
 if __name__ == "__main__":

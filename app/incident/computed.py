@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
-from throttlescope.app.incident.advice import Outcome, advice_within
+from throttlescope.app.incident.advice import AdviceOutcome, advice_within
 from throttlescope.app.incident.read import Incident
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.times import format_time
@@ -127,10 +127,12 @@ def _again(lake: Lake, incident: Incident) -> Again | None:
 
 def _deadlines(lake: Lake, incident: Incident) -> Deadlines | None:
     from throttlescope.models.forecast import policies_near
-    from throttlescope.transforms.deadlines import Answers
+    from throttlescope.transforms.deadlines import TopicAnswers
 
     cluster, at_ms = incident.key.cluster, incident.at_ms
-    return Answers(policies_near(lake, [cluster], at_ms, at_ms)[cluster], at_ms).deadlines(incident.key.topic)
+    return TopicAnswers(policies_near(lake, [cluster], at_ms, at_ms)[cluster], at_ms).deadlines(
+        incident.key.topic
+    )
 
 
 def _neighbours(lake: Lake, incident: Incident) -> list[QuotaUse]:
@@ -162,16 +164,16 @@ def _consumers(lake: Lake, incident: Incident) -> SlowConsumers | None:
     return of_window(lake, incident.told)
 
 
-def _advice(lake: Lake, incident: Incident, most_s: float) -> Outcome:
+def _advice(lake: Lake, incident: Incident, most_s: float) -> AdviceOutcome:
     from throttlescope.app.services.whatif.replay import Question
 
     minute = incident.minute_at(incident.at_ms)
     if minute is None:
-        return Outcome(None, "no minute with a backlog is known before it")
+        return AdviceOutcome(None, "no minute with a backlog is known before it")
     if incident.told is not None and incident.told["cause"] == "healthy":
-        return Outcome(None, "nothing holds this subscription at that moment")
+        return AdviceOutcome(None, "nothing holds this subscription at that moment")
     if most_s <= 0:
-        return Outcome(None, "--advice-within is 0")
+        return AdviceOutcome(None, "--advice-within is 0")
     question = Question(
         str(incident.name), incident.key.cluster, (), format_time(incident.at_ms), WINDOW, HISTORY, TARGET, None
     )  # fmt: skip

@@ -7,9 +7,18 @@ from typing import Any
 
 from throttlescope.app.incident.read import Incident
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.blocks import Block, Bullets, Code, Grid, Heading, Paragraph, Text, text
+from throttlescope.app.presentation.blocks import (
+    Block,
+    Bullets,
+    Code,
+    Grid,
+    Heading,
+    Paragraph,
+    TextBlock,
+    text,
+)
 from throttlescope.app.presentation.causes import CAUSES, SIDES, limiter_words
-from throttlescope.app.presentation.limits import Limit, known_limits
+from throttlescope.app.presentation.limits import KnownLimit, known_limits
 
 _WEIGHTS = {
     "for": "Evidence for it",
@@ -18,7 +27,7 @@ _WEIGHTS = {
 }
 
 
-def told_limits(incident: Incident) -> list[Limit]:
+def told_limits(incident: Incident) -> list[KnownLimit]:
     """Limits as of the told window's end; one that was lifted in the window is told as it was."""
     told = incident.told
     end_ms = incident.at_ms if told is None else told["window_end_ms"]
@@ -26,12 +35,12 @@ def told_limits(incident: Incident) -> list[Limit]:
     return known_limits(minutes, since_ms=None if told is None else told["window_start_ms"])
 
 
-def are_observed(limits: Sequence[Limit]) -> bool:
+def are_observed(limits: Sequence[KnownLimit]) -> bool:
     """Whether the admin API said anything of them."""
     return any(limit.set_by is not None for limit in limits)
 
 
-def limiter(incident: Incident) -> list[Text]:
+def limiter(incident: Incident) -> list[TextBlock]:
     """The limiter that holds it by name, or that none does and which are set."""
     known = told_limits(incident)
     observed = are_observed(known)
@@ -54,7 +63,7 @@ def limiter(incident: Incident) -> list[Text]:
     return [text(f"{head} Set: {names or 'none'}.")]
 
 
-def _used(limit: Limit) -> str:
+def _used(limit: KnownLimit) -> str:
     share = limit.use_share_max
     return "" if share is None else f", used to {fmt.percent(share)} at most"
 
@@ -134,7 +143,7 @@ def limits(incident: Incident) -> list[Block]:
         blocks.append(
             Grid(
                 (
-                    "Limit",
+                    "KnownLimit",
                     "Rate per period",
                     "Per second",
                     "Set by",
@@ -157,7 +166,7 @@ def limits(incident: Incident) -> list[Block]:
     return [*blocks, *([Bullets(notes)] if notes else [])]
 
 
-def _limit(limit: Limit) -> list[Text]:
+def _limit(limit: KnownLimit) -> list[TextBlock]:
     lifted = f"; lifted at {fmt.clock(limit.lifted_ms)}" if limit.lifted_ms is not None else ""
     changed = "; changed in this range" if limit.changed and limit.lifted_ms is None else ""
     return [

@@ -25,7 +25,7 @@ from throttlescope.app.presentation.blocks import (
     Name,
     Paragraph,
     Plots,
-    Text,
+    TextBlock,
     plain,
 )
 from throttlescope.models.messages.units import visible
@@ -141,7 +141,7 @@ def _block(block: Block, figure: go.Figure | None) -> str:
     raise TypeError(type(block))
 
 
-def inline(words: Text) -> str:
+def inline(words: TextBlock) -> str:
     """One line of HTML; each part keeps its own direction of writing."""
     return "".join(map(_part, words.parts))
 

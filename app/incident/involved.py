@@ -6,7 +6,7 @@ from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.evidence import told_limits
 from throttlescope.app.incident.read import Incident
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.blocks import Block, Grid, Heading, Name, Paragraph, Text, text
+from throttlescope.app.presentation.blocks import Block, Grid, Heading, Name, Paragraph, TextBlock, text
 from throttlescope.app.presentation.causes import limiter_words
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
@@ -67,7 +67,7 @@ def neighbours(incident: Incident, worked: Worked) -> list[Block]:
     ]
 
 
-def _name(key: SubscriptionKey, told: SubscriptionKey) -> Text:
+def _name(key: SubscriptionKey, told: SubscriptionKey) -> TextBlock:
     """The subscription; its topic as well where that is another."""
     if (key.topic, key.partition) == (told.topic, told.partition):
         return text(Name(key.subscription))

@@ -21,7 +21,7 @@ from throttlescope.app.presentation.blocks import (
     Name,
     Paragraph,
     Plots,
-    Text,
+    TextBlock,
     plain,
 )
 from throttlescope.models.messages.units import visible
@@ -69,12 +69,12 @@ def _grid(block: Grid) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def inline(words: Text) -> str:
+def inline(words: TextBlock) -> str:
     """One line of Markdown that other words may stand before."""
     return "".join(map(_part, words.parts))
 
 
-def _line(words: Text) -> str:
+def _line(words: TextBlock) -> str:
     """One line of Markdown from its beginning."""
     return _STARTS.sub(r"\1\\\2", inline(words))
 

@@ -18,11 +18,11 @@ from throttlescope.app.presentation.blocks import (
     Name,
     Paragraph,
     Plots,
-    Text,
+    TextBlock,
     text,
 )
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 
 
 def page(
@@ -71,7 +71,7 @@ def address(incident: Incident, external_url: str) -> str:
     """The subscription's page of a running ``throttlescope serve``, at the same moment and range."""
     key = incident.key
     end_ms = None if incident.told is None else incident.told["window_end_ms"]
-    own = Subscription(key.cluster, key.topic, key.partition, key.subscription)
+    own = SubscriptionPartition(key.cluster, key.topic, key.partition, key.subscription)
     return (
         external_url.rstrip("/") + SubscriptionAddress(own, incident.start_ms, incident.end_ms, end_ms).href()
     )
@@ -110,7 +110,7 @@ def _timeline(incident: Incident) -> list[Block]:
     return [Paragraph(text(words)), Grid(("From (UTC)", "Until", "What", "In words"), rows)]
 
 
-def _caption(incident: Incident) -> Text:
+def _caption(incident: Incident) -> TextBlock:
     if incident.minutes.empty and not incident.verdicts:
         return text("There is nothing to draw in this range.")
     return text(
@@ -144,7 +144,7 @@ def _partitions(incident: Incident) -> list[Block]:
     ]
 
 
-def _contents(picture: str | None) -> list[Text]:
+def _contents(picture: str | None) -> list[TextBlock]:
     return [
         text(
             Name("incident.html"), ": this page with plots to zoom into; it needs a browser and no network."

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.incident import selection
-from throttlescope.app.incident.admin_answers import Answers, about, answers_of
-from throttlescope.app.incident.selection import Asked
+from throttlescope.app.incident.admin_answers import AdminAnswers, about, answers_of
+from throttlescope.app.incident.selection import IncidentSelection
 from throttlescope.app.queries.episodes import EpisodeFilter, read_episodes
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
@@ -58,14 +58,14 @@ class Incident:
         ``window_end_ms``.
     limits : sequence of dict
         Rows of ``limits`` of this partition, oldest first.
-    answers : Answers
+    answers : AdminAnswers
         What the admin API said of it.
     versions : dict of str to int or None
         The lake's tables; None: never written.
     """
 
     key: SubscriptionKey
-    asked: Asked
+    asked: IncidentSelection
     at_ms: int
     start_ms: int
     end_ms: int
@@ -80,7 +80,7 @@ class Incident:
     episodes_stored: bool
     partitions: Sequence[dict[str, Any]]
     limits: Sequence[dict[str, Any]]
-    answers: Answers
+    answers: AdminAnswers
     versions: Mapping[str, int | None]
 
     @property
@@ -96,7 +96,7 @@ class Incident:
         return None if before.empty else before.iloc[-1]
 
 
-def read_incident(lake: Lake, asked: Asked) -> Incident:
+def read_incident(lake: Lake, asked: IncidentSelection) -> Incident:
     """Read one incident.
 
     Raises
@@ -187,7 +187,7 @@ class _Source:
         )
 
 
-def _episodes(lake: Lake, asked: Asked, cluster: str) -> list[dict[str, Any]]:
+def _episodes(lake: Lake, asked: IncidentSelection, cluster: str) -> list[dict[str, Any]]:
     """Episodes of all partitions that are meant, in the range that is asked for."""
     wanted = EpisodeFilter(
         cluster=cluster, subscription=asked.subscription, start_ms=asked.start_ms, end_ms=asked.end_ms
@@ -243,7 +243,7 @@ def _until(seen: pa.Table, windows: Sequence[Mapping], limits: Sequence[Mapping]
     return max(ends or [row["observed_ms"] + 1 for row in limits])
 
 
-def _check_known(asked: Asked, at_ms: int, seen: pa.Table, windows, limits) -> None:
+def _check_known(asked: IncidentSelection, at_ms: int, seen: pa.Table, windows, limits) -> None:
     """Refuse a moment before all that is known, or a day after it: the page would speak of another time."""
     starts = [] if not seen.num_rows else [pc.min(seen["minute_ms"]).as_py()]
     starts += [row["window_start_ms"] for row in windows[:1]] + [row["observed_ms"] for row in limits[:1]]

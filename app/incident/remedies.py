@@ -17,7 +17,7 @@ from throttlescope.app.presentation.blocks import (
     Heading,
     Name,
     Paragraph,
-    Text,
+    TextBlock,
     text,
 )
 from throttlescope.app.presentation.causes import limiter_words
@@ -245,7 +245,7 @@ def what_to_change(worked: Worked) -> list[Block]:
 
 
 def _recommendation(number: int, one: Mapping[str, Any]) -> list[Block]:
-    facts: list[tuple[str, list[Text]]] = []
+    facts: list[tuple[str, list[TextBlock]]] = []
     if when_gone(one):
         facts.append(("Gone in", [text(when_gone(one))]))
     facts.append(("Then holds the drain", [text(held_words(one["next_brake"]))]))
@@ -269,13 +269,13 @@ def verifying(worked: Worked) -> list[str]:
     return list(dict.fromkeys(check.rpartition(_SHOULD)[0] for check in checks))
 
 
-def _check(words: str) -> Text:
+def _check(words: str) -> TextBlock:
     """The query apart from what it should show."""
     query, should, rest = words.rpartition(_SHOULD)
     return text(Name(query), should, rest, ".") if query else text(words)
 
 
-def _not_computed(what: str, why: str) -> Text:
+def _not_computed(what: str, why: str) -> TextBlock:
     return text(f"{what} could not be computed: {why}.")
 
 

@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class IncidentSelection:
     """What was asked; None leaves a question open.
 
     Attributes
@@ -43,7 +43,7 @@ class Asked:
     end_ms: int | None = None
 
 
-def one_cluster(keys: Sequence[SubscriptionKey], asked: Asked) -> list[SubscriptionKey]:
+def one_cluster(keys: Sequence[SubscriptionKey], asked: IncidentSelection) -> list[SubscriptionKey]:
     """The partitions that are meant, all of one cluster.
 
     Raises
@@ -87,7 +87,7 @@ def worst(keys: Sequence[SubscriptionKey], episodes: Sequence[Row], newest: Sequ
     return max(keys, key=lambda key: (backlog.get(key, -1.0), -key.partition))
 
 
-def episode_of(key: SubscriptionKey, episodes: Sequence[Row], asked: Asked) -> Row | None:
+def episode_of(key: SubscriptionKey, episodes: Sequence[Row], asked: IncidentSelection) -> Row | None:
     """The episode that is told: the one around the moment, the largest in the range, or the newest."""
     mine = [row for row in episodes if _key(row) == key]
     if asked.at_ms is not None:
@@ -97,7 +97,7 @@ def episode_of(key: SubscriptionKey, episodes: Sequence[Row], asked: Asked) -> R
     return max(mine, key=lambda row: row["start_ms"], default=None)
 
 
-def moment(asked: Asked, episode: Row | None, verdicts: Sequence[Row], until_ms: int) -> int:
+def moment(asked: IncidentSelection, episode: Row | None, verdicts: Sequence[Row], until_ms: int) -> int:
     """The moment that is told.
 
     Parameters
@@ -133,7 +133,7 @@ def told(verdicts: Sequence[Row], at_ms: int) -> Row | None:
     return next((row for row in reversed(verdicts) if row["window_end_ms"] <= at_ms), None)
 
 
-def span(asked: Asked, episode: Row | None, at_ms: int, until_ms: int) -> tuple[int, int, bool]:
+def span(asked: IncidentSelection, episode: Row | None, at_ms: int, until_ms: int) -> tuple[int, int, bool]:
     """The range [start_ms, end_ms) of the files, and whether it had to be cut.
 
     Raises

@@ -12,8 +12,8 @@ from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.read import Incident
 from throttlescope.app.incident.timeline import SINCE_WORDS
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.answer import Answer, answer
-from throttlescope.app.presentation.blocks import Facts, Name, Text, text
+from throttlescope.app.presentation.answer import VerdictAnswer, answer
+from throttlescope.app.presentation.blocks import Facts, Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
@@ -48,13 +48,13 @@ def facts(incident: Incident, worked: Worked, pictures: Sequence[str] = ()) -> F
     )
 
 
-def _answer(incident: Incident) -> Answer:
+def _answer(incident: Incident) -> VerdictAnswer:
     end_ms = incident.told["window_end_ms"]
     history = [row for row in incident.verdicts if row["window_end_ms"] < end_ms]
     return answer(incident.told, history, evidence.told_limits(incident))
 
 
-def title(incident: Incident) -> Text:
+def title(incident: Incident) -> TextBlock:
     """The subscription and its cause."""
     told = incident.told
     if told is None:
@@ -63,7 +63,7 @@ def title(incident: Incident) -> Text:
     return text(Name(incident.key.subscription), f": {CAUSES[told['cause']].label.lower()}{limiter}")
 
 
-def as_of(incident: Incident) -> Text:
+def as_of(incident: Incident) -> TextBlock:
     """Of when the page speaks, and in which units."""
     parts = [f"Told as of {fmt.moment(incident.at_ms)}. Data up to {fmt.moment(incident.known_until_ms)}."]
     if incident.told is not None:
@@ -74,7 +74,7 @@ def as_of(incident: Incident) -> Text:
     return text(*parts)
 
 
-def _what(incident: Incident) -> list[Text]:
+def _what(incident: Incident) -> list[TextBlock]:
     key = incident.key
     partition = "" if key.partition < 0 else f", partition {key.partition}"
     parts = ["Subscription ", Name(key.subscription), " of topic ", Name(key.topic)]
@@ -117,7 +117,7 @@ def _backlog(incident: Incident) -> str:
     return "".join(parts)
 
 
-def _since(incident: Incident, told: Answer | None) -> list[Text]:
+def _since(incident: Incident, told: VerdictAnswer | None) -> list[TextBlock]:
     row = incident.episode
     rows = []
     if row is None:
@@ -161,7 +161,7 @@ def _since(incident: Incident, told: Answer | None) -> list[Text]:
     return rows
 
 
-def _why(incident: Incident, worked: Worked, told: Answer | None) -> list[Text]:
+def _why(incident: Incident, worked: Worked, told: VerdictAnswer | None) -> list[TextBlock]:
     if told is None:
         return [text("Not judged: the lake has no verdict of this subscription up to this moment.")]
     rule = f" The rule: {incident.told['why']}." if incident.told["why"] else ""
@@ -180,7 +180,7 @@ def _why(incident: Incident, worked: Worked, told: Answer | None) -> list[Text]:
     return rows
 
 
-def _sure(incident: Incident, worked: Worked, told: Answer | None) -> list[Text]:
+def _sure(incident: Incident, worked: Worked, told: VerdictAnswer | None) -> list[TextBlock]:
     if told is None:
         return [text("There is nothing to be sure of.")]
     rows = [text(_capital(told.sure) + f", rules {fmt.name(incident.told['rules_version'], 40)}.")]
@@ -207,7 +207,7 @@ def _plain(value: object) -> str:
     return fmt.percent(value) if isinstance(value, float) else str(value)
 
 
-def _deadline(incident: Incident, worked: Worked) -> list[Text]:
+def _deadline(incident: Incident, worked: Worked) -> list[TextBlock]:
     if worked.forecasts is None:
         return [text(f"Not computed: {worked.why_not['forecasts']}.")]
     loss = remedies.nearest_loss(worked.forecasts)
@@ -222,7 +222,7 @@ def _deadline(incident: Incident, worked: Worked) -> list[Text]:
     return rows
 
 
-def _first(worked: Worked, told: Answer | None) -> list[Text]:
+def _first(worked: Worked, told: VerdictAnswer | None) -> list[TextBlock]:
     if told is None:
         return [text("Make verdicts: throttlescope run --lake DIR.")]
     rows = [text(told.first)]
@@ -235,13 +235,13 @@ def _first(worked: Worked, told: Answer | None) -> list[Text]:
     return rows
 
 
-def _never(worked: Worked, told: Answer | None) -> list[Text]:
+def _never(worked: Worked, told: VerdictAnswer | None) -> list[TextBlock]:
     rows = [] if told is None else [text(told.never)]
     rows += [text(words) for words in (worked.advice or {}).get("not_helping", ())]
     return rows or [text("Not known.")]
 
 
-def _missing(incident: Incident, worked: Worked) -> list[Text]:
+def _missing(incident: Incident, worked: Worked) -> list[TextBlock]:
     rows = []
     if incident.told is None:
         rows.append(text("A verdict."))

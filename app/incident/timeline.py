@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from throttlescope.app.incident.admin_answers import Change
+from throttlescope.app.incident.admin_answers import PolicyChange
 from throttlescope.app.incident.read import Incident
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.blocks import Name, Text, text
+from throttlescope.app.presentation.blocks import Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -52,7 +52,7 @@ class Event:
     start_ms: int
     end_ms: int | None
     kind: str
-    words: Text
+    words: TextBlock
 
 
 def events(incident: Incident) -> list[Event]:
@@ -109,7 +109,7 @@ def _causes(incident: Incident) -> Iterable[Event]:
         )
 
 
-def _cause(held: Mapping[str, Any], sure: str) -> Text:
+def _cause(held: Mapping[str, Any], sure: str) -> TextBlock:
     limiter = f": {limiter_words(held['limiter'])}" if held["limiter"] else ""
     return text(f"{CAUSES[held['cause']].label}{limiter}{sure}.")
 
@@ -131,7 +131,7 @@ def _whole(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _policy(change: Change) -> Event:
+def _policy(change: PolicyChange) -> Event:
     scope = _SCOPE_WORDS.get(change.scope) or f"the policy {change.scope.replace('_', ' ')} of"
     parts: list = [f"An answer of the admin API changed, {scope} ", Name(change.key), ":"]
     for i, (name, before, after) in enumerate(change.fields):

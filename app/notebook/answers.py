@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.notebook.charts import Chart
 from throttlescope.app.notebook.times import Moment, moment_ms, moment_text
-from throttlescope.app.services.whatif.replay import Question, Read, answer, read
+from throttlescope.app.services.whatif.replay import Question, ReplayInputs, answer, read
 
 if TYPE_CHECKING:
     from throttlescope.app.incident.read import Incident
     from throttlescope.ingest.lake import Lake
-    from throttlescope.models.recommendation import Advice as Advised
-    from throttlescope.models.throttling.replay import Answer
+    from throttlescope.models.recommendation import AdviceAnswer as Advised
+    from throttlescope.models.throttling.replay import ReplayAnswer
 
 _WIDTH = 128
 #: Lines of a table are as wide as they are, and what is there to be copied stays in one piece.
@@ -89,7 +89,7 @@ class WhatIf:
         The recorded backlog, its replay, and both futures with what the samples leave open.
     """
 
-    def __init__(self, found: Read, known: Answer) -> None:
+    def __init__(self, found: ReplayInputs, known: ReplayAnswer) -> None:
         self._found, self._known = found, known
 
     @property
@@ -110,7 +110,7 @@ class WhatIf:
         return _printed(print_answer, self._found, self._known)
 
 
-class Advice:
+class AdviceAnswer:
     """What would drain a backlog, what to do first, and what not to do. Nothing is executed.
 
     Attributes
@@ -119,7 +119,7 @@ class Advice:
         Everything as ``throttlescope recommend --format json`` prints it.
     """
 
-    def __init__(self, found: Read, advised: Advised) -> None:
+    def __init__(self, found: ReplayInputs, advised: Advised) -> None:
         self._found, self._advised = found, advised
 
     @property
@@ -137,9 +137,9 @@ class Advice:
 def read_why(lake: Lake, subscription: str, at: Moment | None, cluster: str | None) -> Why:
     """Read the verdict of a moment and what it was weighed against."""
     from throttlescope.app.incident.read import read_incident
-    from throttlescope.app.incident.selection import Asked
+    from throttlescope.app.incident.selection import IncidentSelection
 
-    return Why(read_incident(lake, Asked(subscription, cluster, moment_ms(at))))
+    return Why(read_incident(lake, IncidentSelection(subscription, cluster, moment_ms(at))))
 
 
 def read_what_if(
@@ -176,13 +176,13 @@ def read_advice(
     at: Moment | None,
     window: str,
     history: str,
-) -> Advice:
+) -> AdviceAnswer:
     """Look for the smallest changes that help."""
     from throttlescope.models.recommendation import advise
 
     asked = Question(subscription, cluster, (), moment_text(at), window, history, target, None)
     found = read(lake, asked, now_ms=_now_ms())
-    return Advice(found, advise(found.observed, history=found.history, target_s=found.horizon_s))
+    return AdviceAnswer(found, advise(found.observed, history=found.history, target_s=found.horizon_s))
 
 
 def _printed(show: Callable[..., None], *arguments: Any, **options: Any) -> str:

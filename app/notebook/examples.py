@@ -38,7 +38,7 @@ def demo_lake(folder: str | Path = ".demo", recordings: Sequence[str] = A_FEW) -
     InputError
         There is no such recording.
     """
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.app.pipeline.run import run_pipeline
 
     settings = load_settings(None, {"lake": folder})
@@ -51,7 +51,7 @@ def demo_lake(folder: str | Path = ".demo", recordings: Sequence[str] = A_FEW) -
     if missing:
         from throttlescope.app.presentation.progress import TerminalProgress
 
-        run_pipeline(Request("demo", settings, None, None, tuple(missing)), progress=TerminalProgress())
+        run_pipeline(RunRequest("demo", settings, None, None, tuple(missing)), progress=TerminalProgress())
     return OpenLake(settings)
 
 

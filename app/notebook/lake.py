@@ -17,7 +17,7 @@ from throttlescope.ingest.lake import Lake
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from throttlescope.app.notebook.answers import Advice, WhatIf, Why
+    from throttlescope.app.notebook.answers import AdviceAnswer, WhatIf, Why
     from throttlescope.app.notebook.rules import OwnRules
     from throttlescope.app.services.promql.lake_queries import LakeQueries
 
@@ -336,7 +336,7 @@ class OpenLake:
         cluster: str | None = None,
         window: str = "30m",
         history: str = "24h",
-    ) -> Advice:
+    ) -> AdviceAnswer:
         """The smallest changes after which a backlog is gone within ``target``, and what will not help. Nothing is executed.
 
         Raises

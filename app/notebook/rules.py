@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 
 from throttlescope.app.notebook.times import Moment, range_ms
 from throttlescope.app.presentation.cause_runs import runs
-from throttlescope.app.rules_export.preview.firings import Judged, Stretch, judge, key_labels
+from throttlescope.app.rules_export.preview.firings import JudgedFirings, VerdictStretch, judge, key_labels
 from throttlescope.app.rules_export.preview.kinds import KINDS, kind_of
-from throttlescope.app.rules_export.preview.rules import Asked, exported, typed
+from throttlescope.app.rules_export.preview.rules import PreviewedRules, exported, typed
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
@@ -152,7 +152,7 @@ def exported_fires(lake: OpenLake, name: str, start: Moment, end: Moment) -> Dat
     return _fires(lake, exported(name), start, end, None)
 
 
-def _fires(lake: OpenLake, asked: Asked, start: Moment, end: Moment, kind: str | None) -> DataFrame:
+def _fires(lake: OpenLake, asked: PreviewedRules, start: Moment, end: Moment, kind: str | None) -> DataFrame:
     from throttlescope.transforms.promql.budget import Budget
     from throttlescope.transforms.promql.query import DEFAULTS
     from throttlescope.transforms.rules.preview import MOST_CELLS, plan_preview, run_preview
@@ -168,7 +168,7 @@ def _fires(lake: OpenLake, asked: Asked, start: Moment, end: Moment, kind: str |
     return lake.session.createDataFrame(pa.Table.from_pylist([_row(one) for one in judged], schema=_FIRINGS))
 
 
-def _stretches(lake: Lake, firings: Sequence[Firing], start_ms: int, end_ms: int) -> list[Stretch]:
+def _stretches(lake: Lake, firings: Sequence[Firing], start_ms: int, end_ms: int) -> list[VerdictStretch]:
     """What the topics of firings were judged in [start, end)."""
     wanted = [labels for firing in firings if (labels := key_labels(firing.labels))]
     if not wanted:
@@ -191,13 +191,15 @@ def _stretches(lake: Lake, firings: Sequence[Firing], start_ms: int, end_ms: int
         verdicts = list(mine)
         sides = {(row["cause"], row["limiter"]): row["side"] for row in verdicts}
         found += [
-            Stretch(key, run.start_ms, run.end_ms, sides[run.cause, run.limiter], run.cause, run.limiter)
+            VerdictStretch(
+                key, run.start_ms, run.end_ms, sides[run.cause, run.limiter], run.cause, run.limiter
+            )
             for run in runs(verdicts)
         ]
     return found
 
 
-def _row(one: Judged) -> dict:
+def _row(one: JudgedFirings) -> dict:
     labels = one.firing.labels
     key = key_labels(labels)
     selector = None

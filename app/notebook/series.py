@@ -12,7 +12,7 @@ from throttlescope.app.services.promql.table import default_step_ms
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time, parse_duration
 from throttlescope.transforms.promql.answer import rows_of
-from throttlescope.transforms.promql.query import Answer
+from throttlescope.transforms.promql.query import QueryAnswer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +29,7 @@ def ask(
     end: Moment | None,
     step: str | None,
     at: Moment | None = None,
-) -> Answer:
+) -> QueryAnswer:
     """Evaluate at one moment, or over a range where ``start`` is given.
 
     Raises
@@ -67,7 +67,7 @@ def ask(
     return lake.queries.range(query, start_ms, end_ms, step_ms)
 
 
-def answer_table(answer: Answer) -> pa.Table:
+def answer_table(answer: QueryAnswer) -> pa.Table:
     """``labels``, ``time_ms``, ``value``: a row per point, series by series. A scalar has no labels.
 
     Raises
@@ -88,6 +88,6 @@ def answer_table(answer: Answer) -> pa.Table:
     return pa.table({"labels": labels.take(at), "time_ms": times_ms, "value": values})
 
 
-def answer_frame(session: SparkSession, answer: Answer) -> DataFrame:
+def answer_frame(session: SparkSession, answer: QueryAnswer) -> DataFrame:
     """The same as a Spark DataFrame."""
     return session.createDataFrame(answer_table(answer))

@@ -1,4 +1,4 @@
-"""What a run is asked to do. In: options of a front end. Out: a `Request`."""
+"""What a run is asked to do. In: options of a front end. Out: a `RunRequest`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request:
+class RunRequest:
     """What is to be done.
 
     Attributes
@@ -51,7 +51,7 @@ class Request:
     part_of_many: bool = False
     debug: bool = False
 
-    def diagnosis(self, **changes: Any) -> Request:
+    def diagnosis(self, **changes: Any) -> RunRequest:
         """The same over what is in the lake: no source is read."""
         return replace(
             self, command="diagnose", recordings=(), since_watermark=False, reset_watermark=False, **changes

@@ -1,4 +1,4 @@
-"""A run, from sources to verdicts and what follows from them. In: a `Request`. Out: tables of the lake, a manifest row, and a `RunResult`.
+"""A run, from sources to verdicts and what follows from them. In: a `RunRequest`. Out: tables of the lake, a manifest row, and a `RunResult`.
 
 Every step writes whole versions and finds what an earlier, stopped run has done, so a run that is
 repeated changes nothing and a run that was killed is mended by repeating it. A gate that stops a
@@ -18,7 +18,7 @@ import pyarrow as pa
 from throttlescope.app.log import about, record
 from throttlescope.app.pipeline.backfill.finished_chunks import question
 from throttlescope.app.pipeline.events import SILENT, Progress
-from throttlescope.app.pipeline.request import Request
+from throttlescope.app.pipeline.request import RunRequest
 from throttlescope.app.pipeline.results import Results, RunResult
 from throttlescope.app.pipeline.sources.lake import LakeSource, mark_idle
 from throttlescope.app.pipeline.sources.open import open_sources
@@ -46,7 +46,7 @@ _TOLD = (
 
 
 def run_pipeline(
-    request: Request, *, progress: Progress = SILENT, session: SparkSession | None = None
+    request: RunRequest, *, progress: Progress = SILENT, session: SparkSession | None = None
 ) -> RunResult:
     """Do what a request asks for.
 
@@ -72,7 +72,7 @@ def run_pipeline(
 class _Run:
     def __init__(
         self,
-        request: Request,
+        request: RunRequest,
         sources: Sequence[Source],
         progress: Progress,
         session: SparkSession | None = None,
@@ -230,7 +230,7 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _settings(request: Request) -> dict[str, Any]:
+def _settings(request: RunRequest) -> dict[str, Any]:
     settings = request.settings
     return {
         "window_ms": settings.window,

@@ -18,7 +18,7 @@ from throttlescope.app.pipeline.commit_conflicts import until_unmoved, until_won
 from throttlescope.app.pipeline.incremental.computed_hours import Hours, hours_of, write
 from throttlescope.app.pipeline.incremental.fingerprints import TIME_COLUMNS, Inputs
 from throttlescope.app.pipeline.incremental.groups import joined, together
-from throttlescope.app.pipeline.incremental.lake_view import View
+from throttlescope.app.pipeline.incremental.lake_view import RecomputeView
 from throttlescope.app.pipeline.incremental.plan import following, signals_to_compute
 from throttlescope.app.pipeline.results import (
     Group,
@@ -227,15 +227,15 @@ class Stages:
 
     # -- planning --------------------------------------------------------------------------
 
-    def _signals(self, view: View, cluster: str, start_ms: int, end_ms: int) -> Hours:
+    def _signals(self, view: RecomputeView, cluster: str, start_ms: int, end_ms: int) -> Hours:
         return signals_to_compute(view, self.settings, cluster, start_ms, end_ms, again=self.again)
 
-    def _following(self, stage: str) -> Callable[[View, str, int, int], Hours]:
+    def _following(self, stage: str) -> Callable[[RecomputeView, str, int, int], Hours]:
         return lambda view, cluster, start_ms, end_ms: following(
             view, self.settings, cluster, stage, start_ms, end_ms, again=self.again
         )
 
-    def _plan(self, plan: Callable[[View, str, int, int], Hours]) -> tuple[int, list[Hours]]:
+    def _plan(self, plan: Callable[[RecomputeView, str, int, int], Hours]) -> tuple[int, list[Hours]]:
         """When it was looked, and the hours of every cluster that is asked for."""
         began_ms = time.time_ns() // 1_000_000
         view = self._view()
@@ -243,8 +243,8 @@ class Stages:
             plan(view, cluster, *span) for (clusters, *span) in self.groups for cluster in clusters
         ]
 
-    def _view(self) -> View:
-        return View(self.lake, self._clusters(), min(start_ms for _, start_ms, _ in self.groups))
+    def _view(self) -> RecomputeView:
+        return RecomputeView(self.lake, self._clusters(), min(start_ms for _, start_ms, _ in self.groups))
 
     def _count(self, plans: Iterable[Hours]) -> None:
         for hours in plans:

@@ -11,7 +11,7 @@ from throttlescope.models.diagnosis.wording import duration
 from throttlescope.models.messages.units import count, visible
 
 if TYPE_CHECKING:
-    from throttlescope.app.services.whatif.replay import Read
+    from throttlescope.app.services.whatif.replay import ReplayInputs
     from throttlescope.models.recommendation import Advice, Recommendation
 
 #: What the replays say as a whole, by :attr:`Counterfactuals.primary`.
@@ -26,7 +26,7 @@ _TELLS_NOTHING_S = 60
 _LEVERS = {"consumers": "consumers that take all", "together": "both together"}
 
 
-def document(found: Read, advice: Advice) -> dict[str, Any]:
+def document(found: ReplayInputs, advice: Advice) -> dict[str, Any]:
     """Everything as plain values."""
     known = advice.counterfactuals
     return {
@@ -46,7 +46,7 @@ def document(found: Read, advice: Advice) -> dict[str, Any]:
     }
 
 
-def print_advice(found: Read, advice: Advice, *, now_ms: int) -> None:
+def print_advice(found: ReplayInputs, advice: Advice, *, now_ms: int) -> None:
     """What would drain it, what to do first, what not to do."""
     known = advice.counterfactuals
     print_table(

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.cause_runs import Run, runs
+from throttlescope.app.presentation.cause_runs import CauseRun, runs
 from throttlescope.app.presentation.causes import CAUSES, SIDES, Cause, limiter_words
-from throttlescope.app.presentation.limits import Limit
+from throttlescope.app.presentation.limits import KnownLimit
 
 _REASONS = 3
 
 
 @dataclass(frozen=True)
-class Answer:
+class VerdictAnswer:
     """What a person at 3 AM reads first; every field is a sentence or a short list of them.
 
     Attributes
@@ -46,7 +46,7 @@ class Answer:
     naive_agrees: bool
 
 
-def answer(verdict: dict, history: Sequence[dict], limits: Sequence[Limit]) -> Answer:
+def answer(verdict: dict, history: Sequence[dict], limits: Sequence[KnownLimit]) -> VerdictAnswer:
     """The answer that one verdict gives.
 
     Parameters
@@ -55,13 +55,13 @@ def answer(verdict: dict, history: Sequence[dict], limits: Sequence[Limit]) -> A
         The row of ``verdicts`` that is told.
     history : sequence of dict
         Verdicts of the same subscription up to it, for "since"; evidence may be left out of them.
-    limits : sequence of Limit
+    limits : sequence of KnownLimit
         As of the verdict's time.
     """
     cause = CAUSES[verdict["cause"]]
     side = SIDES[verdict["naive_side"]]
     agrees = verdict["naive_side"] == verdict["side"]
-    return Answer(
+    return VerdictAnswer(
         cause=cause,
         title=_title(cause, verdict["limiter"], limits),
         backlog=_backlog(verdict),
@@ -87,7 +87,7 @@ def cause_is_open(cause: str, confidence: float) -> bool:
     return cause == "unknown" and confidence == 0
 
 
-def _title(cause: Cause, limiter: str | None, limits: Sequence[Limit]) -> str:
+def _title(cause: Cause, limiter: str | None, limits: Sequence[KnownLimit]) -> str:
     if not limiter:
         return f"{cause.answer}."
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
@@ -112,7 +112,7 @@ def _backlog(verdict: dict) -> str:
     return f"{text}, {fmt.signed(change)} over {length}."
 
 
-def _since(run: Run) -> str:
+def _since(run: CauseRun) -> str:
     at_least = "at least " if run.follows_gap else ""
     return f"Since {at_least}{fmt.moment(run.start_ms)}, for {fmt.duration(run.end_ms - run.start_ms)}."
 

@@ -35,41 +35,41 @@ Part: TypeAlias = "str | Name | Link"
 
 
 @dataclass(frozen=True)
-class Text:
+class TextBlock:
     """Parts in a row."""
 
     parts: tuple[Part, ...]
 
 
-def text(*parts: Part | Text) -> Text:
+def text(*parts: Part | TextBlock) -> TextBlock:
     """Parts and texts, one after the other."""
     flat: list[Part] = []
     for part in parts:
-        flat += part.parts if isinstance(part, Text) else [part]
-    return Text(tuple(part for part in flat if part != ""))
+        flat += part.parts if isinstance(part, TextBlock) else [part]
+    return TextBlock(tuple(part for part in flat if part != ""))
 
 
 @dataclass(frozen=True)
 class Heading:
     level: int
-    words: Text
+    words: TextBlock
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    words: Text
+    words: TextBlock
 
 
 @dataclass(frozen=True)
 class Facts:
     """Labelled sentences, in an order that matters; a fact of several texts is a list under its label."""
 
-    rows: Sequence[tuple[str, Sequence[Text]]]
+    rows: Sequence[tuple[str, Sequence[TextBlock]]]
 
 
 @dataclass(frozen=True)
 class Bullets:
-    rows: Sequence[Text]
+    rows: Sequence[TextBlock]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Grid:
     """A table; ``heads`` carry the units."""
 
     heads: Sequence[str]
-    rows: Sequence[Sequence[Text]]
+    rows: Sequence[Sequence[TextBlock]]
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Code:
 class Plots:
     """Where the plots stand: the interactive figure in HTML, a picture in Markdown."""
 
-    caption: Text
+    caption: TextBlock
 
 
 Block: TypeAlias = "Heading | Paragraph | Facts | Bullets | Grid | Code | Plots"

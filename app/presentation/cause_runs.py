@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Run:
+class CauseRun:
     """One stretch [start_ms, end_ms) in which every window gave the same cause and limiter.
 
     Attributes
@@ -38,7 +38,7 @@ class Run:
     follows_gap: bool
 
 
-def runs(verdicts: Iterable[dict]) -> list[Run]:
+def runs(verdicts: Iterable[dict]) -> list[CauseRun]:
     """Stretches of one cause, oldest first.
 
     Parameters
@@ -47,7 +47,7 @@ def runs(verdicts: Iterable[dict]) -> list[Run]:
         Rows of ``verdicts`` of one subscription partition.
     """
     # One stretch is gathered at a time: a week of windows is ten thousand of them.
-    found: list[Run] = []
+    found: list[CauseRun] = []
     open_: dict | None = None
     for row in sorted(verdicts, key=lambda row: (row["window_end_ms"], row["window_start_ms"])):
         end_ms, confidence = row["window_end_ms"], row["confidence"]
@@ -66,7 +66,7 @@ def runs(verdicts: Iterable[dict]) -> list[Run]:
             open_["windows"] += 1
             continue
         if open_ is not None:
-            found.append(Run(**open_))
+            found.append(CauseRun(**open_))
         open_ = {
             "start_ms": start_ms,
             "end_ms": end_ms,
@@ -79,5 +79,5 @@ def runs(verdicts: Iterable[dict]) -> list[Run]:
             "follows_gap": before_ms is None or before_ms < start_ms,
         }
     if open_ is not None:
-        found.append(Run(**open_))
+        found.append(CauseRun(**open_))
     return found

@@ -173,7 +173,7 @@ if set(CAUSES) != set(WORDS):
 
 
 @dataclass(frozen=True)
-class Side:
+class SideLook:
     """One side of the question, as the naive rule names it."""
 
     label: str
@@ -181,12 +181,12 @@ class Side:
     colour: str
 
 
-SIDES: dict[str, Side] = {
-    "throttle": Side("a limit", "▲", LIMIT),
-    "consumer_capacity": Side("the consumers", "●", CONSUMER),
-    "both": Side("a limit and the consumers", "◆", MIXED),
-    "neither": Side("neither", "✓", FINE),
-    "unknown": Side("nothing certain", "?", OPEN),
+SIDES: dict[str, SideLook] = {
+    "throttle": SideLook("a limit", "▲", LIMIT),
+    "consumer_capacity": SideLook("the consumers", "●", CONSUMER),
+    "both": SideLook("a limit and the consumers", "◆", MIXED),
+    "neither": SideLook("neither", "✓", FINE),
+    "unknown": SideLook("nothing certain", "?", OPEN),
 }
 
 LEVEL_WORDS = {"broker": "broker", "topic": "topic", "subscription": "subscription"}

@@ -1,6 +1,6 @@
 """Which limits are known for a subscription, and whether their throttle events prove anything.
 
-In: minutes of ``signals``. Out: one ``Limit`` per level and unit, and step lines for the charts.
+In: minutes of ``signals``. Out: one ``KnownLimit`` per level and unit, and step lines for the charts.
 
 A throttle event says that a read plan was trimmed. Where one period of the limit holds less than
 one read plans for, every read of a healthy subscription is trimmed too, and events prove nothing
@@ -21,7 +21,7 @@ from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ
 
 
 @dataclass(frozen=True)
-class Limit:
+class KnownLimit:
     """One limiter as the newest minute of a window knows it.
 
     Attributes
@@ -114,7 +114,7 @@ class Limit:
         return f"Its throttle events prove nothing: a period ({held}) holds less than one planned read ({planned})."
 
 
-def known_limits(minutes: pd.DataFrame, *, since_ms: int | None = None) -> list[Limit]:
+def known_limits(minutes: pd.DataFrame, *, since_ms: int | None = None) -> list[KnownLimit]:
     """Every level and unit; six rows, or none where there are no minutes.
 
     Parameters
@@ -127,7 +127,7 @@ def known_limits(minutes: pd.DataFrame, *, since_ms: int | None = None) -> list[
     return [known_limit(minutes, level, unit, since_ms=since_ms) for level in LEVELS for unit in UNITS]
 
 
-def known_limit(minutes: pd.DataFrame, level: str, unit: str, *, since_ms: int | None = None) -> Limit:
+def known_limit(minutes: pd.DataFrame, level: str, unit: str, *, since_ms: int | None = None) -> KnownLimit:
     """One of :func:`known_limits`; there has to be a minute."""
     rates = _rate(minutes, level, unit)
     at, lifted_ms = len(minutes) - 1, None
@@ -138,7 +138,7 @@ def known_limit(minutes: pd.DataFrame, level: str, unit: str, *, since_ms: int |
     periods_s = minutes[f"limit_{level}_period_s"].astype(float)
     use = minutes[f"rho_{level}_{unit}"].astype(float).max()
     read_size, read_batch = (minutes[name].iat[at] for name in ("read_size_bytes", "read_batch_entries"))
-    return Limit(
+    return KnownLimit(
         level,
         unit,
         _whole(rates.iat[at]),

@@ -37,7 +37,7 @@ _TIMES = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableQuery:
     """Which rows of a table.
 
     Attributes
@@ -56,7 +56,7 @@ class Asked:
     end_ms: int | None = None
 
     @classmethod
-    def parse(cls, table: str, values: dict[str, list[str]]) -> Asked:
+    def parse(cls, table: str, values: dict[str, list[str]]) -> TableQuery:
         """Read an address.
 
         Raises
@@ -89,7 +89,7 @@ def time_column(table: Table) -> str | None:
     return next((name for name in _TIMES if name in table.schema.names), None)
 
 
-def read_rows(lake: Lake, asked: Asked) -> pa.Table:
+def read_rows(lake: Lake, asked: TableQuery) -> pa.Table:
     """The rows asked for.
 
     Raises
@@ -115,7 +115,7 @@ def read_rows(lake: Lake, asked: Asked) -> pa.Table:
     return rows.sort_by([(name, "ascending") for name in order]) if order else rows
 
 
-def _check_count(rows: int, asked: Asked) -> None:
+def _check_count(rows: int, asked: TableQuery) -> None:
     if rows > MOST_ROWS:
         raise InputError(
             f"These are too many rows of {asked.table.name} for one file",

@@ -1,4 +1,4 @@
-"""An answer in words. In: an :class:`Answer`. Out: short texts, as they are read at 3 AM."""
+"""An answer in words. In: an :class:`ReplayAnswer`. Out: short texts, as they are read at 3 AM."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from throttlescope.models.messages.units import duration_text, minute_text, share
-from throttlescope.models.throttling.replay import Answer, Capacity, Change, Forecast, Outlook
+from throttlescope.models.throttling.replay import Capacity, Change, Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.rebuild import own_limits
 
 #: A backlog that changes by less in a second stands still.
@@ -20,7 +20,7 @@ HELD_BY = {
 }
 
 
-def question(answer: Answer) -> str:
+def question(answer: ReplayAnswer) -> str:
     """What is asked, one clause per setting: ``subscription.msg is 800 per 1 s instead of 500``."""
     change, observed = answer.change, answer.observed
     clauses = []
@@ -68,7 +68,7 @@ def interval(forecast: Forecast, horizon_s: int) -> str:
     return "-" if first == last else f"{first} to {last}"
 
 
-def held_by(answer: Answer, outlook: Outlook, change: Change) -> str:
+def held_by(answer: ReplayAnswer, outlook: Outlook, change: Change) -> str:
     """What holds the drain."""
     if outlook.held_by == "consumers":
         observed = answer.observed
@@ -88,7 +88,7 @@ def limit_text(rate: int, unit: str, period_s: float) -> str:
     return f"{rate:,} {'msg' if unit == 'msg' else 'B'}{'/s' if period_s == 1 else f' per {period_s:g} s'}"
 
 
-def effect(answer: Answer) -> str:
+def effect(answer: ReplayAnswer) -> str:
     """What the change does, in a sentence."""
     changed = main(answer.changed)
     if answer.effect == "open":
@@ -106,7 +106,7 @@ def effect(answer: Answer) -> str:
     return f"{'It is not enough' if changed.drain_s is None else 'It helps'}: {after}. As it is: {before}."
 
 
-def arrivals(answer: Answer) -> str:
+def arrivals(answer: ReplayAnswer) -> str:
     """How much comes, with its interval."""
     found = answer.arrivals
     bound = "at least " if found.lower_bound else ""
@@ -136,7 +136,7 @@ def capacity(
     )
 
 
-def own_error(answer: Answer) -> str:
+def own_error(answer: ReplayAnswer) -> str:
     """How well the window was replayed."""
     error = answer.speed.error_share
     return f"misses the recorded backlog by {'less than 1 %' if error < 0.01 else share(error)} of its peak on average"

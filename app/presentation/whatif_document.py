@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 from throttlescope.app.presentation import whatif
-from throttlescope.app.services.whatif.replay import Read
+from throttlescope.app.services.whatif.replay import ReplayInputs
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.throttling.replay import Answer, Change, Forecast, Outlook
+from throttlescope.models.throttling.replay import Change, Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.rebuild import limits_after
 
 
-def document(found: Read, answer: Answer) -> dict[str, Any]:
+def document(found: ReplayInputs, answer: ReplayAnswer) -> dict[str, Any]:
     """Everything that is known, with the curves; ``changed`` and ``effect`` are null where nothing was to be changed."""
     observed, change = answer.observed, answer.change
     asks = change.words != Change().words

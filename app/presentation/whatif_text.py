@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from throttlescope.app.presentation import whatif
 from throttlescope.app.presentation.output import print_table
-from throttlescope.app.services.whatif.replay import Read
+from throttlescope.app.services.whatif.replay import ReplayInputs
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.units import count, visible
-from throttlescope.models.throttling.replay import Answer, Change, Forecast
+from throttlescope.models.throttling.replay import Change, Forecast, ReplayAnswer
 
 
-def print_answer(found: Read, answer: Answer) -> None:
+def print_answer(found: ReplayInputs, answer: ReplayAnswer) -> None:
     """Print the question, the answer, what it rests on and what makes it less sure."""
     asks = bool(found.change.words != Change().words)
     question = f"What if {whatif.question(answer)}?" if asks else "What if nothing changes?"
@@ -47,7 +47,7 @@ def print_answer(found: Read, answer: Answer) -> None:
         print(visible(f"Note: {note}."))
 
 
-def _row(label: str, answer: Answer, forecast: Forecast, change: Change, horizon_s: int) -> list[str]:
+def _row(label: str, answer: ReplayAnswer, forecast: Forecast, change: Change, horizon_s: int) -> list[str]:
     outlook = forecast.fitted or forecast.best
     return [
         label,

@@ -6,7 +6,7 @@ from throttlescope.app.rules_export import wording as w
 from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
 from throttlescope.app.rules_export.limiters import BINDS, LIMIT, LIMITER, RHO, events_rate
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting, Recording
+from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
 from throttlescope.app.rules_export.signals import named
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -37,24 +37,24 @@ _REDELIVERED = f"{PREFIX}backlog_redelivered_entries"
 _SLOW = f"{PREFIX}backlog_of_slow_consumers_entries"
 
 
-def cause_rules(options: ExportOptions) -> list[Recording]:
+def cause_rules(options: ExportOptions) -> list[ExportedRecording]:
     """The backlog by its cause; each is there only while its cause stands."""
     dispatched = named("out_msg_rate_5m", options)
     return [
-        Recording(
+        ExportedRecording(
             _WITHOUT_CONSUMERS,
             f"{PREFIX}undelivered_entries > 0\n  and\n{PREFIX}consumers == 0",
             why="Entries wait, however few, and nobody is connected.",
         ),
-        Recording(
+        ExportedRecording(
             _BLOCKED, f"{_HELD}\n  and\n{PREFIX}blocked_on_unacked == 1\n  unless\n{_WITHOUT_CONSUMERS}"
         ),
-        Recording(
+        ExportedRecording(
             _REDELIVERED,
             f"{_HELD}\n  and\n{PREFIX}redeliver_msg_rate >= {t.REDELIVERY_SHARE:g} * ({dispatched} > 0)\n"
             f"  unless on ({KEY})\n({BINDS} or {_WITHOUT_CONSUMERS} or {_BLOCKED})",
         ),
-        Recording(
+        ExportedRecording(
             _SLOW,
             f"{_HELD}\n  and\n{PREFIX}consumers > 0\n"
             f"  and\n{PREFIX}limiters_known == {len(LEVELS) * len(UNITS)}\n"

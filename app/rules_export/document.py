@@ -7,13 +7,13 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from throttlescope.app.rules_export.options import ExportOptions, duration_text
-from throttlescope.app.rules_export.rules import Alerting, Recording
+from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
 
 GROUP = "throttlescope_live"
 _WIDTH = 118
 
 
-def rules_text(rules: Iterable[Recording | Alerting], options: ExportOptions, heading: str) -> str:
+def rules_text(rules: Iterable[ExportedRecording | Alerting], options: ExportOptions, heading: str) -> str:
     """A rules file of one group, whose rules see what those before them gave at the same moment."""
     lines = [*_comment(heading, ""), "groups:", f"  - name: {GROUP}"]
     lines += [f"    interval: {duration_text(options.interval_ms)}", "    rules:"]
@@ -36,8 +36,8 @@ def inhibit_text(rules: Sequence[tuple[str, Mapping]], heading: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _rule(rule: Recording | Alerting) -> Iterator[str]:
-    if isinstance(rule, Recording):
+def _rule(rule: ExportedRecording | Alerting) -> Iterator[str]:
+    if isinstance(rule, ExportedRecording):
         yield f"- record: {rule.record}"
     else:
         yield f"- alert: {rule.alert}"

@@ -12,7 +12,7 @@ from throttlescope.app.rules_export.document import inhibit_text, rules_text
 from throttlescope.app.rules_export.inhibit import inhibit_rules
 from throttlescope.app.rules_export.limiters import limiter_rules
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting, Recording
+from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
 from throttlescope.app.rules_export.signals import backlog_rules, queue_rules, signal_rules
 from throttlescope.app.rules_export.specification import specification_alerts, specification_rules
 from throttlescope.ingest.core.errors import InputError
@@ -33,7 +33,7 @@ _INHIBIT_HEADING = (
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFiles:
     """A file of the export."""
 
     path: Path
@@ -42,7 +42,7 @@ class Written:
     inhibit_rules: int = 0
 
 
-def all_rules(options: ExportOptions) -> list[Recording | Alerting]:
+def all_rules(options: ExportOptions) -> list[ExportedRecording | Alerting]:
     """Every rule, each behind what it reads."""
     return [
         *signal_rules(options),
@@ -56,7 +56,7 @@ def all_rules(options: ExportOptions) -> list[Recording | Alerting]:
     ]
 
 
-def export_rules(folder: Path, options: ExportOptions) -> list[Written]:
+def export_rules(folder: Path, options: ExportOptions) -> list[WrittenFiles]:
     """Write the export into a folder, which is made where it is missing.
 
     Raises
@@ -69,8 +69,8 @@ def export_rules(folder: Path, options: ExportOptions) -> list[Written]:
     alerting = sum(isinstance(rule, Alerting) for rule in rules)
     inhibit = inhibit_rules()
     written = [
-        Written(folder / RULES_NAME, len(rules) - alerting, alerting),
-        Written(folder / INHIBIT_NAME, inhibit_rules=len(inhibit)),
+        WrittenFiles(folder / RULES_NAME, len(rules) - alerting, alerting),
+        WrittenFiles(folder / INHIBIT_NAME, inhibit_rules=len(inhibit)),
     ]
     try:
         folder.mkdir(parents=True, exist_ok=True)

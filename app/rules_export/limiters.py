@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Recording
+from throttlescope.app.rules_export.rules import ExportedRecording
 from throttlescope.app.rules_export.signals import ENTRY_MEMORY, named
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis import thresholds as t
@@ -25,7 +25,7 @@ OWN_RHO, BINDS = f"{PREFIX}own_rho", f"{PREFIX}limiter_binds_rho"
 _FULL, _EMPTY = f"{PREFIX}consumers_queue_full", f"{PREFIX}consumers_queue_empty"
 
 
-def limiter_rules(options: ExportOptions) -> list[Recording]:
+def limiter_rules(options: ExportOptions) -> list[ExportedRecording]:
     """In an order in which each finds what it reads."""
     return [*_limits(options), *_use(options), *_rho(options), *_events(options), *_binding(options)]
 
@@ -35,7 +35,7 @@ def events_rate(options: ExportOptions) -> str:
     return f"{PREFIX}throttled_events_rate_{options.window}"
 
 
-def _limits(options: ExportOptions) -> list[Recording]:
+def _limits(options: ExportOptions) -> list[ExportedRecording]:
     as_set = f"{PREFIX}dispatch_limit_set"
     relative = [
         f'max by ({_FACTS}) (\n  {as_set}{{relative_to_publish="true", unit="{unit}"}}\n'
@@ -43,14 +43,14 @@ def _limits(options: ExportOptions) -> list[Recording]:
         for unit in UNITS
     ]
     return [
-        Recording(
+        ExportedRecording(
             as_set,
             f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts=""}} < Inf)\n  or\n'
             f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts="entries"}} < Inf)\n'
             f"  * on ({KEY}) group_left ()\nlast_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}])",
             why="Limits that are set. One that counts entries, in messages. max by: several servers may say the same.",
         ),
-        Recording(
+        ExportedRecording(
             LIMIT,
             "\n  or\n".join([f'max by ({_FACTS}) ({as_set}{{relative_to_publish=""}})', *relative]),
             why="Per second. A limit relative to the publish rate lets through so much on top of it.",
@@ -58,7 +58,7 @@ def _limits(options: ExportOptions) -> list[Recording]:
     ]
 
 
-def _use(options: ExportOptions) -> list[Recording]:
+def _use(options: ExportOptions) -> list[ExportedRecording]:
     found = []
     for unit in UNITS:
         own = named(f"out_{unit}_rate_5m", options)
@@ -75,8 +75,8 @@ def _use(options: ExportOptions) -> list[Recording]:
         for level, expr in (("subscription", own), ("topic", topic), ("broker", broker)):
             # Without a limit nobody asks.
             limited = f'{expr}\n  and on ({KEY})\n{LIMIT}{{level="{level}", unit="{unit}"}}'
-            found.append(Recording(USE, limited, {"level": level, "unit": unit}))
-    found[0] = Recording(
+            found.append(ExportedRecording(USE, limited, {"level": level, "unit": unit}))
+    found[0] = ExportedRecording(
         USE,
         found[0].expr,
         found[0].labels,
@@ -85,19 +85,19 @@ def _use(options: ExportOptions) -> list[Recording]:
     return found
 
 
-def _rho(options: ExportOptions) -> list[Recording]:
+def _rho(options: ExportOptions) -> list[ExportedRecording]:
     own = [
         f"{named(f'out_{unit}_rate_5m', options)}\n  / on ({KEY}) group_right ()\n"
         f'{LIMIT}{{level!="subscription", unit="{unit}"}}'
         for unit in UNITS
     ]
     return [
-        Recording(
+        ExportedRecording(
             RHO,
             f"{USE}\n  / on ({LIMITER}) group_right ()\n{LIMIT}",
             why="Nothing where no limit is set, or none is known.",
         ),
-        Recording(
+        ExportedRecording(
             OWN_RHO,
             "\n  or\n".join(own),
             why="The subscription's own part of a shared limit.",
@@ -105,9 +105,9 @@ def _rho(options: ExportOptions) -> list[Recording]:
     ]
 
 
-def _events(options: ExportOptions) -> list[Recording]:
+def _events(options: ExportOptions) -> list[ExportedRecording]:
     return [
-        Recording(
+        ExportedRecording(
             events_rate(options),
             in_our_shape(
                 "sum",
@@ -124,13 +124,13 @@ def _events(options: ExportOptions) -> list[Recording]:
     ]
 
 
-def _binding(options: ExportOptions) -> list[Recording]:
+def _binding(options: ExportOptions) -> list[ExportedRecording]:
     events = events_rate(options)
     often = f"{PREFIX}limiter_lowers_plans_rho"
     neighbours = f"({OWN_RHO} < {t.SHARED_USE_SHARE:g} and on ({KEY}) {_FULL})"
     at, near = f"{t.RHO_AT_LIMIT:g}", f"{t.RHO_NEAR_LIMIT:g}"
     return [
-        Recording(
+        ExportedRecording(
             often,
             f'(\n  {RHO}{{period_s="1"}}\n    and on ({LIMITER})\n'
             f"  ({events} >= on ({LIMITER}) {t.EVENTS_PER_PERIOD:g} * clamp_max({RHO}, 1))\n    or\n"
@@ -139,7 +139,7 @@ def _binding(options: ExportOptions) -> list[Recording]:
             why="Use / limit of limiters that lower plans as often as one that holds: about once per period of a second. "
             "Beyond the upper bound the limit that was read is not the one in force.",
         ),
-        Recording(
+        ExportedRecording(
             BINDS,
             f"(\n  {often} >= {at}\n    or\n"
             f'  ({often}{{events_informative="true"}} >= {near} unless on ({KEY}) {_FULL})\n    or\n'
@@ -148,7 +148,7 @@ def _binding(options: ExportOptions) -> list[Recording]:
             f"  unless on ({LIMITER})\n{neighbours}",
             why="Neighbours that use up a shared limit do not hold consumers whose own queues are full.",
         ),
-        Recording(
+        ExportedRecording(
             f"{PREFIX}limiter_open_rho",
             f"(\n  ({RHO} >= {at} and on ({LIMITER}) {events}) unless on ({KEY}) {_FULL}\n    or\n"
             f'  ({often}{{events_informative="true"}} >= {near})\n    or\n'
@@ -157,7 +157,7 @@ def _binding(options: ExportOptions) -> list[Recording]:
             f"  unless on ({LIMITER})\n{neighbours}",
             why="Limiters that may hold the backlog and cannot be excluded: no word on the consumers then.",
         ),
-        Recording(
+        ExportedRecording(
             f"{PREFIX}limiters_known",
             f"count by ({KEY}) (group by ({LIMITER}) ({LIMIT_METRIC}))",
             why=f"{len(LEVELS) * len(UNITS)} where every limiter was observed, be it that there is none.",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Recording:
+class ExportedRecording:
     """A recording rule; ``why`` is written above it."""
 
     record: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from throttlescope.app.rules_export.labels import KEY, in_our_shape
 from throttlescope.app.rules_export.options import ExportOptions, duration_text
-from throttlescope.app.rules_export.rules import Recording
+from throttlescope.app.rules_export.rules import ExportedRecording
 from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.rules.load import PREFIX, column_rules
@@ -27,14 +27,14 @@ _NOT_PULSARS_OWN = f'topic!~"{SYSTEM_TOPIC}", subscription!~"{SYSTEM_SUBSCRIPTIO
 _RATES = ("in_msg_rate_5m", "in_bytes_rate_5m", "out_msg_rate_5m", "out_bytes_rate_5m")
 
 
-def signal_rules(options: ExportOptions) -> list[Recording]:
+def signal_rules(options: ExportOptions) -> list[ExportedRecording]:
     """Columns of ``signals``, as the shipped rules give them."""
     shipped = column_rules()
     found = []
     for column in (*_GAUGES, "permits_min", *_RATES):
         aggregate = "min" if column == "permits_min" else "sum" if column in _RATES else "max"
         expr = shipped[column].expr.replace("[5m]", f"[{options.window}]")
-        found.append(Recording(named(column, options), in_our_shape(aggregate, KEY, expr, options)))
+        found.append(ExportedRecording(named(column, options), in_our_shape(aggregate, KEY, expr, options)))
     return found
 
 
@@ -43,7 +43,7 @@ def named(column: str, options: ExportOptions) -> str:
     return PREFIX + column.replace("_5m", f"_{options.window}")
 
 
-def backlog_rules(options: ExportOptions) -> list[Recording]:
+def backlog_rules(options: ExportOptions) -> list[ExportedRecording]:
     """Is there a backlog, and which way does it go? (``models/diagnosis/symptoms/backlog.py``)"""
     window_s = options.window_ms // 1000
     ready, published = f"{PREFIX}backlog_ready_entries{{{_NOT_PULSARS_OWN}}}", f"{PREFIX}write_entry_rate"
@@ -52,16 +52,16 @@ def backlog_rules(options: ExportOptions) -> list[Recording]:
     per_entry = f"last_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}])"
     read = f"{PREFIX}read_entries"
     return [
-        Recording(
+        ExportedRecording(
             f"{PREFIX}messages_per_entry",
             f"{named('in_msg_rate_5m', options)} / ({published} > 0) > 0",
         ),
-        Recording(
+        ExportedRecording(
             read,
             f"clamp({batch} / {per_entry}, {least}, {batch})\n  or\n{batch} + 0 * {ready}",
             why="What one read clears is no backlog; its messages are counted where entries are batches.",
         ),
-        Recording(
+        ExportedRecording(
             f"{PREFIX}undelivered_entries",
             f"clamp_min(\n  {ready}\n    -\n"
             f"  ({PREFIX}unacked_msg / last_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}]) or {PREFIX}unacked_msg)\n"
@@ -69,19 +69,19 @@ def backlog_rules(options: ExportOptions) -> list[Recording]:
             why="Unacked messages are backlog until they are acked, but no consumer waits for them. Pulsar's own topics and "
             "subscriptions are left out.",
         ),
-        Recording(
+        ExportedRecording(
             f"{PREFIX}backlog_held_entries",
             f"{PREFIX}undelivered_entries\n  >\n({_n(t.HELD_S)} * {published} > {read} or {read})",
             why="There only while more waits than one read clears, and than a few seconds of publishing.",
         ),
-        Recording(growth, f"{ready} - {ready} offset {options.window}"),
-        Recording(
+        ExportedRecording(growth, f"{ready} - {ready} offset {options.window}"),
+        ExportedRecording(
             f"{PREFIX}backlog_growing_entries",
             f"{growth}\n  >=\n"
             f"({_n(t.GROWTH_SHARE * window_s)} * {published} > {read} or {read})\n"
             f"  and\n{ready} > {read}",
         ),
-        Recording(
+        ExportedRecording(
             f"{PREFIX}backlog_gone_in_s",
             f"{window_s} * {ready} / -({growth} < 0)",
             why="There only while the backlog falls.",
@@ -89,7 +89,7 @@ def backlog_rules(options: ExportOptions) -> list[Recording]:
     ]
 
 
-def queue_rules(options: ExportOptions) -> list[Recording]:
+def queue_rules(options: ExportOptions) -> list[ExportedRecording]:
     """Are the consumers' queues full? (``models/diagnosis/consumers.py``)"""
     unacked, permits_max, permits_min = (
         f"{PREFIX}{name}" for name in ("unacked_msg", "permits_max", "permits_min")
@@ -101,23 +101,23 @@ def queue_rules(options: ExportOptions) -> list[Recording]:
     full = f"{PREFIX}consumers_queue_full"
     unacked_full = _n(t.FILL_FULL_SHARE * t.RECEIVER_QUEUE_MSG)
     return [
-        Recording(
+        ExportedRecording(
             f"{PREFIX}consumers_starved",
             f"({permits_max} <= bool 0 and {unacked} > 0)\n  or\n{permits_min} <= bool 0",
             why="1: the broker waits for permits. Consumers share where messages are unacked; of others one is active.",
         ),
-        Recording(
+        ExportedRecording(
             f"{PREFIX}consumers_fill_share",
             f"{unacked}\n  /\n"
             f"({unacked} + {PREFIX}consumers * clamp_min(({permits_min} + {permits_max}) / 2, 0) > 0)\n"
             f"  and\n{tracked}",
         ),
-        Recording(
+        ExportedRecording(
             full,
             f"{starved} >= {_n(t.STARVED_FULL_SHARE)}\n  or\n{fill} >= {_n(t.FILL_FULL_SHARE)}\n  or\n"
             f"({unacked} >= {unacked_full} * ({PREFIX}consumers > 0) unless {permits_max})",
         ),
-        Recording(
+        ExportedRecording(
             f"{PREFIX}consumers_queue_empty",
             f"(\n  avg_over_time(({unacked} <= bool 0)[{window}:{step}]) >= {_n(t.IDLE_SHARE)} and {tracked}\n    or\n"
             f"  {fill} < {_n(t.FILL_EMPTY_SHARE)}\n    or\n"

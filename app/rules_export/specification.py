@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.rules_export import wording as w
 from throttlescope.app.rules_export.labels import TOPIC, in_our_shape
-from throttlescope.app.rules_export.rules import Alerting, Recording
+from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
@@ -62,7 +62,7 @@ def specified(clusters: Mapping[str, Cluster]) -> tuple[Specified, ...]:
     return tuple(sorted(found))
 
 
-def specification_rules(options: ExportOptions) -> list[Recording]:
+def specification_rules(options: ExportOptions) -> list[ExportedRecording]:
     """What flows, what it was sized for, and the share; nothing where nothing was specified."""
     rules = []
     for scope, flow, unit in _kinds(options.specified):
@@ -71,16 +71,16 @@ def specification_rules(options: ExportOptions) -> list[Recording]:
         split = "cluster, namespace, topic, partition"
         counted = f"sum by ({split}) (rate({_COUNTED[flow, unit]}[{options.window}]))"
         labels = {"scope": scope, "flow": flow, "unit": unit}
-        rules.append(Recording(_RATE, in_our_shape("sum", by, counted, options), labels))
+        rules.append(ExportedRecording(_RATE, in_our_shape("sum", by, counted, options), labels))
         for one in options.specified:
             if (one.scope, one.flow, one.unit) == (scope, flow, unit):
                 rules.append(
-                    Recording(_SPECIFIED, f"vector({one.per_s!r})", labels | {"cluster": one.cluster})
+                    ExportedRecording(_SPECIFIED, f"vector({one.per_s!r})", labels | {"cluster": one.cluster})
                 )
     if not rules:
         return []
     first = rules[0]
-    rules[0] = Recording(
+    rules[0] = ExportedRecording(
         first.record,
         first.expr,
         first.labels,
@@ -88,7 +88,7 @@ def specification_rules(options: ExportOptions) -> list[Recording]:
     )
     return [
         *rules,
-        Recording(
+        ExportedRecording(
             _SHARE,
             f"{_RATE}\n  / on (cluster, scope, flow, unit) group_left ()\n{_SPECIFIED}",
             why="Nothing where the configuration names no figure for the cluster.",

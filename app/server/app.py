@@ -186,7 +186,7 @@ def serve(
     # Imported late: only a server needs it, and it does not exist on Windows.
     from gunicorn.app.base import BaseApplication
 
-    from throttlescope.app.server.security.slow_clients import Worker
+    from throttlescope.app.server.security.slow_clients import BoundedWorker
 
     class Server(BaseApplication):
         def load_config(self):
@@ -194,7 +194,7 @@ def serve(
                 ("bind", f"[{host}]:{port}" if ":" in host else f"{host}:{port}"),
                 ("workers", workers),
                 ("threads", limits.running + limits.waiting + _THREADS_OF_PAGES),
-                ("worker_class", Worker),
+                ("worker_class", BoundedWorker),
                 ("accesslog", None),
                 ("loglevel", "warning"),
                 ("proc_name", "throttlescope"),

@@ -16,7 +16,7 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.evaluation import Evaluation, Judged, evaluate, judge
+from throttlescope.models.evaluation import Evaluation, JudgedWindow, evaluate, judge
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -43,7 +43,7 @@ def evaluate_lake(
         )
     truth = lake.read("truth") if truth_file is None else read_truth(truth_file)
     clusters = sorted(set(truth.column("cluster").to_pylist()))
-    judged: list[Judged] = []
+    judged: list[JudgedWindow] = []
     for i, cluster in enumerate(clusters):
         note(f"{i + 1} of {len(clusters)}: {cluster}")
         signals = lake.read("signals", partition={"cluster": [cluster]})

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.pipeline.request import Request
+from throttlescope.app.pipeline.request import RunRequest
 from throttlescope.app.pipeline.run import run_pipeline
 from throttlescope.app.pipeline.sources.lake import clusters_with_samples
 from throttlescope.app.pipeline.sources.open import open_sources
@@ -20,7 +20,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.upkeep.ages import span_of_all
 from throttlescope.ingest.lake.upkeep.check import Fault, check
 from throttlescope.ingest.lake.upkeep.losses import (
-    Loss,
+    DamageLoss,
     how,
     left_by_log,
     losses,
@@ -40,23 +40,23 @@ Range = tuple[int, int]
 
 
 @dataclass
-class Plan:
+class RepairPlan:
     """What is wrong, and what would be done about each part of it.
 
     Attributes
     ----------
     logs : list of str
         What would be done, or was, to logs.
-    read, computed, gone : list of Loss
+    read, computed, gone : list of DamageLoss
         Rows that a source has to give again, that follow from others, and that nothing gives again.
     other : list of Fault
         What cannot be mended here.
     """
 
     logs: list[str] = field(default_factory=list)
-    read: list[Loss] = field(default_factory=list)
-    computed: list[Loss] = field(default_factory=list)
-    gone: list[Loss] = field(default_factory=list)
+    read: list[DamageLoss] = field(default_factory=list)
+    computed: list[DamageLoss] = field(default_factory=list)
+    gone: list[DamageLoss] = field(default_factory=list)
     other: list[Fault] = field(default_factory=list)
 
     @property
@@ -72,9 +72,9 @@ class Repaired:
     ----------
     back : int
         Files whose rows are there again.
-    short : list of (Loss, int)
+    short : list of (DamageLoss, int)
         Files of which fewer rows came back, with how many: the source has them no more.
-    left : list of Loss
+    left : list of DamageLoss
         Files that nothing gives again; they are still in the log, unless they were to be forgotten.
     faults : list of Fault
         What the last check still says.
@@ -82,9 +82,9 @@ class Repaired:
 
     logs: list[str]
     back: int = 0
-    short: list[tuple[Loss, int]] = field(default_factory=list)
-    left: list[Loss] = field(default_factory=list)
-    forgotten: list[Loss] = field(default_factory=list)
+    short: list[tuple[DamageLoss, int]] = field(default_factory=list)
+    left: list[DamageLoss] = field(default_factory=list)
+    forgotten: list[DamageLoss] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
     @property
@@ -98,7 +98,7 @@ class Repaired:
         return found | {"whole": self.is_whole}
 
 
-def planned(lake: Lake, tables: Iterable[str] | None, *, recordings: bool, mend: bool = False) -> Plan:
+def planned(lake: Lake, tables: Iterable[str] | None, *, recordings: bool, mend: bool = False) -> RepairPlan:
     """Check a lake, and say where each lost row may come from.
 
     Parameters
@@ -106,7 +106,7 @@ def planned(lake: Lake, tables: Iterable[str] | None, *, recordings: bool, mend:
     mend : bool
         Set aside what of the logs cannot be read; otherwise only say so.
     """
-    plan, names = Plan(), list(TABLES if tables is None else tables)
+    plan, names = RepairPlan(), list(TABLES if tables is None else tables)
     moved = []
     for table in names:
         if done := mend_log(lake, table, dry_run=not mend):
@@ -127,7 +127,7 @@ def planned(lake: Lake, tables: Iterable[str] | None, *, recordings: bool, mend:
 
 
 def repair(
-    request: Request,
+    request: RunRequest,
     tables: Iterable[str] | None,
     progress: Progress,
     *,
@@ -138,7 +138,7 @@ def repair(
 
     Parameters
     ----------
-    request : Request
+    request : RunRequest
         Where to read from; a range is not looked at.
     forget : bool
         Take out of the logs what nothing gives again, too: then the rest of its table can be read.
@@ -190,14 +190,14 @@ def repair(
     return done
 
 
-def _read(request: Request, session: SparkSession | None) -> str:
+def _read(request: RunRequest, session: SparkSession | None) -> str:
     try:
         return run_pipeline(request, session=session).status
     except EmptyRangeError:
         return "the source has nothing of it any more"
 
 
-def _cannot_go_on(gone: Sequence[Loss]) -> InputError:
+def _cannot_go_on(gone: Sequence[DamageLoss]) -> InputError:
     tables = sorted({loss.table for loss in gone})
     return InputError(
         "Files are damaged that nothing gives again, and every run reads or writes their tables",
@@ -206,11 +206,11 @@ def _cannot_go_on(gone: Sequence[Loss]) -> InputError:
     )
 
 
-def _is_left(fault: Fault, left: Sequence[Loss]) -> bool:
+def _is_left(fault: Fault, left: Sequence[DamageLoss]) -> bool:
     return any(fault.path == f"{loss.table}/{loss.path}" for loss in left)
 
 
-def _check_source(request: Request) -> None:
+def _check_source(request: RunRequest) -> None:
     if not request.recordings and not request.settings.clusters:
         raise InputError(
             "Damaged samples have to be read again, and there is no source to read",
@@ -221,7 +221,7 @@ def _check_source(request: Request) -> None:
     open_sources(replace(request, command="ingest", start_ms=None, end_ms=None, reset_watermark=True))
 
 
-def _ranges(lake: Lake, found: Sequence[Loss]) -> list[Range]:
+def _ranges(lake: Lake, found: Sequence[DamageLoss]) -> list[Range]:
     """Whole hours of some losses, put together where they touch; what has no age is made from the newest hour."""
     spans = [(loss.start_ms, loss.end_ms) for loss in found if loss.start_ms is not None]
     if len(spans) < len(found) and (whole := span_of_all(TABLES["samples"], lake.files("samples"))):

@@ -1,4 +1,4 @@
-"""What would have kept an age, from options to an answer. In: a lake and what is asked. Out: :class:`Asked` with its `Kept`."""
+"""What would have kept an age, from options to an answer. In: a lake and what is asked. Out: :class:`SloQuestion` with its `SloResult`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from throttlescope.app.services.whatif.replay import Read
+from throttlescope.app.services.whatif.replay import ReplayInputs
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, SECOND_MS, format_time, parse_duration
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.recommendation.advice import Recommendation
-from throttlescope.models.recommendation.slo import Kept, Minutes, keep_age, read_minutes
+from throttlescope.models.recommendation.slo import ArrivalMinutes, SloResult, keep_age, read_minutes
 from throttlescope.models.recommendation.slo.text import not_enough, recommendations
 from throttlescope.models.throttling.replay import Ground, read_observed
 
@@ -22,10 +22,10 @@ WORST_MS = 30 * MINUTE_MS
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class SloQuestion:
     """An objective, what was read for it, and what would have kept it."""
 
-    kept: Kept
+    kept: SloResult
     recommendations: tuple[Recommendation, ...]
     not_helping: tuple[str, ...]
 
@@ -53,7 +53,9 @@ def durations(keep: str, over: str) -> tuple[float, int]:
     return found["--keep-p99-age"] / SECOND_MS, found["--over"]
 
 
-def ask(lake: Lake, found: Read, target_s: float, over_ms: int, note: Callable[[str], None]) -> Asked:
+def ask(
+    lake: Lake, found: ReplayInputs, target_s: float, over_ms: int, note: Callable[[str], None]
+) -> SloQuestion:
     """Read the range before the moment asked for and sweep the levers over it.
 
     Raises
@@ -67,10 +69,10 @@ def ask(lake: Lake, found: Read, target_s: float, over_ms: int, note: Callable[[
     ground = Ground(found.observed, found.history)
     worst, why = _worst(lake, found, minutes)
     kept = keep_age(ground, minutes, target_s, worst=worst, notes=why)
-    return Asked(kept, recommendations(kept, ground), not_enough(kept))
+    return SloQuestion(kept, recommendations(kept, ground), not_enough(kept))
 
 
-def _worst(lake: Lake, found: Read, minutes: Minutes) -> tuple[Ground | None, tuple[str, ...]]:
+def _worst(lake: Lake, found: ReplayInputs, minutes: ArrivalMinutes) -> tuple[Ground | None, tuple[str, ...]]:
     """The half hour before the largest backlog, at scrape resolution; where it has no samples, the window that was asked for."""
     if np.isnan(minutes.backlog_msg).all() or np.nanmax(minutes.backlog_msg) <= 0:
         return None, ("no backlog was recorded: there is nothing to hold the fluid against",)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.services.promql.concurrency import Turnstile
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.ingest.core.errors import InputError, SourceError
@@ -43,7 +43,7 @@ class Live:
         known = any(cluster.prometheus is not None for cluster in settings.clusters.values())
         return cls(settings) if known else None
 
-    def diagnose(self, subscription: Subscription, *, cancelled: Callable[[], bool]) -> NowAnswer:
+    def diagnose(self, subscription: SubscriptionPartition, *, cancelled: Callable[[], bool]) -> NowAnswer:
         """Why it has a backlog at this moment.
 
         Raises
@@ -54,12 +54,12 @@ class Live:
             A source does not answer in time, or too many ask.
         CancelledError
         """
-        from throttlescope.app.services.diagnose_now import Asked, Hurry, diagnose_now
+        from throttlescope.app.services.diagnose_now import Hurry, NowQuestion, diagnose_now
 
         cluster = self._cluster_of(subscription)
         partition = None if subscription.partition < 0 else subscription.partition
         now_ms = round(time.time() * 1000)
-        asked = Asked(subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms)
+        asked = NowQuestion(subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms)
         try:
             with self._places.place(DEADLINE_S / 2) as left_s:
                 hurry = Hurry(DEADLINE_S / 2 + left_s, cancelled=cancelled)
@@ -82,7 +82,7 @@ class Live:
             )
         return answer
 
-    def _cluster_of(self, subscription: Subscription) -> str:
+    def _cluster_of(self, subscription: SubscriptionPartition) -> str:
         """The name in the configuration; a single cluster may be called otherwise there."""
         known = [name for name, cluster in self.settings.clusters.items() if cluster.prometheus is not None]
         if subscription.cluster in known:

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader, ends_with_process, is_ending
@@ -45,7 +45,7 @@ def build(reader: LakeReader) -> int:
     pages = [overview.page(reader)]
     rows, _ = newest.subscriptions(reader, SubscriptionsAddress(view=newest.NOW), end=1)
     for row in rows if not is_ending() else ():
-        key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+        key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
         view = read_view(reader, SubscriptionAddress(key))
         if view is not None:
             pages += [page(view), more(reader, Shown.of(shown(view)))]

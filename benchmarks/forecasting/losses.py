@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.forecasting.recordings import SETS, policies_of, samples_of
 from throttlescope.models.forecast.forecasts import forecasts_at
 from throttlescope.models.forecast.read import views_of_samples
-from throttlescope.transforms.deadlines import Answers
+from throttlescope.transforms.deadlines import TopicAnswers
 
 EVERY_MS = 15_000
 
@@ -61,7 +61,7 @@ def first_losses(folder: Path, set_: str, every_ms: int = EVERY_MS) -> list[Firs
     # What was lost once goes on being lost: only the first state of a recording begins without.
     start_ms, came_ms = lossy[0]["start_ms"], lossy[0]["first_loss_ms"]
     for at_ms in range(start_ms + every_ms, came_ms, every_ms):
-        answers = Answers(policies, at_ms)
+        answers = TopicAnswers(policies, at_ms)
         for topic in sorted({view.key.topic for view in views}):
             mine = [view for view in views if view.key.topic == topic]
             found += [

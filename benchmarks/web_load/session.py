@@ -13,7 +13,7 @@ from urllib.parse import quote_plus
 
 from playwright.sync_api import Browser, Page, Request
 
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 
 CALLBACK = "/_dash-update-component"
 #: A step is over when no callback was under way for so long.
@@ -53,7 +53,7 @@ class Recorded:
 def href(subscription: dict) -> str:
     """The address of a subscription's page."""
     names = ("cluster", "topic", "partition", "subscription")
-    return SubscriptionAddress(Subscription(**{name: subscription[name] for name in names})).href()
+    return SubscriptionAddress(SubscriptionPartition(**{name: subscription[name] for name in names})).href()
 
 
 def encodings(subscription: dict) -> list[str]:

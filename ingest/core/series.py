@@ -110,7 +110,7 @@ class Meter:
         self.repairs.update(other.repairs)
 
 
-class SampleSource(Protocol):
+class PullSource(Protocol):
     """A source of samples. Sources are pickled into Spark tasks; connections are made where they are used."""
 
     #: ``prometheus_remote_read``, ``prometheus_api`` or ``recording``.

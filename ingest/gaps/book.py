@@ -14,7 +14,7 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.incremental import ALL
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
-from throttlescope.ingest.gaps.find import SHORTEST_MS, Missing
+from throttlescope.ingest.gaps.find import SHORTEST_MS, MissingStretch
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.watermarks import SourceKey
 
@@ -66,14 +66,14 @@ def record(
     lake: Lake, key: SourceKey, start_ms: int, end_ms: int, reason: str, *, now_ms: int, run_id: str
 ) -> None:
     """Write down that nothing of [start, end) came."""
-    whole = [Missing(key.cluster, ALL, start_ms, end_ms)]
+    whole = [MissingStretch(key.cluster, ALL, start_ms, end_ms)]
     settle(lake, key, whole, start_ms, end_ms, now_ms=now_ms, run_id=run_id, reason=reason)
 
 
 def settle(
     lake: Lake,
     key: SourceKey,
-    missing: Sequence[Missing],
+    missing: Sequence[MissingStretch],
     start_ms: int,
     end_ms: int,
     *,
@@ -86,7 +86,7 @@ def settle(
 
     Parameters
     ----------
-    missing : sequence of Missing
+    missing : sequence of MissingStretch
         All that is missing in [start, end).
     kept_since_ms : int, optional
         Gaps that end before it are lost.
@@ -136,7 +136,7 @@ def _keep(book: dict, gap: Gap, rest: list[tuple[int, int]], now_ms: int, closed
         book[part.name] = part
 
 
-def _rest(gap: Gap, missing: Iterable[Missing], start_ms: int, end_ms: int) -> list[tuple[int, int]]:
+def _rest(gap: Gap, missing: Iterable[MissingStretch], start_ms: int, end_ms: int) -> list[tuple[int, int]]:
     """What of a gap is still missing: what was not asked for, and what did not come."""
     parts = [(gap.start_ms, min(gap.end_ms, start_ms)), (max(gap.start_ms, end_ms), gap.end_ms)]
     parts += [
@@ -153,12 +153,12 @@ def _rest(gap: Gap, missing: Iterable[Missing], start_ms: int, end_ms: int) -> l
     return [part for part in joined if part[1] - part[0] >= SHORTEST_MS]
 
 
-def _speaks_of(one: Missing, gap: Gap) -> bool:
+def _speaks_of(one: MissingStretch, gap: Gap) -> bool:
     same_cluster = ALL in (gap.cluster, one.cluster) or gap.cluster == one.cluster
     return same_cluster and one.metric_name in (gap.metric_name, ALL)
 
 
-def _outside(one: Missing, gap: Gap) -> list[Missing]:
+def _outside(one: MissingStretch, gap: Gap) -> list[MissingStretch]:
     """What of a stretch no gap of the book holds yet."""
     if not _speaks_of(one, gap) or one.end_ms <= gap.start_ms or one.start_ms >= gap.end_ms:
         return [one]

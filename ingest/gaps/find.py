@@ -23,7 +23,7 @@ SHORTEST_MS = 5 * MINUTE_MS
 
 
 @dataclass(frozen=True, order=True)
-class Missing:
+class MissingStretch:
     """A stretch [start, end) without samples; ``metric_name`` is ``*`` where it is all of them."""
 
     cluster: str
@@ -34,7 +34,7 @@ class Missing:
 
 def find_missing(
     lake: Lake, clusters: Iterable[str], metrics: Iterable[str], start_ms: int, end_ms: int
-) -> list[Missing]:
+) -> list[MissingStretch]:
     """What is missing in [start, end).
 
     Parameters
@@ -55,13 +55,13 @@ def find_missing(
         "samples", partition={"date": dates}, between={"block_start_ms": (low_ms, high_ms - 1)}
     )
     files = [file for file in files if file.minimum["cluster"] in clusters]
-    found: list[Missing] = []
+    found: list[MissingStretch] = []
     for cluster in sorted(clusters):
         own = [file for file in files if file.minimum["cluster"] == cluster]
         began = any(_begins_before(lake, cluster, sign, start_ms))
         signs = [file for file in own if file.partition["metric_name"] == sign]
         silent = _silent(signs, start_ms, end_ms, began)
-        found += [Missing(cluster, ALL, *stretch) for stretch in silent]
+        found += [MissingStretch(cluster, ALL, *stretch) for stretch in silent]
         found += _metrics_missing(cluster, own, metrics - {sign}, start_ms, end_ms)
     return sorted(found)
 
@@ -90,7 +90,7 @@ def _silent(files: list[DataFile], start_ms: int, end_ms: int, began: bool) -> l
 
 def _metrics_missing(
     cluster: str, files: list[DataFile], metrics: set[str], start_ms: int, end_ms: int
-) -> list[Missing]:
+) -> list[MissingStretch]:
     """Whole hours without a metric between two that have it."""
     hours_of: dict[str, set[int]] = {}
     for file in files:
@@ -103,5 +103,5 @@ def _metrics_missing(
         for hour_ms in range(block_start(start_ms) - BLOCK_MS, end_ms - BLOCK_MS + 1, BLOCK_MS):
             between = {hour_ms - BLOCK_MS, hour_ms + BLOCK_MS} <= has
             if between and hour_ms in there and hour_ms not in has:
-                found.append(Missing(cluster, metric, hour_ms, hour_ms + BLOCK_MS))
+                found.append(MissingStretch(cluster, metric, hour_ms, hour_ms + BLOCK_MS))
     return found

@@ -114,7 +114,7 @@ class BlockBuffer:
         self._keys: list[SeriesKey] = []
         self._first_ms, self._last_ms = np.empty(0, np.int64), np.empty(0, np.int64)
         self._earlier: set[Labels] = set()
-        self._parts: list[_Part] = []
+        self._parts: list[_BlockPart] = []
         self._held = 0
         self._refused_held = 0
         self._pieces = 0
@@ -255,7 +255,7 @@ def join_rows(pieces: list[pa.Table], repairs: Counter) -> pa.Table:
     table = pa.concat_tables(pieces).combine_chunks()
     ids, rank = np.unique(np.asarray(table["series_id"].combine_chunks()), return_inverse=True)
     times, values, stale = (table[name].combine_chunks() for name in ("timestamps_ms", "values", "stale_ms"))
-    part = _Part(
+    part = _BlockPart(
         np.asarray(times.values),
         np.asarray(values.values),
         np.asarray(stale.values),
@@ -269,14 +269,14 @@ def join_rows(pieces: list[pa.Table], repairs: Counter) -> pa.Table:
 
 
 def _list_rows(number: np.ndarray, lists: pa.ListArray) -> np.ndarray:
-    """The lists that hold something, as rows of a :class:`_Part` that knows no hours."""
+    """The lists that hold something, as rows of a :class:`_BlockPart` that knows no hours."""
     offsets = np.asarray(lists.offsets, np.int64)
     rows = np.column_stack([number, np.zeros_like(number), offsets[:-1], offsets[1:]]).astype(np.int64)
     return rows[np.diff(offsets) > 0]
 
 
 @dataclass
-class _Part:
+class _BlockPart:
     """Samples in flat arrays, and the slices of them that are rows: series number, block, start, end."""
 
     times: np.ndarray
@@ -286,9 +286,9 @@ class _Part:
     stale_rows: np.ndarray
 
 
-def _cut(batch: SampleBatch, numbers: np.ndarray) -> _Part:
+def _cut(batch: SampleBatch, numbers: np.ndarray) -> _BlockPart:
     """Cut every series at the hours; those with a number below 0 are left out."""
-    return _Part(
+    return _BlockPart(
         batch.timestamps_ms,
         batch.values,
         batch.stale_ms,
@@ -297,13 +297,13 @@ def _cut(batch: SampleBatch, numbers: np.ndarray) -> _Part:
     )
 
 
-def _concatenated(parts: list[_Part]) -> _Part:
+def _concatenated(parts: list[_BlockPart]) -> _BlockPart:
     shift = np.cumsum([0] + [len(part.times) for part in parts])
     stale_shift = np.cumsum([0] + [len(part.stale) for part in parts])
     for part, by, stale_by in zip(parts, shift, stale_shift, strict=False):
         part.rows[:, 2:] += by
         part.stale_rows[:, 2:] += stale_by
-    return _Part(
+    return _BlockPart(
         np.concatenate([part.times for part in parts]),
         np.concatenate([part.values for part in parts]),
         np.concatenate([part.stale for part in parts]),
@@ -313,7 +313,7 @@ def _concatenated(parts: list[_Part]) -> _Part:
 
 
 def _tables(
-    part: _Part,
+    part: _BlockPart,
     rank: np.ndarray,
     ids: pa.Array,
     cluster_of: np.ndarray,

@@ -38,7 +38,7 @@ _DEFAULT_REGION = "us-east-1"
 
 
 @dataclass(frozen=True)
-class Access:
+class StoreAccess:
     """Where the store is and who asks; the secrets are in no text of it.
 
     Attributes
@@ -58,7 +58,7 @@ class Access:
     session_token: str | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, environment: Mapping[str, str] = os.environ) -> Access:
+    def of(cls, environment: Mapping[str, str] = os.environ) -> StoreAccess:
         """Read and check the environment.
 
         Raises
@@ -138,7 +138,7 @@ class ObjectStorage(Storage):
 
     is_remote = True
 
-    def __init__(self, root: str, access: Access) -> None:
+    def __init__(self, root: str, access: StoreAccess) -> None:
         self.root, self.access = root, access
         self.bucket, _, self._prefix = root.removeprefix("s3://").partition("/")
         self._store = S3Store(
@@ -238,22 +238,22 @@ class ObjectStorage(Storage):
 
 def object_storage(root: str) -> ObjectStorage:
     """The storage of an ``s3://`` address; one for all who ask in this process."""
-    return _object_storage(root, Access.of(), os.getpid())
+    return _object_storage(root, StoreAccess.of(), os.getpid())
 
 
 @functools.lru_cache(maxsize=64)
-def _object_storage(root: str, access: Access, pid: int) -> ObjectStorage:
+def _object_storage(root: str, access: StoreAccess, pid: int) -> ObjectStorage:
     # By process: threads of the libraries do not survive a fork.
     return ObjectStorage(root, access)
 
 
 def arrow_filesystem() -> pyarrow.fs.S3FileSystem:
     """The store as pyarrow's readers take it; paths in it begin with the bucket."""
-    return _arrow_filesystem(Access.of(), os.getpid())
+    return _arrow_filesystem(StoreAccess.of(), os.getpid())
 
 
 @functools.lru_cache(maxsize=8)
-def _arrow_filesystem(access: Access, pid: int) -> pyarrow.fs.S3FileSystem:
+def _arrow_filesystem(access: StoreAccess, pid: int) -> pyarrow.fs.S3FileSystem:
     scheme, _, host = (access.endpoint or "https://").partition("://")
     return pyarrow.fs.S3FileSystem(
         access_key=access.key_id,

@@ -14,7 +14,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words, scraped_brokers
 from throttlescope.ingest.quarantine.refuse import Quarantine
-from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, PulsarAdmin, Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure, PulsarAdmin
 
 _BACKLOG = "pulsar_subscription_back_log"
 _PERMITS = "pulsar_consumer_available_permits"
@@ -102,7 +102,7 @@ def permits_scraped(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> boo
     )
 
 
-def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[Topic]:
+def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) -> list[AdminTopic]:
     """Topics of which a subscription had a backlog in [start_ms, end_ms), with the partitions concerned.
 
     The one with the largest backlog comes first.
@@ -138,7 +138,7 @@ def topics_with_backlog(lake: Lake, cluster: str, start_ms: int, end_ms: int) ->
             partitions_of.setdefault(name, set()).add(int(labels["partition"]))
             largest[name] = max(peak, largest.get(name, 0.0))
     ordered = sorted(partitions_of, key=lambda name: (-largest[name], name))
-    return [Topic(name, tuple(sorted(partitions_of[name]))) for name in ordered]
+    return [AdminTopic(name, tuple(sorted(partitions_of[name]))) for name in ordered]
 
 
 def _of_interest(topic: str) -> bool:

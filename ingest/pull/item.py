@@ -18,12 +18,12 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.labels import LabelMapping, SeriesKey
-from throttlescope.ingest.core.series import Meter, SampleSource
+from throttlescope.ingest.core.series import Meter, PullSource
 from throttlescope.ingest.core.times import block_start, dates_of
 from throttlescope.ingest.lake import DataFile, write_data_file
 from throttlescope.ingest.lake.blocks import BlockBuffer, BlockKey, sample_rows
 from throttlescope.ingest.lake.rows import read_files
-from throttlescope.ingest.pull.plan import Item
+from throttlescope.ingest.pull.plan import PullItem
 from throttlescope.ingest.pull.staging import BlockNote, ItemNote, Staging
 from throttlescope.ingest.sources.access import BrokenStreamError
 from throttlescope.ingest.sources.remote_read import UnsupportedChunksError
@@ -46,15 +46,15 @@ class Job:
     """
 
     lake_root: str
-    sources: Mapping[str, SampleSource]
+    sources: Mapping[str, PullSource]
     mapping: LabelMapping
     staging: Staging
-    items: tuple[Item, ...]
+    items: tuple[PullItem, ...]
     attempt: str
     merges: bool
 
 
-def run_item(job: Job, item: Item) -> ItemNote:
+def run_item(job: Job, item: PullItem) -> ItemNote:
     """Read an item, write its blocks, and leave a note.
 
     Raises
@@ -74,7 +74,7 @@ def run_item(job: Job, item: Item) -> ItemNote:
         return _attempt(job, item, source, meter)
 
 
-def _attempt(job: Job, item: Item, source: SampleSource, meter: Meter) -> ItemNote:
+def _attempt(job: Job, item: PullItem, source: PullSource, meter: Meter) -> ItemNote:
     note = ItemNote(item.metric_name, item.start_ms, item.end_ms)
     scratch = job.staging.scratch(item.key)
     buffer = BlockBuffer(job.mapping, scratch)
@@ -93,7 +93,7 @@ def _attempt(job: Job, item: Item, source: SampleSource, meter: Meter) -> ItemNo
     return note
 
 
-def _write(job: Job, item: Item, source: SampleSource, buffer: BlockBuffer, note: ItemNote) -> None:
+def _write(job: Job, item: PullItem, source: PullSource, buffer: BlockBuffer, note: ItemNote) -> None:
     """Write what a buffer holds of one metric, merged with the lake, and fill the note."""
     existing = _existing_blocks(job, item)
     clusters = {job.mapping.cluster} if job.mapping.cluster else set()
@@ -190,7 +190,7 @@ def series_rows(series: Iterable[tuple[SeriesKey, int, int]]) -> pa.Table:
     }))  # fmt: skip
 
 
-def _existing_blocks(job: Job, item: Item) -> dict[BlockKey, list[DataFile]]:
+def _existing_blocks(job: Job, item: PullItem) -> dict[BlockKey, list[DataFile]]:
     """Committed files of the item's metric and hours."""
     found: dict[BlockKey, list[DataFile]] = {}
     if job.merges:
@@ -217,12 +217,12 @@ def block_key(file: DataFile) -> BlockKey:
     return str(low["cluster"]), int(low["block_start_ms"]), int(low["shard"])
 
 
-def _narrowed(item: Item) -> bool:
+def _narrowed(item: PullItem) -> bool:
     """Whether the answer may lack series that the source has."""
     return all(len(selector.matchers) > 1 for selector in item.selectors)
 
 
-def _example(item: Item, key: BlockKey, series: str, before: int, now: int) -> str:
+def _example(item: PullItem, key: BlockKey, series: str, before: int, now: int) -> str:
     return json.dumps(
         {
             "metric_name": item.metric_name,

@@ -30,7 +30,7 @@ _COUNTED_MOMENTS = 5
 
 
 @dataclass(frozen=True)
-class Item:
+class PullItem:
     """One metric of one source in one span of time.
 
     Attributes
@@ -113,7 +113,9 @@ def measure(api: PrometheusApi, wanted: Wanted, start_ms: int, end_ms: int, mete
     return sizes
 
 
-def items_of(source: str, wanted: Wanted, sizes: dict[str, Sizes], start_ms: int, end_ms: int) -> list[Item]:
+def items_of(
+    source: str, wanted: Wanted, sizes: dict[str, Sizes], start_ms: int, end_ms: int
+) -> list[PullItem]:
     """Cut metrics and range into items: day by day, the largest first."""
     items = []
     for name, selectors in wanted.selectors_of.items():
@@ -122,7 +124,7 @@ def items_of(source: str, wanted: Wanted, sizes: dict[str, Sizes], start_ms: int
         for low in range(start_ms - start_ms % chunk_ms, end_ms, chunk_ms):
             inside = max(low, start_ms), min(low + chunk_ms, end_ms)
             expected = size.series * (inside[1] - inside[0]) // _DEFAULT_INTERVAL_MS
-            items.append(Item(source, name, selectors, *inside, expected))
+            items.append(PullItem(source, name, selectors, *inside, expected))
     return sorted(
         items,
         key=lambda item: (item.start_ms // DAY_MS, -item.expected_samples, item.metric_name, item.start_ms),

@@ -26,13 +26,13 @@ from throttlescope.ingest.core import errors
 from throttlescope.ingest.core.errors import EmptyRangeError, InputError, ThrottlescopeError
 from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.selector import NAME_LABEL, REGEX, Matcher, Selector
-from throttlescope.ingest.core.series import Meter, SampleSource
+from throttlescope.ingest.core.series import Meter, PullSource
 from throttlescope.ingest.core.times import BLOCK_MS, date_of, dates_of, format_time
 from throttlescope.ingest.lake import ConflictError, DataFile, Lake
 from throttlescope.ingest.lake.blocks import load_kernels
 from throttlescope.ingest.pull.commit import commit_notes
 from throttlescope.ingest.pull.item import Job, run_claimed
-from throttlescope.ingest.pull.plan import Item, Sizes, items_of, measure, range_to_read
+from throttlescope.ingest.pull.plan import PullItem, Sizes, items_of, measure, range_to_read
 from throttlescope.ingest.pull.staging import ItemNote, Staging
 from throttlescope.ingest.pull.wanted_metrics import wanted_metrics
 from throttlescope.ingest.sources.prometheus import PrometheusSource
@@ -230,10 +230,10 @@ def start_workers(session: SparkSession, tasks: int = 2) -> None:
 def run_items(
     session: SparkSession,
     lake: Lake,
-    sources: Mapping[str, SampleSource],
+    sources: Mapping[str, PullSource],
     mapping: LabelMapping,
     staging: Staging,
-    items: Sequence[Item],
+    items: Sequence[PullItem],
     result: PullResult,
     *,
     tasks: int,
@@ -292,7 +292,7 @@ def run_items(
     )
 
 
-def _files_of(lake: Lake, items: Sequence[Item]) -> list[DataFile]:
+def _files_of(lake: Lake, items: Sequence[PullItem]) -> list[DataFile]:
     """Committed files that hold blocks of the items."""
     dates = set().union(*(dates_of(start, end) for start, end in {(i.start_ms, i.end_ms) for i in items}))
     return lake.files(

@@ -17,7 +17,7 @@ from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.core.selector import metric_selector
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.pull.plan import Item
+from throttlescope.ingest.pull.plan import PullItem
 from throttlescope.ingest.pull.pull import Progress, PullResult, run_items, staging_of
 from throttlescope.ingest.sources.recording import Recording, read_recording
 from throttlescope.ingest.spark.executors import parallelism
@@ -60,7 +60,7 @@ def ingest_recordings(
             )
         by_name[recording.name] = recording
     items = [
-        Item(name, metric, (metric_selector(metric),), recording.start_ms, recording.end_ms)
+        PullItem(name, metric, (metric_selector(metric),), recording.start_ms, recording.end_ms)
         for name, recording in by_name.items()
         for metric in recording.metric_names
         # A recording holds all that was scraped, so that later rules can be tried on it; the lake takes what a pull takes.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Check:
+class GateCheck:
     """One expectation about a frame of counted faults.
 
     Attributes
@@ -45,7 +45,7 @@ class Check:
     aside: tuple[tuple[str, str], ...] = ()
 
 
-def counted(checks: Iterable[Check]) -> str:
+def counted(checks: Iterable[GateCheck]) -> str:
     """The SQL columns that count the faults of a group, in the words that Spark and DuckDB share."""
     columns = []
     for check in checks:

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from throttlescope.ingest.core.errors import GateError
-from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.checks import GateCheck
 from throttlescope.ingest.quality.frames import Frame
 
 _IMPORT_LOCK = threading.Lock()
 _DEFINITIONS: dict[str, Any] = {}
 
 
-def failing(frame: Frame, checks: Sequence[Check]) -> list[Check]:
+def failing(frame: Frame, checks: Sequence[GateCheck]) -> list[GateCheck]:
     """Return the checks that do not hold for ``frame``, in the order given.
 
     Only yes or no is asked for: Great Expectations' details take twice the jobs and know no clusters, and
@@ -69,7 +69,7 @@ def preload() -> threading.Thread:
     return thread
 
 
-def check_columns(frame: Frame, checks: Sequence[Check]) -> None:
+def check_columns(frame: Frame, checks: Sequence[GateCheck]) -> None:
     """Refuse checks whose columns the frame does not have, or not as whole numbers.
 
     Raises
@@ -102,7 +102,7 @@ def _import():
     return great_expectations
 
 
-def _validate(frame: Frame, checks: Sequence[Check]) -> list:
+def _validate(frame: Frame, checks: Sequence[GateCheck]) -> list:
     gx = _import()
     suite = gx.ExpectationSuite("gate", expectations=[_expectation(gx, check) for check in checks])
     # The batch is asked itself: a validation definition would first write suite and results into stores in memory.
@@ -129,7 +129,7 @@ def _definition(gx, source: str):
     return definition
 
 
-def _expectation(gx, check: Check):
+def _expectation(gx, check: GateCheck):
     meta = {"check": check.name}
     if check.unique:
         return gx.expectations.ExpectCompoundColumnsToBeUnique(

@@ -16,12 +16,12 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import GateError
 from throttlescope.ingest.core.times import date_of, format_time
-from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.checks import GateCheck
 from throttlescope.ingest.quality.expectations import check_columns, failing
 from throttlescope.ingest.quality.frames import Frame
 
 #: Written by every gate: how much there was to check.
-PRESENT = Check("rows_present", "", "warning", "", "at least one row")
+PRESENT = GateCheck("rows_present", "", "warning", "", "at least one row")
 
 #: Keys of rows with a fault that are kept per check and cluster, the worst first; ``rows`` says how many there are.
 KEPT_KEYS = 20
@@ -83,7 +83,7 @@ class GateResult:
 
 def judge(
     frame: Frame,
-    checks: Sequence[Check],
+    checks: Sequence[GateCheck],
     *,
     gate: str,
     table: str,
@@ -118,7 +118,7 @@ def judge(
 
 def _judged(
     frame: Frame,
-    checks: Sequence[Check],
+    checks: Sequence[GateCheck],
     gate: str,
     table: str,
     row_word: str,
@@ -169,7 +169,7 @@ def _judged(
     )
 
 
-def _row(check: Check, gate: str, table: str, run_id: str, now_ms: int) -> dict:
+def _row(check: GateCheck, gate: str, table: str, run_id: str, now_ms: int) -> dict:
     return {
         "run_id": run_id, "cluster": None, "gate": gate, "check": check.name, "table": table,
         "severity": check.severity, "success": True, "observed": None, "expected": check.expected, "rows": 0,
@@ -177,7 +177,7 @@ def _row(check: Check, gate: str, table: str, run_id: str, now_ms: int) -> dict:
     }  # fmt: skip
 
 
-def _fault(check: Check) -> str:
+def _fault(check: GateCheck) -> str:
     """Faults of a row in SQL. Rows of one key may stand in different files, where whoever counted one did not see the other."""
     if not check.unique:
         return check.column
@@ -190,7 +190,7 @@ def _result(rows: list[dict], stopped: bool) -> GateResult:
     return GateResult(contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema)), stopped)
 
 
-def _counts(frame: Frame, checks: Sequence[Check]) -> tuple[int, dict[str, int]]:
+def _counts(frame: Frame, checks: Sequence[GateCheck]) -> tuple[int, dict[str, int]]:
     """Rows of the frame, and of each column of what is left aside its sum.
 
     Raises
@@ -214,7 +214,7 @@ def _counts(frame: Frame, checks: Sequence[Check]) -> tuple[int, dict[str, int]]
     return found["total_"], {column: found[column] for column in aside}
 
 
-def _not_judged(check: Check, aside: dict[str, int], total: int, row_word: str) -> str | None:
+def _not_judged(check: GateCheck, aside: dict[str, int], total: int, row_word: str) -> str | None:
     """Of how many rows a check says nothing, and why; None where it speaks of all."""
     left = [(aside[column], words) for column, words in check.aside if aside[column]]
     if not left:
@@ -224,7 +224,7 @@ def _not_judged(check: Check, aside: dict[str, int], total: int, row_word: str) 
     return f"{judged} of {total} {row_word} judged; not judged: {reasons}"
 
 
-def _details(frame: Frame, wrong: Sequence[Check], key: list[str]) -> dict[str, dict[str, list[dict]]]:
+def _details(frame: Frame, wrong: Sequence[GateCheck], key: list[str]) -> dict[str, dict[str, list[dict]]]:
     """Per failing check and cluster its worst rows: key, ``faults_``, ``rows_``, ``sum_`` and ``first_ms_``. One job for all checks."""
     if not wrong:
         return {}

@@ -30,7 +30,7 @@ It says nothing where its terms do not mean what they should:
 from __future__ import annotations
 
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
-from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.checks import GateCheck
 
 #: Minutes of the greatest flow that may be missing or counted twice.
 EDGE_MINUTES = 3
@@ -118,7 +118,7 @@ def _judged() -> str:
 
 JUDGED = _judged()
 
-CHECK = Check(
+CHECK = GateCheck(
     "flow_balance",
     "unbalanced_entries",
     "warning",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from throttlescope.ingest.quality import flow_balance, ingest_validation, policies, samples, signals, verdicts
-from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.checks import GateCheck
 from throttlescope.ingest.quality.findings import PRESENT, GateResult
 
 
@@ -24,14 +24,14 @@ class Gate:
         What it stands between, in words.
     check : callable
         As the module says.
-    suites : tuple of (str, tuple of Check)
+    suites : tuple of (str, tuple of GateCheck)
         What is checked, by table.
     """
 
     name: str
     between: str
     check: Callable[..., GateResult]
-    suites: tuple[tuple[str, tuple[Check, ...]], ...]
+    suites: tuple[tuple[str, tuple[GateCheck, ...]], ...]
 
 
 GATES: dict[str, Gate] = {

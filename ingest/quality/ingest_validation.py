@@ -28,7 +28,7 @@ from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.quality import hours_stored, series_shape
-from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.checks import GateCheck
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import LocalFrame, mapped
 
@@ -38,36 +38,36 @@ if TYPE_CHECKING:
 _NO_BEFORE = (("without_before", "without an hour before them in the lake"),)
 
 SERIES_CHECKS = (
-    Check("series_key_unique", "repeated_series", "error", "repeated series", "one row per series_id"),
-    Check("series_named_by_hash", "misnamed_series", "error", "ids that are no hash", "32 hex digits"),
-    Check(
+    GateCheck("series_key_unique", "repeated_series", "error", "repeated series", "one row per series_id"),
+    GateCheck("series_named_by_hash", "misnamed_series", "error", "ids that are no hash", "32 hex digits"),
+    GateCheck(
         "key_labels_present", "lacking_labels", "error", "missing labels",
         "namespace, topic and subscription, as far as the metric has them",
     ),
-    Check("partition_is_number", "crooked_partition", "error", "partitions that are no number", "whole numbers from -1"),
-    Check("series_in_its_shard", "misplaced_series", "error", "series in another shard", "the shard of the topic"),
-    Check(
+    GateCheck("partition_is_number", "crooked_partition", "error", "partitions that are no number", "whole numbers from -1"),
+    GateCheck("series_in_its_shard", "misplaced_series", "error", "series in another shard", "the shard of the topic"),
+    GateCheck(
         "topic_is_name", "crooked_topic", "warning", "topics that are no topic's name",
         "persistent://tenant/namespace/name",
     ),
-    Check(
+    GateCheck(
         "namespace_of_topic", "foreign_namespace", "warning", "namespaces that are not the topic's",
         "tenant/namespace as in the topic; a rename in [clusters.NAME.labels] mends it",
     ),
 )  # fmt: skip
 
 HOUR_CHECKS = (
-    Check(
+    GateCheck(
         "series_not_multiplied", "surplus_series", "warning", "more series than before",
         f"at most {hours_stored.JUMP_TIMES} times the most of the {hours_stored.HOURS_BEFORE} hours before", aside=_NO_BEFORE,
     ),
-    Check(
+    GateCheck(
         "series_not_lost", "lost_series", "warning", "fewer series than before",
         f"at least {hours_stored.LOST_SHARE:.0%} of the usual number of the {hours_stored.HOURS_BEFORE} hours before",
         aside=_NO_BEFORE,
     ),
-    Check("hours_present", "missing_hours", "warning", "hours without samples", "samples in every hour between two others"),
-    Check(
+    GateCheck("hours_present", "missing_hours", "warning", "hours without samples", "samples in every hour between two others"),
+    GateCheck(
         "samples_fresh", "late_minutes", "warning", "minutes without a sample before the end",
         f"a sample in the last {hours_stored.LATE_MS // 60_000} minutes of a range that has just ended",
         aside=(("not_recent", "of ranges that ended long ago"),),

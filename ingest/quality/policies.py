@@ -25,7 +25,7 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, block_start, dates_of, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.quality.checks import Check, below_zero, counted
+from throttlescope.ingest.quality.checks import GateCheck, below_zero, counted
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import LocalFrame, counted_from, inside, rows_of
 from throttlescope.ingest.sources.policy_answers import answer_fault
@@ -39,15 +39,15 @@ POLICY_AGE_MS = DAY_MS
 _LOOKED_BACK_MS = 7 * DAY_MS
 
 ANSWER_CHECKS = (
-    Check(
+    GateCheck(
         "answer_key_unique", "repeated_answers", "error", "repeated answers",
         f"one row per {', '.join(TABLES['policies'].key)}",
     ),
-    Check(
+    GateCheck(
         "answers_readable", "unreadable_answers", "error", "answers that are not what was asked for",
         "the form that Pulsar documents for the question",
     ),
-    Check(
+    GateCheck(
         "policy_age", "stale_hours", "warning", "hours since the newest answer",
         f"an answer in the {POLICY_AGE_MS // BLOCK_MS} hours before the end of the samples",
     ),
@@ -58,24 +58,24 @@ _COUNTS = tuple(
 )
 
 LIMIT_CHECKS = (
-    Check(
+    GateCheck(
         "limit_key_unique", "repeated_limits", "error", "repeated limits", f"one row per {', '.join(TABLES['limits'].key)}",
         tally="count(*) - count(DISTINCT concat(level, ' ', CAST(observed_ms AS STRING)))",
     ),
-    Check(
+    GateCheck(
         "rates_above_zero", "rates_not_above_zero", "error", "rates that are not above 0", "rates above 0; no limit is NULL",
         faulty="rate_msg <= 0 OR rate_bytes <= 0",
     ),
-    Check(
+    GateCheck(
         "period_above_zero", "periods_not_above_zero", "error", "periods that are not above 0", "periods of a second or more",
         faulty="period_s < 1",
     ),
-    Check(
+    GateCheck(
         "set_by_sets", "empty_records", "error", "limits whose record sets nothing, or the other way round",
         "a rate where set_by names a record, none where it says none",
         faulty="(set_by = 'none') <> (rate_msg IS NULL AND rate_bytes IS NULL)",
     ),
-    Check(
+    GateCheck(
         "levels_complete", "unknown_levels", "warning", "levels without a row beside others",
         f"{len(LEVELS)} levels of a subscription at every observation",
         tally=f"{len(LEVELS)} * count(DISTINCT observed_ms) - count(*)",
@@ -83,15 +83,15 @@ LIMIT_CHECKS = (
 )  # fmt: skip
 
 STATS_CHECKS = (
-    Check(
+    GateCheck(
         "stats_key_unique", "repeated_stats", "error", "repeated stats", f"one row per {', '.join(TABLES['topic_stats'].key)}",
         tally="count(*) - count(DISTINCT observed_ms)",
     ),
-    Check(
+    GateCheck(
         "stats_not_negative", "negative_stats", "warning", "negative counts", "counts >= 0",
         tally=below_zero((*_COUNTS, "backlog_entries", "delayed_entries", "consumers", "out_msg_total", "out_bytes_total")),
     ),
-    Check(
+    GateCheck(
         "permits_in_order", "permits_out_of_order", "error", "permits out of order",
         "permits_min at most permits_max, both where there are consumers alone",
         faulty="permits_min > permits_max OR (permits_min IS NULL) <> (consumers = 0)",
@@ -193,7 +193,7 @@ def _of_subscriptions(
     session: SparkSession | None,
     lake: Lake,
     table: str,
-    checks: tuple[Check, ...],
+    checks: tuple[GateCheck, ...],
     clusters: list[str],
     start_ms: int,
     end_ms: int,

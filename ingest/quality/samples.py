@@ -35,7 +35,7 @@ from throttlescope.ingest.core.times import block_start, format_time
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.quality.block_facts import AHEAD_MS, HOLE_INTERVALS
 from throttlescope.ingest.quality.block_faults import FAULTS, RESTARTS_IN_AN_HOUR, faults_of_files
-from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.checks import GateCheck
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import Frame, mapped
 from throttlescope.ingest.quality.ingest_validation import with_labels
@@ -47,59 +47,59 @@ if TYPE_CHECKING:
 _KEY = TABLES["samples"].key
 
 CHECKS = (
-    Check(
+    GateCheck(
         "block_key_unique", "repeated_blocks", "error", "repeated blocks",
         f"one row per {' and '.join(_KEY)}", unique=_KEY,
     ),
-    Check(
+    GateCheck(
         "timestamp_key_unique", "repeated_timestamps", "error", "samples at a time that the series already has",
         "one sample per series and time",
     ),
-    Check("timestamps_rise", "falling_timestamps", "error", "times before their predecessor", "rising times"),
-    Check(
+    GateCheck("timestamps_rise", "falling_timestamps", "error", "times before their predecessor", "rising times"),
+    GateCheck(
         "values_match_timestamps", "surplus_values", "error", "values too many or too few",
         "as many values as timestamps",
     ),
-    Check(
+    GateCheck(
         "block_holds_its_times", "outside_block", "error", "times outside their block",
         "times inside the block's hour",
     ),
-    Check(
+    GateCheck(
         "series_in_catalogue", "unknown_series", "error", "blocks of series that the catalogue does not have",
         "every series_id is in series",
     ),
-    Check(
+    GateCheck(
         "scrapes_complete", "missing_scrapes", "warning", "missing scrapes",
         f"no distance above {HOLE_INTERVALS} of the series' median interval",
     ),
-    Check(
+    GateCheck(
         "scrapes_as_up", "unread_scrapes", "warning", "scrapes that up has and the series does not",
         f"at most {FEW_SCRAPES} scrapes of the target less than up, between samples of the series",
         aside=(
             ("without_up", "of which the lake holds no up"), ("went_away", "of series that a marker says were away"),
         ),
     ),
-    Check(
+    GateCheck(
         "backlog_exposed", "absent_backlog_scrapes", "warning", "scrapes without the subscription's backlog",
         "the backlog series does not end and come back",
     ),
-    Check("backlog_not_negative", "negative_backlog", "warning", "negative backlog samples", "backlog >= 0"),
-    Check("counters_not_negative", "negative_counter", "warning", "negative counter samples", "counters >= 0"),
-    Check("gauges_not_negative", "negative_gauge", "warning", "negative gauge samples", "gauges >= 0"),
-    Check(
+    GateCheck("backlog_not_negative", "negative_backlog", "warning", "negative backlog samples", "backlog >= 0"),
+    GateCheck("counters_not_negative", "negative_counter", "warning", "negative counter samples", "counters >= 0"),
+    GateCheck("gauges_not_negative", "negative_gauge", "warning", "negative gauge samples", "gauges >= 0"),
+    GateCheck(
         "counters_only_rise", "shallow_falls", "warning", "falls of a counter to more than half of it",
         "a counter rises, or restarts at 0",
     ),
-    Check(
+    GateCheck(
         "counters_seldom_restart", "frequent_restarts", "warning", "restarts of counters",
         f"at most {RESTARTS_IN_AN_HOUR} restarts of a counter in an hour",
     ),
-    Check("scrapes_succeed", "failed_scrapes", "warning", "failed scrapes", "up is 1"),
-    Check(
+    GateCheck("scrapes_succeed", "failed_scrapes", "warning", "failed scrapes", "up is 1"),
+    GateCheck(
         "broker_clock", "ahead_of_clock", "warning", "times after their own scrape",
         f"a broker's clock at most {AHEAD_MS // 1000} s ahead of the scraping server's",
     ),
-    Check("values_finite", "not_finite_values", "warning", "samples that are NaN or infinite", "finite values"),
+    GateCheck("values_finite", "not_finite_values", "warning", "samples that are NaN or infinite", "finite values"),
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from throttlescope.ingest.pull.commit import commit_series
 from throttlescope.ingest.pull.item import series_rows
 from throttlescope.ingest.quarantine.refuse import REASONS
 from throttlescope.ingest.quarantine.revalidate import ROW_DOORS, StillRefusedError, blocks_of, fit_series
-from throttlescope.ingest.quarantine.rows import Kept
+from throttlescope.ingest.quarantine.rows import QuarantinedRows
 
 _TRIES = 10
 _ROW_NAMES = ["series_id", "timestamps_ms", "values", "stale_ms"]
@@ -38,7 +38,7 @@ class Readmitted:
 
     Attributes
     ----------
-    taken, refused : list of Kept
+    taken, refused : list of QuarantinedRows
         As they are now.
     samples : int
         Samples, and rows of other tables, that were not there before.
@@ -46,13 +46,13 @@ class Readmitted:
         Cluster to the UTC hours (their starts, epoch ms) whose input changed: signals and verdicts of these are to be computed again.
     """
 
-    taken: list[Kept] = field(default_factory=list)
-    refused: list[Kept] = field(default_factory=list)
+    taken: list[QuarantinedRows] = field(default_factory=list)
+    refused: list[QuarantinedRows] = field(default_factory=list)
     samples: int = 0
     hours: dict[str, set[int]] = field(default_factory=dict)
 
 
-def door_fault(kept: Kept) -> StillRefusedError | None:
+def door_fault(kept: QuarantinedRows) -> StillRefusedError | None:
     """What the door would say of a row now; None: it would take it. Nothing is written."""
     try:
         _fit(kept)
@@ -61,12 +61,12 @@ def door_fault(kept: Kept) -> StillRefusedError | None:
     return None
 
 
-def readmit(lake: Lake, rows: Sequence[Kept], run_id: str) -> Readmitted:
+def readmit(lake: Lake, rows: Sequence[QuarantinedRows], run_id: str) -> Readmitted:
     """Take back every row that fits.
 
     Parameters
     ----------
-    rows : sequence of Kept
+    rows : sequence of QuarantinedRows
         Rows that were taken back before are passed over.
     run_id : str
         Name of the run that takes them back.
@@ -98,7 +98,7 @@ def readmit(lake: Lake, rows: Sequence[Kept], run_id: str) -> Readmitted:
     return done
 
 
-def mark(lake: Lake, rows: Sequence[Kept], run_id: str) -> None:
+def mark(lake: Lake, rows: Sequence[QuarantinedRows], run_id: str) -> None:
     """Write what became of rows, and then take out of quarantine what is no longer open; what was refused again has its new reason."""
     if not rows:
         return
@@ -131,7 +131,7 @@ def mark(lake: Lake, rows: Sequence[Kept], run_id: str) -> None:
     lake.update("quarantine", without, partitions_of=dates, run_id=run_id)
 
 
-def _fit(kept: Kept):
+def _fit(kept: QuarantinedRows):
     row = kept.row
     if row is None:
         raise StillRefusedError("row_unreadable", "no JSON")

@@ -20,7 +20,7 @@ _LEAST_LETTERS = 4
 
 
 @dataclass(frozen=True)
-class Kept:
+class QuarantinedRows:
     """One refused row.
 
     Attributes
@@ -67,7 +67,7 @@ def row_id(run_id: str, table: str, text: str) -> str:
     return xxhash.xxh3_64_hexdigest(whole.encode())
 
 
-def kept_rows(lake: Lake, *, taken_back: bool = False) -> list[Kept]:
+def kept_rows(lake: Lake, *, taken_back: bool = False) -> list[QuarantinedRows]:
     """Rows in quarantine, the newest first.
 
     Parameters
@@ -83,7 +83,7 @@ def kept_rows(lake: Lake, *, taken_back: bool = False) -> list[Kept]:
         # Here although it was taken back: that run was stopped in between, and once more is harmless.
         state = done.get("state", "open")
         found.append(
-            Kept(
+            QuarantinedRows(
                 own, row["run_id"], row["cluster"], row["table"], row["reason"], row["row"], row["rows"], row["observed_ms"],
                 "open" if state == "readmitted" else state, done.get("repaired"), done.get("fault"), None,
                 done.get("changed_ms"),
@@ -91,7 +91,7 @@ def kept_rows(lake: Lake, *, taken_back: bool = False) -> list[Kept]:
         )  # fmt: skip
     if taken_back:
         found += [
-            Kept(
+            QuarantinedRows(
                 row["id"], row["refused_run_id"], row["cluster"], row["table"], row["reason"], row["row"], row["rows"],
                 row["refused_ms"], row["state"], row["repaired"], row["fault"], row["readmitted_run_id"], row["changed_ms"],
             )
@@ -102,13 +102,13 @@ def kept_rows(lake: Lake, *, taken_back: bool = False) -> list[Kept]:
 
 
 def chosen(
-    rows: list[Kept],
+    rows: list[QuarantinedRows],
     ids: list[str],
     *,
     reason: str | None = None,
     run_id: str | None = None,
     everything: bool = False,
-) -> list[Kept]:
+) -> list[QuarantinedRows]:
     """Rows by the beginnings of their names, or by reason and run.
 
     Raises

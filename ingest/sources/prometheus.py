@@ -10,7 +10,7 @@ from typing import Literal
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.labels import LabelMapping
-from throttlescope.ingest.core.series import SampleSource
+from throttlescope.ingest.core.series import PullSource
 from throttlescope.ingest.sources.access import Access, clean_url
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 from throttlescope.ingest.sources.remote_read import RemoteRead, RemoteReadMissing
@@ -24,7 +24,7 @@ class PrometheusSource:
 
     Attributes
     ----------
-    samples : SampleSource
+    samples : PullSource
         What samples are read through.
     api : PrometheusApi
         Facts about the server.
@@ -32,7 +32,7 @@ class PrometheusSource:
         What the server said where remote read is missing.
     """
 
-    samples: SampleSource
+    samples: PullSource
     api: PrometheusApi
     mapping: LabelMapping = field(default_factory=LabelMapping)
     version: str | None = None

@@ -86,7 +86,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, order=True)
-class Topic:
+class AdminTopic:
     """A topic without its partition suffix, and the partitions whose stats are wanted."""
 
     name: str
@@ -102,9 +102,9 @@ class Topic:
         scheme, _, rest = self.name.partition("://")
         return "/".join(quote(part, safe="") for part in (scheme, *rest.split("/", 2)))
 
-    def physical(self, partition: int) -> Topic:
+    def physical(self, partition: int) -> AdminTopic:
         """The topic that a broker knows one partition by."""
-        return self if partition < 0 else Topic(f"{self.name}-partition-{partition}")
+        return self if partition < 0 else AdminTopic(f"{self.name}-partition-{partition}")
 
 
 @dataclass
@@ -141,7 +141,7 @@ class PulsarAdmin:
     def collect(
         self,
         cluster: str,
-        topics: Iterable[Topic],
+        topics: Iterable[AdminTopic],
         *,
         progress: Callable[[str], None] | None = None,
     ) -> AdminSnapshot:
@@ -151,7 +151,7 @@ class PulsarAdmin:
         ----------
         cluster : str
             Value of the column ``cluster``.
-        topics : iterable of Topic
+        topics : iterable of AdminTopic
             Those that have a backlog; nothing is asked about others.
 
         Raises
@@ -164,7 +164,7 @@ class PulsarAdmin:
     def sample(
         self,
         cluster: str,
-        topics: Iterable[Topic],
+        topics: Iterable[AdminTopic],
         *,
         rounds: int,
         pause_s: float,
@@ -175,7 +175,7 @@ class PulsarAdmin:
 
         Parameters
         ----------
-        topics : iterable of Topic
+        topics : iterable of AdminTopic
             With the partitions that are wanted, the most wanted first.
         rounds : int
             So often each partition is asked about.
@@ -250,7 +250,11 @@ class _Collection:
     """One walk through the questions."""
 
     def __init__(
-        self, admin: PulsarAdmin, cluster: str, topics: list[Topic], progress: Callable[[str], None] | None
+        self,
+        admin: PulsarAdmin,
+        cluster: str,
+        topics: list[AdminTopic],
+        progress: Callable[[str], None] | None,
     ) -> None:
         self.admin, self.cluster, self.topics, self.progress = admin, cluster, topics, progress
         self.policies: list[dict[str, Any]] = []
@@ -370,7 +374,7 @@ class _Collection:
 
     # -- topics ----------------------------------------------------------------------------
 
-    def _topic(self, topic: Topic) -> None:
+    def _topic(self, topic: AdminTopic) -> None:
         path = f"/admin/v2/{topic.path}"
         for scope, name in (
             ("topic_dispatch_rate", "dispatchRate"),
@@ -395,7 +399,7 @@ class _Collection:
         for partition in topic.partitions or partitions:
             self._stats(topic, partition)
 
-    def _stats(self, topic: Topic, partition: int) -> None:
+    def _stats(self, topic: AdminTopic, partition: int) -> None:
         physical = topic.physical(partition)
         observed_ms = round(time.time() * 1000)
         try:

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from throttlescope.ingest.core.errors import SourceError
-from throttlescope.ingest.spark.master import Place, check_answers
+from throttlescope.ingest.spark.master import SparkMaster, check_answers
 from throttlescope.ingest.spark.settings import PACKAGE_PYTHON, UNPACKED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def connect_session(place: Place, *, conf: Mapping[str, str], package: str | None) -> SparkSession:
+def connect_session(place: SparkMaster, *, conf: Mapping[str, str], package: str | None) -> SparkSession:
     """Open a session, or return the one that is open.
 
     Parameters

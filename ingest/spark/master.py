@@ -28,7 +28,7 @@ _STANDALONE_PORT, _CONNECT_PORT = 7077, 15002
 _ANSWERS_WITHIN_S = 5.0
 
 
-class Kind(StrEnum):
+class MasterKind(StrEnum):
     local = "local"
     cluster = "cluster"
     submitted = "submitted"
@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
+class SparkMaster:
     """A checked place.
 
     Attributes
@@ -45,7 +45,7 @@ class Place:
         Master's URL; of a submitted program the one that was named beside it, or an empty text.
     """
 
-    kind: Kind
+    kind: MasterKind
     master: str
 
     @property
@@ -57,7 +57,7 @@ class Place:
     def on_loopback(self) -> bool:
         """Whether the driver needs to be reached from this machine only."""
         addresses = self.addresses()
-        return self.kind is Kind.local or (
+        return self.kind is MasterKind.local or (
             bool(addresses)
             and all(host == "localhost" or host.startswith("127.") or host == "::1" for host, _ in addresses)
         )
@@ -73,7 +73,7 @@ class Place:
 
 def place_of(
     master: str | None, *, cores: int | None = None, environment: Mapping[str, str] = os.environ
-) -> Place:
+) -> SparkMaster:
     """Tell what kind of place a master's URL names.
 
     Parameters
@@ -89,12 +89,16 @@ def place_of(
         Not a URL that Spark knows.
     """
     if "PYSPARK_GATEWAY_PORT" in environment:
-        return Place(Kind.submitted, master or "")
+        return SparkMaster(MasterKind.submitted, master or "")
     if master is None:
-        return Place(Kind.local, f"local[{cores or '*'}]")
-    for kind, pattern in ((Kind.local, _LOCAL), (Kind.cluster, _CLUSTER), (Kind.connect, _CONNECT)):
+        return SparkMaster(MasterKind.local, f"local[{cores or '*'}]")
+    for kind, pattern in (
+        (MasterKind.local, _LOCAL),
+        (MasterKind.cluster, _CLUSTER),
+        (MasterKind.connect, _CONNECT),
+    ):
         if pattern.match(master):
-            return Place(kind, master)
+            return SparkMaster(kind, master)
     raise InputError(
         "Spark has no such master",
         got=repr(master.split("/;", 1)[0]),
@@ -103,7 +107,7 @@ def place_of(
     )
 
 
-def check_answers(place: Place, within_s: float = _ANSWERS_WITHIN_S) -> None:
+def check_answers(place: SparkMaster, within_s: float = _ANSWERS_WITHIN_S) -> None:
     """See that something listens there: Spark itself tries for minutes before it says so.
 
     Raises
@@ -120,7 +124,7 @@ def check_answers(place: Place, within_s: float = _ANSWERS_WITHIN_S) -> None:
             faults.append(f"{host}:{port}: {error.strerror or error}")
     if faults:
         raise SourceError(
-            "The Spark master cannot be reached" if place.kind is Kind.cluster else "Spark Connect cannot be reached",
+            "The Spark master cannot be reached" if place.kind is MasterKind.cluster else "Spark Connect cannot be reached",
             got="; ".join(faults),
             fix="see that it runs and that this machine may reach it, or leave out --master to run on this machine",
         )  # fmt: skip

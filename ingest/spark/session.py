@@ -19,7 +19,7 @@ from throttlescope.ingest.spark.connect import connect_session
 from throttlescope.ingest.spark.executors import ask_executors, parallelism, settled_parallelism
 from throttlescope.ingest.spark.java import find_java
 from throttlescope.ingest.spark.jvm import environment, spark_log_file, start_jvm
-from throttlescope.ingest.spark.master import Kind, Place, check_answers, place_of
+from throttlescope.ingest.spark.master import MasterKind, SparkMaster, check_answers, place_of
 from throttlescope.ingest.spark.settings import executor_python, settings_of
 
 __all__ = ["spark_log_file", "spark_session"]
@@ -80,15 +80,15 @@ def spark_session(
         return SparkSession.builder.getOrCreate()
     place = place_of(master, cores=cores)
     conf = dict(conf or {})
-    if place.kind is Kind.connect:
+    if place.kind is MasterKind.connect:
         session = connect_session(place, conf=conf, package=package)
         ask_executors(session, wait_s=executor_wait_s)
         if _SHUFFLE_PARTITIONS not in conf:
             session.conf.set(_SHUFFLE_PARTITIONS, str(2 * parallelism(session)))
         return session
-    if place.kind is Kind.cluster:
+    if place.kind is MasterKind.cluster:
         check_answers(place)
-    java = None if SparkContext._gateway or place.kind is Kind.submitted else find_java()
+    java = None if SparkContext._gateway or place.kind is MasterKind.submitted else find_java()
     if java:
         java_options = [*archive_options(java, java_options), *java_options]
     settings = settings_of(
@@ -106,7 +106,7 @@ def spark_session(
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
     with environment(pythons):
-        if place.kind is Kind.submitted:
+        if place.kind is MasterKind.submitted:
             context = _joined(place, settings)
         else:
             spark_conf = SparkConf(loadDefaults=False)
@@ -126,8 +126,8 @@ def spark_session(
     return session
 
 
-def _started(place: Place, spark_conf: SparkConf, gateway) -> SparkContext:
-    if place.kind is Kind.local:
+def _started(place: SparkMaster, spark_conf: SparkConf, gateway) -> SparkContext:
+    if place.kind is MasterKind.local:
         return SparkContext(conf=spark_conf, gateway=gateway)
     try:
         return SparkContext(conf=spark_conf, gateway=gateway)
@@ -143,7 +143,7 @@ def _started(place: Place, spark_conf: SparkConf, gateway) -> SparkContext:
         ) from error
 
 
-def _joined(place: Place, settings: Mapping[str, str]) -> SparkContext:
+def _joined(place: SparkMaster, settings: Mapping[str, str]) -> SparkContext:
     """The context in the JVM that spark-submit has started; what it was told wins over what we would set."""
     gateway = SparkContext._gateway or launch_gateway()
     SparkContext._ensure_initialized(gateway=gateway)

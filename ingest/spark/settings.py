@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from throttlescope.ingest.spark.master import Kind, Place
+from throttlescope.ingest.spark.master import MasterKind, SparkMaster
 
 _LOG4J2 = Path(__file__).with_name("spark-log4j2.properties")
 
@@ -17,7 +17,7 @@ PACKAGE_PYTHON = f"./{UNPACKED}/bin/python"
 
 
 def settings_of(
-    place: Place,
+    place: SparkMaster,
     app_name: str,
     *,
     cores: int | None,
@@ -39,7 +39,7 @@ def settings_of(
     }
     if package is not None:
         settings["spark.archives"] = f"{package}#{UNPACKED}"
-    if place.kind is Kind.submitted:
+    if place.kind is MasterKind.submitted:
         return settings
     options = [f"-Dlog4j2.configurationFile={_LOG4J2.as_uri()}", "-Duser.timezone=UTC", *java_options]
     settings |= {
@@ -47,7 +47,7 @@ def settings_of(
         "spark.driver.memory": driver_memory,
         "spark.driver.extraJavaOptions": " ".join(options),
     }
-    if place.kind is Kind.local:
+    if place.kind is MasterKind.local:
         # Our shuffles are small (signals, verdicts): Spark's 200 partitions would be 200 almost empty tasks.
         settings["spark.sql.shuffle.partitions"] = str(cores or os.cpu_count() or 2)
     if place.on_loopback:
@@ -57,7 +57,7 @@ def settings_of(
 
 
 def executor_python(
-    place: Place, package: str | None, here: str, environment: Mapping[str, str] = os.environ
+    place: SparkMaster, package: str | None, here: str, environment: Mapping[str, str] = os.environ
 ) -> str:
     """The Python that tasks run on.
 
@@ -72,6 +72,6 @@ def executor_python(
     run on our own Python. Elsewhere it is what ``PYSPARK_PYTHON`` names (spark-submit sets it from ``spark.pyspark.python``),
     else the one in the package's archive, else our own path, which executors then must have as well.
     """
-    if place.kind is Kind.local:
+    if place.kind is MasterKind.local:
         return here
     return environment.get("PYSPARK_PYTHON") or (PACKAGE_PYTHON if package is not None else here)

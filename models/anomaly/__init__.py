@@ -5,7 +5,7 @@
 series, ``subscription`` all of a subscription partition, ``grouping`` finds what many share, ``apply`` runs it on Spark.
 """
 
-from throttlescope.models.anomaly.rules import RULES, Rules
+from throttlescope.models.anomaly.rules import RULES, AnomalyRules
 from throttlescope.models.anomaly.subscription import Range, anomalies_of
 
-__all__ = ["RULES", "Range", "Rules", "anomalies_of"]
+__all__ = ["RULES", "AnomalyRules", "Range", "anomalies_of"]

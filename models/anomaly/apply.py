@@ -22,7 +22,7 @@ from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
 from throttlescope.models.anomaly import minutes
 from throttlescope.models.anomaly import verdicts as diagnosis
 from throttlescope.models.anomaly.grouping import grouped, topics_judged
-from throttlescope.models.anomaly.rules import RULES, Rules
+from throttlescope.models.anomaly.rules import RULES, AnomalyRules
 from throttlescope.models.anomaly.subscription import Range, anomalies_of, covered_minutes
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def build_anomalies(
     run_id: str,
     *,
     zone: str = "UTC",
-    rules: Rules = RULES,
+    rules: AnomalyRules = RULES,
 ) -> int:
     """Judge [start_ms, end_ms) of some clusters on Spark and write ``anomalies``.
 
@@ -138,7 +138,7 @@ def find_anomalies(
     partition: int | None = None,
     subscription: str | None = None,
     zone: str = "UTC",
-    rules: Rules = RULES,
+    rules: AnomalyRules = RULES,
 ) -> list[dict[str, Any]]:
     """Judge [start_ms, end_ms) in this process, without writing.
 

@@ -19,7 +19,7 @@ from throttlescope.models.anomaly.transform import restored
 
 
 @dataclass(frozen=True)
-class Usual:
+class UsualBand:
     """One signal over minutes; all arrays have shape (minutes,).
 
     Attributes
@@ -46,7 +46,7 @@ def usual(
     end_ms: int,
     *,
     incidents: Sequence[Interval] = (),
-) -> Usual:
+) -> UsualBand:
     """The signal and what was usual in [start_ms, end_ms).
 
     Parameters
@@ -74,7 +74,7 @@ def usual(
     low, high = ((at - judged.first_ms) // MINUTE_MS for at in (start_ms, end_ms + MINUTE_MS - 1))
     part = slice(max(0, low), max(0, high))
     per = _PER.get(signal, 1.0)
-    return Usual(
+    return UsualBand(
         judged.first_ms + np.arange(len(counts))[part] * MINUTE_MS,
         counts[part] / per,
         restored(found.expected)[part] / per,

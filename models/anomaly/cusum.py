@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from throttlescope.models.anomaly.rules import Rules
+from throttlescope.models.anomaly.rules import AnomalyRules
 
 
 @dataclass(frozen=True)
-class Run:
+class CusumRun:
     """Minutes [start, end) that stray to one side; the alarm is at ``alarm``. ``score``: greatest sum / alarm level."""
 
     start: int
@@ -39,7 +39,7 @@ def one_sided(z: np.ndarray, slack: float, cap: float) -> np.ndarray:
     return total - np.minimum(np.minimum.accumulate(total), 0.0)
 
 
-def runs(z: np.ndarray, slack: float, limit: np.ndarray, rules: Rules) -> list[Run]:
+def runs(z: np.ndarray, slack: float, limit: np.ndarray, rules: AnomalyRules) -> list[CusumRun]:
     """All runs in time order.
 
     Parameters
@@ -68,18 +68,18 @@ def runs(z: np.ndarray, slack: float, limit: np.ndarray, rules: Rules) -> list[R
             far_at = alarm + 1 + far + 1
             end = max(alarm + 1, alarm + 1 + _after_zero(back, far))
         score = float(np.max(sums[alarm:end] / limit[at + alarm : at + end]))
-        found.append(Run(at + start, at + alarm, at + end, score, far < 0))
+        found.append(CusumRun(at + start, at + alarm, at + end, score, far < 0))
         at += far_at
     return found
 
 
-def joined(found: list[Run], gap: int) -> list[Run]:
+def joined(found: list[CusumRun], gap: int) -> list[CusumRun]:
     """Runs that touch, or are at most ``gap`` minutes apart, made one."""
-    out: list[Run] = []
+    out: list[CusumRun] = []
     for run in sorted(found, key=lambda run: (run.start, run.alarm)):
         if out and run.start <= out[-1].end + gap:
             one = out[-1]
-            out[-1] = Run(
+            out[-1] = CusumRun(
                 one.start,
                 min(one.alarm, run.alarm),
                 max(one.end, run.end),

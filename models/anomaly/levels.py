@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from throttlescope.models.anomaly.calendar import Calendar
-from throttlescope.models.anomaly.rules import Rules
+from throttlescope.models.anomaly.rules import AnomalyRules
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
 
 DAY_HOURS = 24
@@ -60,7 +60,7 @@ class Levels:
     adoptions: tuple[Adoption, ...]
 
 
-def follow(hourly: np.ndarray, calendar: Calendar, rules: Rules) -> Levels:
+def follow(hourly: np.ndarray, calendar: Calendar, rules: AnomalyRules) -> Levels:
     """Follow hourly medians through the weeks.
 
     Parameters
@@ -106,14 +106,14 @@ def _expected(today: np.ndarray, aside: np.ndarray, earlier: np.ndarray) -> np.n
     return median_of_rows(values)
 
 
-def _sigma(residuals: np.ndarray, rules: Rules) -> float:
+def _sigma(residuals: np.ndarray, rules: AnomalyRules) -> float:
     known = np.abs(residuals[~np.isnan(residuals)])
     return (
         max(rules.floor_sigma, SIGMA_PER_MAD * float(np.median(known))) if len(known) else rules.floor_sigma
     )
 
 
-def _step(residuals: np.ndarray, sigma: float, rules: Rules) -> float:
+def _step(residuals: np.ndarray, sigma: float, rules: AnomalyRules) -> float:
     """Median deviation of a day that is a new level, else 0."""
     known = residuals[~np.isnan(residuals)]
     if len(known) < _LEAST_KNOWN:
@@ -130,7 +130,7 @@ def _began(residual: np.ndarray, low: int, step: float) -> int:
     return low
 
 
-def wander(residual: np.ndarray, sigma: np.ndarray, rules: Rules) -> np.ndarray:
+def wander(residual: np.ndarray, sigma: np.ndarray, rules: AnomalyRules) -> np.ndarray:
     """How far a day is off as days are: of each hour, the median deviation of the hours just before it.
 
     It forgives ``wander_sigmas`` spreads of hourly medians and no more, so that nothing large hides in it.

@@ -22,7 +22,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Minutes:
+class AnomalyMinutes:
     """One subscription partition on a calendar's minutes.
 
     Attributes
@@ -43,7 +43,7 @@ class Minutes:
     broker: np.ndarray
 
 
-def minutes_of(rows: pa.Table, calendar: Calendar) -> Minutes:
+def minutes_of(rows: pa.Table, calendar: Calendar) -> AnomalyMinutes:
     """Place rows of one subscription partition, in any order; rows outside the calendar are left out."""
     length = calendar.hours * HOUR_MINUTES
     at = (_numbers(rows, "minute_ms").astype(np.int64) - calendar.first_ms) // MINUTE_MS
@@ -75,7 +75,7 @@ def minutes_of(rows: pa.Table, calendar: Calendar) -> Minutes:
     marks |= placed(_numbers(rows, "broker_changed")) > 0
     broker = np.full(length, None, dtype=object)
     broker[at] = np.array(rows.column("broker").to_pylist(), dtype=object)[inside]
-    return Minutes(known, present, marks, broker)
+    return AnomalyMinutes(known, present, marks, broker)
 
 
 def _numbers(rows: pa.Table, name: str) -> np.ndarray:

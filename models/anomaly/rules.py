@@ -13,7 +13,7 @@ METHOD = "hour_of_week_cusum"
 
 
 @dataclass(frozen=True)
-class Rules:
+class AnomalyRules:
     """Numbers of the method; sigma is the spread of one minute, measured per series and hour of the week.
 
     Attributes
@@ -90,4 +90,4 @@ class Rules:
     band_sigmas: float = 3.0
 
 
-RULES = Rules()
+RULES = AnomalyRules()

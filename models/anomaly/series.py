@@ -13,9 +13,9 @@ import numpy as np
 
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
-from throttlescope.models.anomaly.cusum import Run, joined, runs
+from throttlescope.models.anomaly.cusum import CusumRun, joined, runs
 from throttlescope.models.anomaly.levels import DAY_HOURS, Levels, follow, wander
-from throttlescope.models.anomaly.rules import Rules
+from throttlescope.models.anomaly.rules import AnomalyRules
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES, alarm_level, rare, spread_of
 from throttlescope.models.anomaly.transform import restored, stabilised
@@ -73,7 +73,7 @@ def judge(
     counts: np.ndarray,
     calendar: Calendar,
     first_day: int,
-    rules: Rules,
+    rules: AnomalyRules,
     *,
     sides: Sequence[int] = (1, -1),
     masked: np.ndarray | None = None,
@@ -115,7 +115,7 @@ def baseline_of(
     counts: np.ndarray,
     calendar: Calendar,
     first_day: int,
-    rules: Rules,
+    rules: AnomalyRules,
     sides: Sequence[int],
     masked: np.ndarray,
     unjudged: np.ndarray,
@@ -170,7 +170,7 @@ def without_masked(steady: np.ndarray, masked: np.ndarray, until: int) -> np.nda
     return np.where(out, np.nan, steady) if 2 * out[:until].sum() <= known[:until].sum() else steady
 
 
-def learning_minutes(known: np.ndarray, first_day: int, rules: Rules) -> np.ndarray:
+def learning_minutes(known: np.ndarray, first_day: int, rules: AnomalyRules) -> np.ndarray:
     """Minutes of the days from ``first_day`` on at whose midnight there was too little history; shapes (minutes,)."""
     since = learned_since(known)
     days = np.arange(len(known) // DAY_MINUTES)
@@ -216,11 +216,13 @@ def _nearer(residual: np.ndarray, former: np.ndarray) -> np.ndarray:
     return np.where((former != 0.0) & (np.abs(other) < np.abs(residual)), other, residual)
 
 
-def _shifted(run: Run, by: int) -> Run:
+def _shifted(run: CusumRun, by: int) -> CusumRun:
     return replace(run, start=run.start + by, alarm=run.alarm + by, end=run.end + by)
 
 
-def _described(side: int, run: Run, baseline: Baseline, calendar: Calendar, rules: Rules) -> Found:
+def _described(
+    side: int, run: CusumRun, baseline: Baseline, calendar: Calendar, rules: AnomalyRules
+) -> Found:
     span = slice(run.start, run.end)
     strayed = np.nan_to_num(side * baseline.residual[span], nan=-np.inf)
     worst = run.start + int(np.argmax(strayed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
-from throttlescope.models.anomaly.rules import Rules
+from throttlescope.models.anomaly.rules import AnomalyRules
 from throttlescope.models.anomaly.series import Found, learning_minutes
 from throttlescope.models.anomaly.sorted_rows import median_of_rows
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
@@ -22,7 +22,7 @@ def silences(
     covered: np.ndarray,
     calendar: Calendar,
     first_day: int,
-    rules: Rules,
+    rules: AnomalyRules,
     *,
     masked: np.ndarray | None = None,
     unjudged: np.ndarray | None = None,

@@ -10,7 +10,7 @@ import numpy as np
 from throttlescope.models.anomaly.calendar import WEEK_HOURS, Calendar
 from throttlescope.models.anomaly.cusum import one_sided
 from throttlescope.models.anomaly.levels import DAY_HOURS, SIGMA_PER_MAD
-from throttlescope.models.anomaly.rules import Rules
+from throttlescope.models.anomaly.rules import AnomalyRules
 from throttlescope.models.anomaly.sorted_rows import quantile_of_sorted
 
 HOUR_MINUTES = 60
@@ -28,7 +28,9 @@ class Spread:
         return self.up if side > 0 else self.down
 
 
-def spread_of(residual: np.ndarray, calendar: Calendar, low: int, high: int, rules: Rules) -> Spread | None:
+def spread_of(
+    residual: np.ndarray, calendar: Calendar, low: int, high: int, rules: AnomalyRules
+) -> Spread | None:
     """Spread of the hours [low, high) of a calendar.
 
     Parameters
@@ -58,7 +60,7 @@ def spread_of(residual: np.ndarray, calendar: Calendar, low: int, high: int, rul
     return Spread(*sides)
 
 
-def rare(odd: np.ndarray, calendar: Calendar, low: int, high: int, rules: Rules) -> np.ndarray:
+def rare(odd: np.ndarray, calendar: Calendar, low: int, high: int, rules: AnomalyRules) -> np.ndarray:
     """Odd hours that say nothing about what is usual: all but those whose time of day was odd on several days.
 
     A job that begins a few minutes before or after the full hour makes odd hours day after day; that is its spread.
@@ -77,7 +79,7 @@ def rare(odd: np.ndarray, calendar: Calendar, low: int, high: int, rules: Rules)
     return odd & ~habit[calendar.hour_of_week % 24]
 
 
-def alarm_level(z: np.ndarray, slack: float, alarm: float, rules: Rules) -> float:
+def alarm_level(z: np.ndarray, slack: float, alarm: float, rules: AnomalyRules) -> float:
     """The sum that raises an alarm, given past deviations to one side.
 
     Parameters

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, check_range, date_of
 from throttlescope.models.anomaly.calendar import Calendar, calendar_of
-from throttlescope.models.anomaly.minutes import Minutes, minutes_of
-from throttlescope.models.anomaly.rules import METHOD, RULES, Rules
+from throttlescope.models.anomaly.minutes import AnomalyMinutes, minutes_of
+from throttlescope.models.anomaly.rules import METHOD, RULES, AnomalyRules
 from throttlescope.models.anomaly.series import Found, judge, learned_since, learning_minutes
 from throttlescope.models.anomaly.silence import silences
 from throttlescope.models.anomaly.spread import DAY_MINUTES, HOUR_MINUTES
@@ -47,10 +47,10 @@ class Range:
     end_ms: int
     calendar: Calendar
     first_day: int
-    rules: Rules
+    rules: AnomalyRules
 
     @classmethod
-    def of(cls, start_ms: int, end_ms: int, zone: str = "UTC", rules: Rules = RULES) -> Range:
+    def of(cls, start_ms: int, end_ms: int, zone: str = "UTC", rules: AnomalyRules = RULES) -> Range:
         """The range with its history before it.
 
         Raises
@@ -117,7 +117,11 @@ def covered_minutes(signals: pa.Table) -> dict[str, np.ndarray]:
 
 
 def _rows(
-    key: tuple[Any, ...], minutes: Minutes, covered: np.ndarray, incidents: Sequence[Interval], judged: Range
+    key: tuple[Any, ...],
+    minutes: AnomalyMinutes,
+    covered: np.ndarray,
+    incidents: Sequence[Interval],
+    judged: Range,
 ) -> list[dict[str, Any]]:
     rules, calendar = judged.rules, judged.calendar
     masked = _masked(incidents, judged)
@@ -147,7 +151,9 @@ def _rows(
     return [row for row in rows if row["end_ms"] > judged.start_ms]
 
 
-def _row(key: tuple[Any, ...], signal: str, one: Found, minutes: Minutes, judged: Range) -> dict[str, Any]:
+def _row(
+    key: tuple[Any, ...], signal: str, one: Found, minutes: AnomalyMinutes, judged: Range
+) -> dict[str, Any]:
     per = _PER.get(signal, 1.0)
     day = one.start // DAY_MINUTES * DAY_MINUTES
     end_ms = min(_ms(judged, one.end), judged.end_ms)
@@ -237,7 +243,7 @@ def _over(value: float | None, per: float) -> float | None:
     return None if value is None else value / per
 
 
-def _broker(minutes: Minutes, one: Found) -> str | None:
+def _broker(minutes: AnomalyMinutes, one: Found) -> str | None:
     """Instance at the worst minute, else the last one before it that is known."""
     for at in range(one.worst, max(-1, one.worst - HOUR_MINUTES), -1):
         if minutes.broker[at] is not None:

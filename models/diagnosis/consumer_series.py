@@ -12,7 +12,7 @@ from throttlescope.ingest.core.selector import EQUAL, NOT_EQUAL, Matcher, metric
 from throttlescope.ingest.core.times import block_start
 from throttlescope.models.diagnosis.slowest import METRICS
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.source import Series
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def consumer_series(lake: Lake, key: SubscriptionKey, start_ms: int, end_ms: int
         where=where,
         partition={"shard": [str(shard)]},
     )
-    source = LakeSource(files, _of(series, key))
+    source = LakeSampleSource(files, _of(series, key))
     of_consumer = (
         *(Matcher(name, EQUAL, str(value)) for name, value in key._asdict().items()),
         Matcher("consumer_id", NOT_EQUAL, ""),

@@ -14,12 +14,12 @@ from typing import Any
 
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.throttling.replay import (
-    Answer,
     Capacity,
     Change,
     Forecast,
     Ground,
     Observed,
+    ReplayAnswer,
     replay,
 )
 from throttlescope.models.throttling.replay.answer import SAME_SHARE, Outlook
@@ -36,7 +36,7 @@ _CONSUMERS = (
 
 
 @dataclass(frozen=True)
-class Span:
+class CounterfactualSpan:
     """A number with the least and the greatest that the samples allow; ``likely`` is None where it cannot be told."""
 
     low: float
@@ -60,9 +60,9 @@ class Counterfactual:
         The limiter that was lifted.
     change : Change
         What was different.
-    entries : Span
+    entries : CounterfactualSpan
         Backlog at the horizon.
-    gain_entries : Span
+    gain_entries : CounterfactualSpan
         How much less that is than without the change.
     earliest_drain_s, latest_drain_s : float or None
         When the backlog is gone; None: not within the horizon.
@@ -75,8 +75,8 @@ class Counterfactual:
     lever: str
     limiter: str | None
     change: Change
-    entries: Span
-    gain_entries: Span
+    entries: CounterfactualSpan
+    gain_entries: CounterfactualSpan
     earliest_drain_s: float | None
     latest_drain_s: float | None
     held_by: str
@@ -91,7 +91,7 @@ class Counterfactuals:
     ----------
     backlog_entries : int
         At the window's end.
-    as_is_entries : Span
+    as_is_entries : CounterfactualSpan
         At the horizon, if nothing changes.
     rows : tuple of Counterfactual
         By what they gain, most first.
@@ -107,7 +107,7 @@ class Counterfactuals:
 
     backlog_entries: int
     horizon_s: int
-    as_is_entries: Span
+    as_is_entries: CounterfactualSpan
     rows: tuple[Counterfactual, ...]
     primary: str | None
     error_share: float
@@ -214,7 +214,7 @@ def _free_consumers(observed: Observed) -> Change:
     return Change(consumers=None if count else 1, processing_ms=NO_WORK_MS)
 
 
-def _row(lever: str, limiter: str | None, change: Change, answer: Answer) -> Counterfactual:
+def _row(lever: str, limiter: str | None, change: Change, answer: ReplayAnswer) -> Counterfactual:
     after = _span(answer.changed)
     before = _span(answer.as_is)
     likely = None if before.likely is None or after.likely is None else before.likely - after.likely
@@ -225,7 +225,7 @@ def _row(lever: str, limiter: str | None, change: Change, answer: Answer) -> Cou
         limiter=limiter,
         change=change,
         entries=after,
-        gain_entries=Span(gains[0], likely, gains[1]),
+        gain_entries=CounterfactualSpan(gains[0], likely, gains[1]),
         earliest_drain_s=answer.changed.earliest_s,
         latest_drain_s=answer.changed.latest_s,
         held_by=answer.changed.all[0].held_by,
@@ -233,10 +233,10 @@ def _row(lever: str, limiter: str | None, change: Change, answer: Answer) -> Cou
     )
 
 
-def _span(forecast: Forecast) -> Span:
+def _span(forecast: Forecast) -> CounterfactualSpan:
     low, high = sorted(_entries_at_end(item) for item in (forecast.best, forecast.worst))
     likely = None if forecast.fitted is None else _entries_at_end(forecast.fitted)
-    return Span(low, likely, high)
+    return CounterfactualSpan(low, likely, high)
 
 
 def _entries_at_end(outlook: Outlook) -> float:
@@ -244,7 +244,7 @@ def _entries_at_end(outlook: Outlook) -> float:
     return float(outlook.backlog_entries[-1])
 
 
-def _primary(rows: Sequence[Counterfactual], first: Answer) -> str | None:
+def _primary(rows: Sequence[Counterfactual], first: ReplayAnswer) -> str | None:
     """The lever that gains most; both, where each alone gains next to nothing of what they gain together."""
     together = next((row for row in rows if row.lever == "together"), None)
     alone = [row for row in rows if row.lever != "together"]

@@ -29,7 +29,7 @@ HISTORY_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Capacity:
+class ObservedCapacity:
     """What the consumers of a subscription partition do when nothing else holds them.
 
     Attributes
@@ -87,7 +87,7 @@ class Burst:
     backlog_before_entries: float | None
 
 
-def capacity_seen(window: Window) -> Capacity | None:
+def capacity_seen(window: Window) -> ObservedCapacity | None:
     """The consumers' capacity when it was last seen, with as many consumers as now; None where it never was.
 
     The newest :data:`~thresholds.CAPACITY_MINUTES` minutes in a row, the window's own included, in which the broker
@@ -129,7 +129,7 @@ def capacity_seen(window: Window) -> Capacity | None:
     most = int(acked.argmax())
     if acked[most] > rate:
         rate, seen_ms = float(acked[most]), int(minutes_ms[most]) + MINUTE_MS
-    return Capacity(rate, seen_ms, consumers)
+    return ObservedCapacity(rate, seen_ms, consumers)
 
 
 def most_from_storage(window: Window) -> tuple[float, int] | None:

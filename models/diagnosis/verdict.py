@@ -11,9 +11,9 @@ from typing import Any
 from throttlescope.ingest.core.times import date_of
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.evidence import Evidence, weigh
-from throttlescope.models.diagnosis.history import Capacity
+from throttlescope.models.diagnosis.history import ObservedCapacity
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF, Standing, standings
-from throttlescope.models.diagnosis.missing import Missing, missing_evidence
+from throttlescope.models.diagnosis.missing import MissingEvidence, missing_evidence
 from throttlescope.models.diagnosis.naive import naive_side
 from throttlescope.models.diagnosis.symptoms import Symptoms, examine
 from throttlescope.models.diagnosis.symptoms.backlog import backlog_growth_entries, coverage_share
@@ -84,7 +84,7 @@ class Verdict:
     ----------
     contributing : tuple of Contributing
         Causes that stand as well, most urgent first.
-    capacity : Capacity or None
+    capacity : ObservedCapacity or None
         What the consumers did when they were last seen at their capacity.
     standings : tuple of Standing
         All causes that stood, the named one first unless its confidence was too low. Not stored.
@@ -100,7 +100,7 @@ class Verdict:
     limiter: str | None
     confidence: float
     evidence: tuple[Evidence, ...]
-    missing_evidence: tuple[Missing, ...]
+    missing_evidence: tuple[MissingEvidence, ...]
     naive_side: str
     rules_version: str
     backlog_entries: float | None
@@ -108,7 +108,7 @@ class Verdict:
     variant: str | None
     why: str
     contributing: tuple[Contributing, ...]
-    capacity: Capacity | None
+    capacity: ObservedCapacity | None
     standings: tuple[Standing, ...]
     symptoms: Symptoms
 

@@ -10,7 +10,7 @@ from throttlescope.models.episodes import thresholds as t
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class BacklogStretch:
     """Places ``first`` to ``last``, both included, of the minutes above the floor that are one backlog.
 
     Attributes
@@ -27,7 +27,7 @@ class Stretch:
     drained: bool
 
 
-def stretches(over: np.ndarray) -> list[Stretch]:
+def stretches(over: np.ndarray) -> list[BacklogStretch]:
     """Minutes above the floor with fewer than ``CALM_MINUTES`` known minutes between them belong together.
 
     Parameters
@@ -47,7 +47,7 @@ def stretches(over: np.ndarray) -> list[Stretch]:
     calm_at_end = len(over) - 1 - places[-1]
     groups = np.split(places, cuts)
     return [
-        Stretch(
+        BacklogStretch(
             int(group[0]),
             int(group[-1]),
             len(group),

@@ -33,7 +33,7 @@ _SERIES = (*SUBSCRIPTION_KEY_NAMES, "level")
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class ChangedLimit:
     """One effective limit; without a rate there is none.
 
     Attributes
@@ -85,8 +85,8 @@ class LimitChange:
     key: SubscriptionKey
     level: str
     unit: str
-    old: Limit
-    new: Limit
+    old: ChangedLimit
+    new: ChangedLimit
     old_until_ms: int
     new_from_ms: int
     previous_ms: int | None = None
@@ -206,8 +206,8 @@ def _if_same(row: dict[str, Any], other: dict[str, Any] | None) -> int | None:
     return other["observed_ms"]
 
 
-def _limit(row: dict[str, Any], unit: str) -> Limit:
-    return Limit(
+def _limit(row: dict[str, Any], unit: str) -> ChangedLimit:
+    return ChangedLimit(
         row[f"rate_{unit}"],
         row["period_s"] or 1,
         row["counts"],

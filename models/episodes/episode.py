@@ -17,17 +17,17 @@ from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes import thresholds as t
-from throttlescope.models.episodes.bounds import Stretch, stretches
+from throttlescope.models.episodes.bounds import BacklogStretch, stretches
 from throttlescope.models.episodes.marks import gap, marks
-from throttlescope.models.episodes.minutes import Minutes
+from throttlescope.models.episodes.minutes import EpisodeMinutes
 from throttlescope.models.episodes.since import since
-from throttlescope.models.episodes.steady import Held, causes, spells, steady
+from throttlescope.models.episodes.steady import SteadyCause, causes, spells, steady
 from throttlescope.models.episodes.trace import step_ms, trace
 
 
 def episodes_of_subscription(
     key: SubscriptionKey,
-    minutes: Minutes,
+    minutes: EpisodeMinutes,
     verdicts: Sequence[Mapping[str, Any]],
     *,
     from_ms: int,
@@ -38,7 +38,7 @@ def episodes_of_subscription(
 
     Parameters
     ----------
-    minutes : Minutes
+    minutes : EpisodeMinutes
         Of [from_ms - 1 h, judged_until_ms), as far as they are known.
     verdicts : sequence of mappings
         Rows of ``verdicts`` of the same time: windows, ``cause``, ``limiter``, ``confidence``, ``rules_version``.
@@ -62,7 +62,7 @@ def episodes_of_subscription(
     found = stretches(np.concatenate([[True], over]) if reaches else over)
     if reaches:
         found = [
-            Stretch(max(0, s.first - 1), s.last - 1, s.over_minutes - (s.first == 0), s.drained)
+            BacklogStretch(max(0, s.first - 1), s.last - 1, s.over_minutes - (s.first == 0), s.drained)
             for s in found
         ]
     rows = []
@@ -83,8 +83,8 @@ def episodes_of_subscription(
 
 def _row(
     key: SubscriptionKey,
-    known: Minutes,
-    stretch: Stretch,
+    known: EpisodeMinutes,
+    stretch: BacklogStretch,
     verdicts: Sequence[Mapping[str, Any]],
     began: tuple[int, str],
     from_ms: int,
@@ -131,7 +131,9 @@ def state(drained: bool, known_until_ms: int, judged_until_ms: int) -> str:
     return "silent" if judged_until_ms - known_until_ms >= t.SILENT_MINUTES * MINUTE_MS else "open"
 
 
-def _heights(inside: Minutes, start_ms: int, until_ms: int, head: Mapping[str, Any] | None) -> dict[str, Any]:
+def _heights(
+    inside: EpisodeMinutes, start_ms: int, until_ms: int, head: Mapping[str, Any] | None
+) -> dict[str, Any]:
     """How high it was, when; how old, when; and a trace."""
     peaks = [(head["peak_entries"], head["peak_ms"])] if head else []
     ages = [(head["worst_age_s"], head["worst_ms"])] if head and head["worst_age_s"] is not None else []
@@ -157,7 +159,7 @@ def _heights(inside: Minutes, start_ms: int, until_ms: int, head: Mapping[str, A
 
 
 def _held(
-    inside: Minutes,
+    inside: EpisodeMinutes,
     verdicts: Sequence[Mapping[str, Any]],
     start_ms: int,
     until_ms: int,
@@ -168,7 +170,7 @@ def _held(
     earlier = [held for held in head["causes"] if held["end_ms"] <= from_ms] if head else []
     before = None
     if earlier:
-        before = (Held(earlier[-1]["cause"], earlier[-1]["limiter"]), earlier[-1]["end_ms"])
+        before = (SteadyCause(earlier[-1]["cause"], earlier[-1]["limiter"]), earlier[-1]["end_ms"])
     found = spells(verdicts, start_ms, until_ms)
     if head:
         # The verdict before the midnight says whether the first one after it is a change.
@@ -233,7 +235,7 @@ def _longest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _limiters(
-    rows: Sequence[Mapping[str, Any]], inside: Minutes, head: Mapping[str, Any] | None
+    rows: Sequence[Mapping[str, Any]], inside: EpisodeMinutes, head: Mapping[str, Any] | None
 ) -> list[dict[str, Any]]:
     held_ms: dict[str, int] = {}
     for row in rows:
@@ -260,7 +262,11 @@ def _limiters(
 
 
 def _marks(
-    known: Minutes, stretch: Stretch, start_ms: int, until_ms: int, head: Mapping[str, Any] | None
+    known: EpisodeMinutes,
+    stretch: BacklogStretch,
+    start_ms: int,
+    until_ms: int,
+    head: Mapping[str, Any] | None,
 ) -> list[dict[str, Any]]:
     high = stretch.last + 1 if stretch.drained else len(known)
     low = max(0, stretch.first - 1)

@@ -15,7 +15,7 @@ from throttlescope.ingest.core.system_names import is_system
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey, by_subscription
 from throttlescope.models.episodes.episode import episodes_of_subscription
-from throttlescope.models.episodes.minutes import COLUMNS, Minutes
+from throttlescope.models.episodes.minutes import COLUMNS, EpisodeMinutes
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -72,7 +72,7 @@ def episodes_of(
                 continue
             found += episodes_of_subscription(
                 key,
-                Minutes.of_rows(rows),
+                EpisodeMinutes.of_rows(rows),
                 windows.get(key, []),
                 from_ms=from_ms,
                 judged_until_ms=judged_until_ms,

@@ -40,7 +40,7 @@ class Shared(NamedTuple):
     cause: str | None
 
 
-class Stretch(NamedTuple):
+class IncidentStretch(NamedTuple):
     """Time [start_ms, end_ms) in which an episode was held by something shared; open: it still is."""
 
     start_ms: int
@@ -63,7 +63,7 @@ def incidents_of(episodes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     list of dict
         Rows of ``incidents``.
     """
-    by_shared: dict[Shared, list[Stretch]] = {}
+    by_shared: dict[Shared, list[IncidentStretch]] = {}
     for episode in episodes:
         for shared, stretch in shared_stretches(episode):
             by_shared.setdefault(shared, []).append(stretch)
@@ -76,14 +76,14 @@ def incidents_of(episodes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: (row["start_ms"], row["cluster"], row["kind"], row["incident_id"]))
 
 
-def shared_stretches(episode: Mapping[str, Any]) -> Iterable[tuple[Shared, Stretch]]:
+def shared_stretches(episode: Mapping[str, Any]) -> Iterable[tuple[Shared, IncidentStretch]]:
     """When an episode was held by what others may share."""
     cluster, broker = episode["cluster"], episode["broker"]
     set_by = {one["limiter"]: one["set_by"] for one in episode["limiters"]}
     rows = joined(episode["causes"])
     for row in rows:
         still = row is rows[-1] and episode["state"] == "open"
-        stretch = Stretch(row["start_ms"], row["end_ms"], row["cause"], still, episode)
+        stretch = IncidentStretch(row["start_ms"], row["end_ms"], row["cause"], still, episode)
         limiter = row["limiter"]
         if limiter is None:
             if row["cause"] in BROKER_CAUSES and broker is not None:
@@ -100,11 +100,13 @@ def shared_stretches(episode: Mapping[str, Any]) -> Iterable[tuple[Shared, Stret
     # A restart is over in a minute; the verdict of its window may rightly name something else.
     for mark in episode["marks"]:
         if mark["kind"] in ("counter_reset", "moved") and broker is not None:
-            stretch = Stretch(mark["start_ms"], mark["start_ms"] + _OVERLAP_MS, "topic_moved", False, episode)
+            stretch = IncidentStretch(
+                mark["start_ms"], mark["start_ms"] + _OVERLAP_MS, "topic_moved", False, episode
+            )
             yield Shared(cluster, "broker", broker, None, "topic_moved"), stretch
 
 
-def hot_times(held: Sequence[Stretch], least: float, unit: str) -> list[tuple[int, int]]:
+def hot_times(held: Sequence[IncidentStretch], least: float, unit: str) -> list[tuple[int, int]]:
     """Times in which at least so many different subscription partitions, or topics, are held at once."""
     steps: dict[int, list[tuple[int, tuple]]] = {}
     for stretch in held:
@@ -133,7 +135,7 @@ def unit_of(episode: Mapping[str, Any], unit: str) -> tuple:
     return tuple(episode[name] for name in names)
 
 
-def _incidents(shared: Shared, held: Sequence[Stretch]) -> Iterable[dict[str, Any]]:
+def _incidents(shared: Shared, held: Sequence[IncidentStretch]) -> Iterable[dict[str, Any]]:
     least, unit = LEAST[shared.kind]
     runs: list[list[tuple[int, int]]] = []
     for hot in hot_times(held, least, unit):
@@ -147,9 +149,9 @@ def _incidents(shared: Shared, held: Sequence[Stretch]) -> Iterable[dict[str, An
             yield _row(shared, run[0][0], run[-1][1], members, least, unit)
 
 
-def _members(held: Sequence[Stretch], run: Sequence[tuple[int, int]]) -> list[list[Stretch]]:
+def _members(held: Sequence[IncidentStretch], run: Sequence[tuple[int, int]]) -> list[list[IncidentStretch]]:
     """Stretches by episode, of those that were held long enough while enough others were."""
-    by_episode: dict[str, list[Stretch]] = {}
+    by_episode: dict[str, list[IncidentStretch]] = {}
     for stretch in held:
         by_episode.setdefault(stretch.episode["episode_id"], []).append(stretch)
     found = []
@@ -178,7 +180,7 @@ def _length(spans: Iterable[tuple[int, int]]) -> int:
 
 
 def _row(
-    shared: Shared, start_ms: int, end_ms: int, members: list[list[Stretch]], least: float, unit: str
+    shared: Shared, start_ms: int, end_ms: int, members: list[list[IncidentStretch]], least: float, unit: str
 ) -> dict[str, Any]:
     episodes = [one[0].episode for one in members]
     cause_ms: dict[str, int] = {}

@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Minutes:
+class EpisodeMinutes:
     """Minutes of one subscription partition in which the backlog was seen, oldest first.
 
     Attributes
@@ -57,7 +57,7 @@ class Minutes:
     rows: pa.Table
 
     @classmethod
-    def of_rows(cls, rows: pa.Table) -> Minutes:
+    def of_rows(cls, rows: pa.Table) -> EpisodeMinutes:
         """Minutes of one subscription partition, from rows sorted by time; a minute that comes twice counts once."""
         rows = rows.filter(pa.array(~np.isnan(_numbers(rows, "backlog_ready_entries"))))
         starts = rows.column("minute_ms").to_numpy()
@@ -97,13 +97,13 @@ class Minutes:
         """Whether more waits at a minute's end than the floor, or what waits is old."""
         return (self.waiting > self.floor) | self.is_old
 
-    def slice(self, low: int, high: int) -> Minutes:
+    def slice(self, low: int, high: int) -> EpisodeMinutes:
         """Minutes ``low`` to ``high``, the last excluded."""
         arrays = (
             array[low:high]
             for array in (self.start_ms, self.ready, self.waiting, self.floor, self.is_old, self.age_s)
         )
-        return Minutes(*arrays, self.rows.slice(low, max(0, high - low)))
+        return EpisodeMinutes(*arrays, self.rows.slice(low, max(0, high - low)))
 
 
 def _is_old(rows: pa.Table, waiting: np.ndarray, seconds: np.ndarray) -> np.ndarray:

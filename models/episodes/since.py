@@ -13,7 +13,7 @@ import numpy as np
 
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes import thresholds as t
-from throttlescope.models.episodes.minutes import Minutes
+from throttlescope.models.episodes.minutes import EpisodeMinutes
 
 #: A change has at least so many minutes on either side; fewer cannot be told from one stray sample.
 _SHORTEST = 2
@@ -26,12 +26,12 @@ class Since(NamedTuple):
     method: str
 
 
-def since(minutes: Minutes, first: int) -> Since:
+def since(minutes: EpisodeMinutes, first: int) -> Since:
     """When the backlog began to grow that is above the floor at minute ``first``.
 
     Parameters
     ----------
-    minutes : Minutes
+    minutes : EpisodeMinutes
         With the hour before, as far as it is known.
     first : int
         Place of the episode's first minute.

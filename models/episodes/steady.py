@@ -16,7 +16,7 @@ from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.episodes import thresholds as t
 
 
-class Held(NamedTuple):
+class SteadyCause(NamedTuple):
     """What is blamed: a cause and its limiter."""
 
     cause: str
@@ -38,7 +38,7 @@ class Spell(NamedTuple):
     end_ms: int
     window_start_ms: int
     window_end_ms: int
-    held: Held
+    held: SteadyCause
     confidence: float
     flip: bool
 
@@ -57,7 +57,7 @@ def spells(verdicts: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int) ->
         low, high = max(row["window_start_ms"], covered_ms), min(row["window_end_ms"], end_ms)
         if low >= high:
             continue
-        held = Held(row["cause"], row["limiter"])
+        held = SteadyCause(row["cause"], row["limiter"])
         # Over a hole nobody knows what was said.
         flip = bool(found) and found[-1].end_ms == low and found[-1].held != held
         window = (row["window_start_ms"], row["window_end_ms"])
@@ -66,17 +66,17 @@ def spells(verdicts: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int) ->
     return found
 
 
-def steady(found: Sequence[Spell], before: tuple[Held, int] | None = None) -> list[Held]:
+def steady(found: Sequence[Spell], before: tuple[SteadyCause, int] | None = None) -> list[SteadyCause]:
     """What held the backlog during each spell, after hysteresis.
 
     Parameters
     ----------
-    before : (Held, int), optional
+    before : (SteadyCause, int), optional
         What held it before the first spell, and until when.
     """
-    labels: list[Held] = []
+    labels: list[SteadyCause] = []
     now, until_ms = before or (None, 0)
-    named: dict[Held, list[int]] = {}
+    named: dict[SteadyCause, list[int]] = {}
     for i, spell in enumerate(found):
         length_ms = spell.window_end_ms - spell.window_start_ms
         within_ms = int(t.REPLACE_WITHIN_WINDOWS * length_ms)
@@ -108,7 +108,7 @@ def _replaces(found: Sequence[Spell], places: Sequence[int], within_ms: int) -> 
 
 
 def causes(
-    found: Sequence[Spell], labels: Sequence[Held], from_ms: int | None = None
+    found: Sequence[Spell], labels: Sequence[SteadyCause], from_ms: int | None = None
 ) -> list[dict[str, Any]]:
     """Stretches of one cause and limiter that are not broken by a hole, cut at UTC midnights; values of ``causes``.
 
@@ -131,7 +131,9 @@ def causes(
     return rows
 
 
-def _add(rows: list[dict[str, Any]], spell: Spell, label: Held, low: int, high: int, *, begins: bool) -> None:
+def _add(
+    rows: list[dict[str, Any]], spell: Spell, label: SteadyCause, low: int, high: int, *, begins: bool
+) -> None:
     last = rows[-1] if rows else None
     joins = (
         last is not None

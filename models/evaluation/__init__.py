@@ -5,15 +5,15 @@ Windows are judged (:mod:`judged`), those that lie whole inside one range of tru
 (:mod:`baselines`) go through the same counting.
 """
 
-from throttlescope.models.evaluation.evaluation import Evaluation, Part, Rule, evaluate, part_of
-from throttlescope.models.evaluation.judged import Judged, judge
+from throttlescope.models.evaluation.evaluation import Evaluation, JudgedRule, Part, evaluate, part_of
+from throttlescope.models.evaluation.judged import JudgedWindow, judge
 from throttlescope.models.evaluation.settled import Settled, settled_windows
 
 __all__ = [
     "Evaluation",
-    "Judged",
+    "JudgedRule",
+    "JudgedWindow",
     "Part",
-    "Rule",
     "Settled",
     "evaluate",
     "judge",

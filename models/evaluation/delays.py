@@ -15,7 +15,7 @@ from math import ceil
 import pyarrow as pa
 
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
-from throttlescope.models.evaluation.judged import Judged
+from throttlescope.models.evaluation.judged import JudgedWindow
 from throttlescope.models.evaluation.settled import truth_ranges
 
 #: So much later than the change itself a range of truth begins.
@@ -62,9 +62,9 @@ class Delays:
     p90_s: float | None
 
 
-def delays(judged: Iterable[Judged], truth: pa.Table) -> list[Delay]:
+def delays(judged: Iterable[JudgedWindow], truth: pa.Table) -> list[Delay]:
     """The time after each change, one for every range of truth that a window ends in."""
-    windows: dict[tuple, list[Judged]] = defaultdict(list)
+    windows: dict[tuple, list[JudgedWindow]] = defaultdict(list)
     for one in judged:
         windows[tuple(one.key)].append(one)
     found = []
@@ -89,7 +89,7 @@ def delays(judged: Iterable[Judged], truth: pa.Table) -> list[Delay]:
     return found
 
 
-def _right_from_ms(windows: Sequence[Judged], cause: str) -> int | None:
+def _right_from_ms(windows: Sequence[JudgedWindow], cause: str) -> int | None:
     in_a_row = 0
     for n, window in enumerate(windows):
         in_a_row = in_a_row + 1 if window.cause == cause else 0

@@ -16,14 +16,14 @@ from throttlescope.models.evaluation.baselines import CAUSE_OF_SIDE, majority
 from throttlescope.models.evaluation.calibration import Calibration, calibration_of
 from throttlescope.models.evaluation.delays import Delay, Delays, delays, summary
 from throttlescope.models.evaluation.flips import Flips, flips_of
-from throttlescope.models.evaluation.judged import Judged
+from throttlescope.models.evaluation.judged import JudgedWindow
 from throttlescope.models.evaluation.scores import Scores, scores_of
 from throttlescope.models.evaluation.settled import THROTTLED_SIDES, Settled, settled_windows
 from throttlescope.models.evaluation.shares import Share, share_of
 
 
 @dataclass(frozen=True)
-class Rule:
+class JudgedRule:
     """What one rule is worth, ours or a simpler one. A rule that only knows sides is taken to mean their usual cause.
 
     Attributes
@@ -47,8 +47,8 @@ class Part:
 
     Attributes
     ----------
-    ours : Rule
-    baselines : dict of str to Rule
+    ours : JudgedRule
+    baselines : dict of str to JudgedRule
         By name, see :mod:`throttlescope.models.evaluation.baselines`.
     limiter_right : Share
         Of the windows that are throttled and were called so, those with the right level and unit.
@@ -60,8 +60,8 @@ class Part:
     states: int
     recordings: int
     families: int
-    ours: Rule
-    baselines: dict[str, Rule]
+    ours: JudgedRule
+    baselines: dict[str, JudgedRule]
     limiter_right: Share
     calibration: Calibration
     flips: Flips
@@ -95,12 +95,12 @@ class Evaluation:
         return asdict(self)
 
 
-def evaluate(judged: Sequence[Judged], truth: pa.Table) -> Evaluation:
+def evaluate(judged: Sequence[JudgedWindow], truth: pa.Table) -> Evaluation:
     """Compare what was said with what was made to happen.
 
     Parameters
     ----------
-    judged : sequence of Judged
+    judged : sequence of JudgedWindow
         Windows; they may slide and overlap.
     truth : pyarrow.Table
         Rows of ``truth``.
@@ -159,7 +159,7 @@ def part_of(windows: Sequence[Settled], after: Sequence[Delay] = ()) -> Part:
     )
 
 
-def _baselines(windows: Sequence[Settled]) -> dict[str, Rule]:
+def _baselines(windows: Sequence[Settled]) -> dict[str, JudgedRule]:
     names = sorted({name for window in windows for name in window.said.baselines})
     found = {
         name: _rule(
@@ -177,9 +177,9 @@ def _baselines(windows: Sequence[Settled]) -> dict[str, Rule]:
 
 def _rule(
     windows: Sequence[Settled], cause: Callable[[Settled], str], side: Callable[[Settled], str]
-) -> Rule:
+) -> JudgedRule:
     healthy: Iterable[Settled] = [window for window in windows if window.is_healthy]
-    return Rule(
+    return JudgedRule(
         cause=scores_of(windows, CAUSES, lambda w: w.true_cause, cause),
         side=scores_of(windows, SIDES, lambda w: w.true_side, side),
         healthy_called_throttled=share_of(healthy, lambda w: side(w) in THROTTLED_SIDES),

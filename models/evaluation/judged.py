@@ -27,7 +27,7 @@ from throttlescope.models.evaluation.baselines import sides_said
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedWindow:
     """One window of one subscription partition, [start_ms, end_ms).
 
     Attributes
@@ -53,7 +53,7 @@ class Judged:
     baselines: Mapping[str, str]
 
 
-def judge(signals: pa.Table, *, window_ms: int = WINDOW_MS, every_ms: int = MINUTE_MS) -> list[Judged]:
+def judge(signals: pa.Table, *, window_ms: int = WINDOW_MS, every_ms: int = MINUTE_MS) -> list[JudgedWindow]:
     """Judge all windows of some subscriptions.
 
     Parameters
@@ -87,10 +87,10 @@ def judge(signals: pa.Table, *, window_ms: int = WINDOW_MS, every_ms: int = MINU
     ]
 
 
-def judged(window: Window) -> Judged:
+def judged(window: Window) -> JudgedWindow:
     """Judge one window."""
     verdict = diagnose(window)
-    return Judged(
+    return JudgedWindow(
         key=verdict.key,
         start_ms=verdict.window_start_ms,
         end_ms=verdict.window_end_ms,

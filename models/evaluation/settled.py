@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
-from throttlescope.models.evaluation.judged import Judged
+from throttlescope.models.evaluation.judged import JudgedWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Settled:
     ----------
     state : tuple
         Subscription partition and start of the range: the state of a scenario that the window belongs to.
-    said : Judged
+    said : JudgedWindow
     """
 
     recording: str
@@ -33,7 +33,7 @@ class Settled:
     true_side: str
     true_cause: str
     true_limiter: str | None
-    said: Judged
+    said: JudgedWindow
 
     @property
     def is_throttled(self) -> bool:
@@ -75,7 +75,7 @@ def truth_ranges(truth: pa.Table) -> dict[tuple, list[dict[str, Any]]]:
     return dict(ranges)
 
 
-def settled_windows(judged: Iterable[Judged], truth: pa.Table) -> tuple[list[Settled], int, int]:
+def settled_windows(judged: Iterable[JudgedWindow], truth: pa.Table) -> tuple[list[Settled], int, int]:
     """Pair windows with the range of truth that holds them whole.
 
     Returns

@@ -12,23 +12,23 @@ samples, ``judge`` holds forecasts against what came.
 """
 
 from throttlescope.models.forecast.apply import build_forecasts, forecasts_of, policies_near
-from throttlescope.models.forecast.calibration import Calibration, calibrate
+from throttlescope.models.forecast.calibration import ForecastCalibration, calibrate
 from throttlescope.models.forecast.drain import Drain, time_to_drain
-from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcomes
-from throttlescope.models.forecast.loss import Loss, losses
+from throttlescope.models.forecast.judge import Coverage, ForecastOutcome, coverage, outcomes
+from throttlescope.models.forecast.loss import MessageLoss, losses
 from throttlescope.models.forecast.residuals import SHIPPED
-from throttlescope.models.forecast.subscription_history import View
+from throttlescope.models.forecast.subscription_history import SubscriptionHistory
 from throttlescope.models.forecast.trace import Trace
 
 __all__ = [
     "SHIPPED",
-    "Calibration",
     "Coverage",
     "Drain",
-    "Loss",
-    "Outcome",
+    "ForecastCalibration",
+    "ForecastOutcome",
+    "MessageLoss",
+    "SubscriptionHistory",
     "Trace",
-    "View",
     "build_forecasts",
     "calibrate",
     "coverage",

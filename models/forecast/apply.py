@@ -21,12 +21,12 @@ from throttlescope.ingest.lake.hour_files import replace_hours
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
 from throttlescope.models.diagnosis.window import by_subscription
-from throttlescope.models.forecast.calibration import Calibration
+from throttlescope.models.forecast.calibration import ForecastCalibration
 from throttlescope.models.forecast.forecasts import forecasts_at
 from throttlescope.models.forecast.residuals import SHIPPED
-from throttlescope.models.forecast.subscription_history import View, view_of_minutes
+from throttlescope.models.forecast.subscription_history import SubscriptionHistory, view_of_minutes
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
-from throttlescope.transforms.deadlines import SCOPES, Answers, slim
+from throttlescope.transforms.deadlines import SCOPES, TopicAnswers, slim
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -156,7 +156,7 @@ def forecasts_of(
     signals: pa.Table,
     policies: Sequence[Mapping[str, Any]],
     made_at_ms: Iterable[int],
-    calibration: Calibration = SHIPPED,
+    calibration: ForecastCalibration = SHIPPED,
 ) -> pa.Table:
     """Forecast the topics of one cluster at some times, in-process.
 
@@ -174,18 +174,18 @@ def forecasts_of(
     pyarrow.Table
         Rows of ``forecasts``.
     """
-    by_topic: dict[str, list[View]] = {}
+    by_topic: dict[str, list[SubscriptionHistory]] = {}
     for view in views_of(signals):
         by_topic.setdefault(view.key.topic, []).append(view)
     rows = []
     for at_ms in made_at_ms:
-        answers = Answers(policies, at_ms) if by_topic else None
+        answers = TopicAnswers(policies, at_ms) if by_topic else None
         for topic, views in by_topic.items():
             rows += forecasts_at(views, answers.deadlines(topic), at_ms, calibration)
     return pa.Table.from_pylist(rows, schema=TABLES["forecasts"].loose_schema)
 
 
-def views_of(signals: pa.Table) -> list[View]:
+def views_of(signals: pa.Table) -> list[SubscriptionHistory]:
     """Views of all subscription partitions in some rows of ``signals``, sorted by key."""
     found = []
     for key, mine in by_subscription(signals):

@@ -1,4 +1,4 @@
-"""How far forecasts were off. In: residuals of forecasts whose outcome is known. Out: a :class:`Calibration`, which makes intervals.
+"""How far forecasts were off. In: residuals of forecasts whose outcome is known. Out: a :class:`ForecastCalibration`, which makes intervals.
 
 Nothing is taken to be normal. A forecast predicts a time S; it came true after A. Its residual is log((A + d) / (S + d)),
 d being the distance of two samples, below which no time can be told; one that never came true has an infinite one. An
@@ -85,7 +85,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class ForecastCalibration:
     """Bands by rising reach.
 
     Attributes
@@ -136,7 +136,7 @@ class Calibration:
         return 1.0 - max(share for value, share in known if value <= residual)
 
 
-def calibrate(residuals: Iterable[Residual], reaches: Sequence[float] = REACHES) -> Calibration:
+def calibrate(residuals: Iterable[Residual], reaches: Sequence[float] = REACHES) -> ForecastCalibration:
     """Make intervals out of what earlier forecasts were off by."""
     residuals = list(residuals)
     bands = []
@@ -150,7 +150,7 @@ def calibrate(residuals: Iterable[Residual], reaches: Sequence[float] = REACHES)
     shown = sorted(most.values(), reverse=True)
     farthest = shown[LEAST_RECORDINGS - 1] if len(shown) >= LEAST_RECORDINGS else 0.0
     version = hashlib.sha256(repr((bands, farthest)).encode()).hexdigest()[:8]
-    return Calibration(tuple(bands), farthest, version, tuple(sorted(most)))
+    return ForecastCalibration(tuple(bands), farthest, version, tuple(sorted(most)))
 
 
 def _band(reach: float, residuals: list[Residual]) -> Band:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from throttlescope.models.forecast.loss import Loss
+from throttlescope.models.forecast.loss import MessageLoss
 from throttlescope.transforms.deadlines import Retention
 
 _QUOTA = {
@@ -29,7 +29,7 @@ def drained(state: str) -> str:
     }[state]
 
 
-def lost(loss: Loss, retention: Retention | None, *, precise_age: bool) -> str:
+def lost(loss: MessageLoss, retention: Retention | None, *, precise_age: bool) -> str:
     """Of a deadline, with what retention keeps of it."""
     if loss.kind == "ttl":
         gone = f"The broker drops every message older than {_duration(loss.limit.value)}. The consumers never get them."

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from throttlescope.ingest.core.times import SECOND_MS
-from throttlescope.models.forecast.calibration import Calibration, Times
-from throttlescope.models.forecast.line import Line, newest_line
+from throttlescope.models.forecast.calibration import ForecastCalibration, Times
+from throttlescope.models.forecast.line import TrendLine, newest_line
 from throttlescope.models.forecast.trace import Trace
 
 State = Literal["expected", "never", "unknown"]
@@ -34,7 +34,7 @@ class Drain:
     ----------
     state : str
         ``never``: at this rate the backlog stays or grows. ``unknown``: there is no trend to go by.
-    line : Line or None
+    line : TrendLine or None
         The stretch that it goes on.
     line_start_ms : int or None
     now_entries : float
@@ -53,7 +53,7 @@ class Drain:
     now_entries: float
     below_entries: int
     step_s: float
-    line: Line | None = None
+    line: TrendLine | None = None
     line_start_ms: int | None = None
     predicted_s: float | None = None
     times: Times | None = None
@@ -64,7 +64,7 @@ class Drain:
         return None if self.predicted_s is None else self.predicted_s / self.line.span_s
 
 
-def time_to_drain(trace: Trace, at_ms: int, calibration: Calibration) -> Drain | None:
+def time_to_drain(trace: Trace, at_ms: int, calibration: ForecastCalibration) -> Drain | None:
     """Forecast when the ready backlog is gone.
 
     Parameters
@@ -73,7 +73,7 @@ def time_to_drain(trace: Trace, at_ms: int, calibration: Calibration) -> Drain |
         What is later than ``at_ms`` in it is not looked at.
     at_ms : int
         When the forecast is made.
-    calibration : Calibration
+    calibration : ForecastCalibration
         Makes the interval.
 
     Returns
@@ -106,7 +106,7 @@ def time_to_drain(trace: Trace, at_ms: int, calibration: Calibration) -> Drain |
     return Drain(at_ms, "expected", now, below, step_s, line, start_ms, predicted_s, times)
 
 
-def _has_turned(known: Trace, line: Line) -> bool:
+def _has_turned(known: Trace, line: TrendLine) -> bool:
     """Whether a falling backlog rose with the newest point: one point bends no line, but it is the newest news."""
     rose = float(known.ready_entries[-1] - known.ready_entries[-2])
     step_s = float(known.times_ms[-1] - known.times_ms[-2]) / SECOND_MS

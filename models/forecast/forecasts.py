@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from throttlescope.ingest.core.times import SECOND_MS, date_of
-from throttlescope.models.forecast.calibration import Calibration
+from throttlescope.models.forecast.calibration import ForecastCalibration
 from throttlescope.models.forecast.consequences import drained, lost
 from throttlescope.models.forecast.drain import LEAST_POINTS, Drain, time_to_drain
-from throttlescope.models.forecast.loss import Loss, losses
+from throttlescope.models.forecast.loss import MessageLoss, losses
 from throttlescope.models.forecast.residuals import SHIPPED
-from throttlescope.models.forecast.subscription_history import View, slowest_marked
+from throttlescope.models.forecast.subscription_history import SubscriptionHistory, slowest_marked
 from throttlescope.transforms.deadlines import Deadlines
 
 #: Raised when a forecast of the same data would differ; the calibration has a version of its own.
@@ -19,13 +19,16 @@ METHOD = "1"
 
 
 def forecasts_at(
-    views: Sequence[View], deadlines: Deadlines | None, at_ms: int, calibration: Calibration = SHIPPED
+    views: Sequence[SubscriptionHistory],
+    deadlines: Deadlines | None,
+    at_ms: int,
+    calibration: ForecastCalibration = SHIPPED,
 ) -> list[dict[str, Any]]:
     """Forecast every subscription partition of one topic.
 
     Parameters
     ----------
-    views : sequence of View
+    views : sequence of SubscriptionHistory
         All subscription partitions of the topic; what is later than ``at_ms`` in them is not looked at.
     deadlines : Deadlines or None
         What holds for the topic at that time; None where it is not known.
@@ -52,7 +55,9 @@ def forecasts_at(
     return rows
 
 
-def _row(view: View, at_ms: int, calibration: Calibration, found: dict[str, Any]) -> dict[str, Any]:
+def _row(
+    view: SubscriptionHistory, at_ms: int, calibration: ForecastCalibration, found: dict[str, Any]
+) -> dict[str, Any]:
     seconds = {name: found.pop(name) for name in ("predicted_s", "low_s", "high_s")}
     return {
         **view.key._asdict(),
@@ -68,7 +73,7 @@ def _row(view: View, at_ms: int, calibration: Calibration, found: dict[str, Any]
     }
 
 
-def _of_drain(drain: Drain, calibration: Calibration) -> dict[str, Any]:
+def _of_drain(drain: Drain, calibration: ForecastCalibration) -> dict[str, Any]:
     times, line = drain.times, drain.line
     return {
         "kind": "drain",
@@ -90,7 +95,7 @@ def _of_drain(drain: Drain, calibration: Calibration) -> dict[str, Any]:
     }
 
 
-def _basis(drain: Drain, calibration: Calibration) -> Iterator[str]:
+def _basis(drain: Drain, calibration: ForecastCalibration) -> Iterator[str]:
     if drain.line is None:
         yield f"Fewer than {LEAST_POINTS} samples since the last change."
         return
@@ -111,7 +116,7 @@ def _basis(drain: Drain, calibration: Calibration) -> Iterator[str]:
 
 
 def _of_loss(
-    loss: Loss, drain: Drain | None, deadlines: Deadlines, calibration: Calibration
+    loss: MessageLoss, drain: Drain | None, deadlines: Deadlines, calibration: ForecastCalibration
 ) -> dict[str, Any]:
     before_drain = None
     if loss.median_s is not None and drain is not None and drain.predicted_s is not None:

@@ -18,14 +18,14 @@ from statistics import median
 import numpy as np
 
 from throttlescope.ingest.core.times import SECOND_MS
-from throttlescope.models.forecast.calibration import Calibration, Residual
+from throttlescope.models.forecast.calibration import ForecastCalibration, Residual
 from throttlescope.models.forecast.drain import Drain, time_to_drain
 from throttlescope.models.forecast.trace import Trace
 from throttlescope.models.intervals import clustered, wilson
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ForecastOutcome:
     """One forecast and what came of it.
 
     Attributes
@@ -114,14 +114,14 @@ class Coverage:
 
 def outcomes(
     trace: Trace,
-    calibration: Calibration,
+    calibration: ForecastCalibration,
     *,
     every_ms: int,
     changes_ms: Sequence[int] = (),
     recording: str = "",
     family: str = "",
     cause_at: Callable[[int], str] = lambda at_ms: "",
-) -> list[Outcome]:
+) -> list[ForecastOutcome]:
     """Make a forecast at every so many milliseconds of a trace, and see what came of it.
 
     Parameters
@@ -152,7 +152,7 @@ def outcome(
     recording: str = "",
     family: str = "",
     cause: str = "",
-) -> Outcome:
+) -> ForecastOutcome:
     """What came of one forecast.
 
     Parameters
@@ -168,7 +168,7 @@ def outcome(
     later = (trace.times_ms > at_ms) & (trace.times_ms <= until_ms)
     gone = trace.times_ms[later & (trace.ready_entries <= drain.below_entries)]
     before = [float(at_ms - change) / SECOND_MS for change in changes_ms if change <= at_ms]
-    return Outcome(
+    return ForecastOutcome(
         recording,
         family,
         cause,
@@ -179,7 +179,9 @@ def outcome(
     )
 
 
-def coverage(judged: Iterable[Outcome], calibration_of: Callable[[Outcome], Calibration]) -> Coverage:
+def coverage(
+    judged: Iterable[ForecastOutcome], calibration_of: Callable[[ForecastOutcome], ForecastCalibration]
+) -> Coverage:
     """How often the interval held.
 
     Parameters
@@ -218,7 +220,7 @@ def coverage(judged: Iterable[Outcome], calibration_of: Callable[[Outcome], Cali
 
 
 def kaplan_meier_inside(
-    judged: Sequence[Outcome], calibration_of: Callable[[Outcome], Calibration]
+    judged: Sequence[ForecastOutcome], calibration_of: Callable[[ForecastOutcome], ForecastCalibration]
 ) -> float | None:
     """Share inside the interval, with censored forecasts counted for as long as they were watched.
 

@@ -1,4 +1,4 @@
-"""The newest straight stretch of a series. In: times and values. Out: a :class:`Line`, what has held since it last changed.
+"""The newest straight stretch of a series. In: times and values. Out: a :class:`TrendLine`, what has held since it last changed.
 
 A backlog goes in straight stretches: it grows while something holds it, and falls from the moment that this ends. Only
 the newest stretch says how it goes on. It is found by cutting: where two lines explain the points so much better than
@@ -26,7 +26,7 @@ _SCATTER_SHARE = 0.002
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TrendLine:
     """The newest stretch.
 
     Attributes
@@ -54,7 +54,7 @@ class Line:
         return abs(self.slope_per_s) * self.span_s <= 3 * self.scatter
 
 
-def newest_line(times_s: np.ndarray, values: np.ndarray) -> Line | None:
+def newest_line(times_s: np.ndarray, values: np.ndarray) -> TrendLine | None:
     """Find the stretch that the last point belongs to.
 
     Parameters
@@ -81,7 +81,7 @@ def newest_line(times_s: np.ndarray, values: np.ndarray) -> Line | None:
     times, points = times[first:], points[first:]
     count = len(times)
     error = float(_errors(times, points)[-1])
-    return Line(
+    return TrendLine(
         begin + first, count, float(-times[0]), _theil_sen(times, points), float(np.sqrt(error / count))
     )
 

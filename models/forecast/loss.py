@@ -1,4 +1,4 @@
-"""When the broker takes messages away, or stops producers. In: a view of a subscription, and its deadlines. Out: a :class:`Loss` each.
+"""When the broker takes messages away, or stops producers. In: a view of a subscription, and its deadlines. Out: a :class:`MessageLoss` each.
 
 Three things can come: message TTL expires what is too old, a backlog quota by size or by age is exceeded. None comes at the moment
 that its threshold is crossed: the broker looks every so often, and since when is in no metric. So a loss lies between the
@@ -15,12 +15,12 @@ from typing import Literal
 import numpy as np
 
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
-from throttlescope.models.forecast.calibration import Calibration
-from throttlescope.models.forecast.line import Line, newest_line
+from throttlescope.models.forecast.calibration import ForecastCalibration
+from throttlescope.models.forecast.line import TrendLine, newest_line
 from throttlescope.models.forecast.oldest import oldest_age_s, seconds_until_age
-from throttlescope.models.forecast.subscription_history import View
+from throttlescope.models.forecast.subscription_history import SubscriptionHistory
 from throttlescope.models.forecast.trace import Trace
-from throttlescope.transforms.deadlines import Deadlines, Limit
+from throttlescope.transforms.deadlines import DeadlineLimit, Deadlines
 
 Kind = Literal["ttl", "quota_size", "quota_age"]
 
@@ -32,7 +32,7 @@ _LEAST_POINTS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class MessageLoss:
     """One forecast of a deadline.
 
     Attributes
@@ -51,7 +51,7 @@ class Loss:
     """
 
     kind: Kind
-    limit: Limit
+    limit: DeadlineLimit
     state: Literal["expected", "never", "unknown"]
     now: float | None
     threshold: float
@@ -62,20 +62,22 @@ class Loss:
     median_s: float | None = None
     high_s: float | None = None
     change_per_s: float | None = None
-    line: Line | None = None
+    line: TrendLine | None = None
     line_start_ms: int | None = None
 
 
-def losses(view: View, deadlines: Deadlines, calibration: Calibration) -> Iterator[Loss]:
+def losses(
+    view: SubscriptionHistory, deadlines: Deadlines, calibration: ForecastCalibration
+) -> Iterator[MessageLoss]:
     """Forecast every deadline that there is.
 
     Parameters
     ----------
-    view : View
+    view : SubscriptionHistory
         What was known of the subscription partition; quotas are told of the slowest subscription of a topic partition only.
     deadlines : Deadlines
         What holds for its topic.
-    calibration : Calibration
+    calibration : ForecastCalibration
         Makes the interval of what follows a line.
     """
     if not len(view.trace.times_ms) or view.trace.backlog_entries[-1] <= 0:
@@ -97,11 +99,13 @@ def losses(view: View, deadlines: Deadlines, calibration: Calibration) -> Iterat
             yield _by_ledger(deadlines.quota_age, deadlines, view)
 
 
-def _by_age(kind: Kind, limit: Limit, age_s: float, check_ms: int, view: View) -> Loss:
+def _by_age(
+    kind: Kind, limit: DeadlineLimit, age_s: float, check_ms: int, view: SubscriptionHistory
+) -> MessageLoss:
     now_s = oldest_age_s(view.trace)
     if now_s is None:
         basis = "the backlog is older than the known arrivals: the age of its oldest message is not known"
-        return Loss(kind, limit, "unknown", None, age_s, "s", check_ms, basis)
+        return MessageLoss(kind, limit, "unknown", None, age_s, "s", check_ms, basis)
     line = _recent(view.trace)
     slow, usual, fast = acked_per_s(view.trace, line)
     comes = view.trace.in_entries_per_s or 0.0
@@ -117,26 +121,31 @@ def _by_age(kind: Kind, limit: Limit, age_s: float, check_ms: int, view: View) -
     # A second older by the second, less what consumers work off.
     change = 1.0 if usual <= 0 else None
     return _between(
-        Loss(kind, limit, "never", now_s, age_s, "s", check_ms, basis, change_per_s=change, **_seen(line, view.trace)),
+        MessageLoss(kind, limit, "never", now_s, age_s, "s", check_ms, basis, change_per_s=change, **_seen(line, view.trace)),
         low_s, middle_s, high_s,
     )  # fmt: skip
 
 
-def _by_size(limit: Limit, check_ms: int, view: View, calibration: Calibration) -> Loss:
+def _by_size(
+    limit: DeadlineLimit, check_ms: int, view: SubscriptionHistory, calibration: ForecastCalibration
+) -> MessageLoss:
     known = ~np.isnan(view.storage_bytes)
     times_s, values = view.trace.times_ms[known] / SECOND_MS, view.storage_bytes[known]
     if not len(values):
         basis = "the topic's backlog in bytes was not scraped (pulsar_storage_backlog_size)"
-        return Loss("quota_size", limit, "unknown", None, limit.value, "bytes", check_ms, basis)
+        return MessageLoss("quota_size", limit, "unknown", None, limit.value, "bytes", check_ms, basis)
     now, line = float(values[-1]), newest_line(times_s, values)
     if now >= limit.value:
         basis = f"the quota is exceeded now; a check every {check_ms / SECOND_MS:g} s"
         return _between(
-            Loss("quota_size", limit, "never", now, limit.value, "bytes", check_ms, basis), 0.0, 0.0, 0.0
+            MessageLoss("quota_size", limit, "never", now, limit.value, "bytes", check_ms, basis),
+            0.0,
+            0.0,
+            0.0,
         )
     if line is None or line.points < 3:
         basis = "there is no trend of the topic's backlog in bytes to go by yet"
-        return Loss("quota_size", limit, "unknown", now, limit.value, "bytes", check_ms, basis)
+        return MessageLoss("quota_size", limit, "unknown", now, limit.value, "bytes", check_ms, basis)
     seen = {
         "line": line,
         "line_start_ms": int(times_s[line.first] * SECOND_MS),
@@ -144,19 +153,19 @@ def _by_size(limit: Limit, check_ms: int, view: View, calibration: Calibration) 
     }
     if line.slope_per_s <= 0 or line.is_steady:
         basis = "the topic's backlog in bytes does not grow"
-        return Loss("quota_size", limit, "never", now, limit.value, "bytes", check_ms, basis, **seen)
+        return MessageLoss("quota_size", limit, "never", now, limit.value, "bytes", check_ms, basis, **seen)
     predicted_s = (limit.value - now) / line.slope_per_s
     times = calibration.times(predicted_s, view.trace.step_s, predicted_s / line.span_s)
     basis = (
         f"a line through {line.points} values; how far such lines were off on drains of other recordings; "
         f"a check every {check_ms / SECOND_MS:g} s"
     )
-    found = Loss("quota_size", limit, "never", now, limit.value, "bytes", check_ms, basis, **seen)
+    found = MessageLoss("quota_size", limit, "never", now, limit.value, "bytes", check_ms, basis, **seen)
     middle_s = predicted_s if times.median_s is None else times.median_s
     return _between(found, times.low_s, middle_s, math.inf if times.high_s is None else times.high_s)
 
 
-def _by_ledger(limit: Limit, deadlines: Deadlines, view: View) -> Loss:
+def _by_ledger(limit: DeadlineLimit, deadlines: Deadlines, view: SubscriptionHistory) -> MessageLoss:
     """The age that counts begins when the oldest message's ledger is closed."""
     check_ms, line = deadlines.quota_check_ms, _recent(view.trace)
     if view.topic_age_s is None:
@@ -164,7 +173,9 @@ def _by_ledger(limit: Limit, deadlines: Deadlines, view: View) -> Loss:
             "the broker counts from when the oldest message's ledger is closed, and it is not yet: at the latest "
             f"{deadlines.ledger_rollover_ms / MINUTE_MS:g} min after it was begun"
         )
-        return Loss("quota_age", limit, "unknown", None, limit.value, "s", check_ms, basis, low_s=limit.value)
+        return MessageLoss(
+            "quota_age", limit, "unknown", None, limit.value, "s", check_ms, basis, low_s=limit.value
+        )
     _, usual, _ = acked_per_s(view.trace, line)
     after_s = max(0.0, limit.value - view.topic_age_s)
     basis = (
@@ -172,14 +183,16 @@ def _by_ledger(limit: Limit, deadlines: Deadlines, view: View) -> Loss:
         + ("consumers may come to the next ledger before; " if usual > 0 else "nothing is acknowledged; ")
         + f"a check every {check_ms / SECOND_MS:g} s"
     )
-    found = Loss(
+    found = MessageLoss(
         "quota_age", limit, "never", view.topic_age_s, limit.value, "s", check_ms, basis, change_per_s=1.0,
         **_seen(line, view.trace),
     )  # fmt: skip
     return _between(found, after_s, after_s, math.inf if usual > 0 else after_s)
 
 
-def _between(found: Loss, low_s: float | None, middle_s: float | None, high_s: float | None) -> Loss:
+def _between(
+    found: MessageLoss, low_s: float | None, middle_s: float | None, high_s: float | None
+) -> MessageLoss:
     """The loss with its times: from the earliest crossing to the check after the latest."""
     if low_s is None or middle_s is None or high_s is None or math.isinf(middle_s):
         return found
@@ -193,7 +206,7 @@ def _between(found: Loss, low_s: float | None, middle_s: float | None, high_s: f
     )
 
 
-def acked_per_s(trace: Trace, line: Line | None) -> tuple[float, float, float]:
+def acked_per_s(trace: Trace, line: TrendLine | None) -> tuple[float, float, float]:
     """Entries per second that left the backlog over the newest stretch: in its slowest minute, on average, in its fastest."""
     count = max(_LEAST_POINTS, line.points if line else 0)
     times_s = trace.times_ms[-count:] / SECOND_MS
@@ -213,11 +226,11 @@ def acked_per_s(trace: Trace, line: Line | None) -> tuple[float, float, float]:
     return min([*rates, usual]), usual, max([*rates, usual])
 
 
-def _recent(trace: Trace) -> Line | None:
+def _recent(trace: Trace) -> TrendLine | None:
     return newest_line(trace.times_ms / SECOND_MS, trace.backlog_entries)
 
 
-def _seen(line: Line | None, trace: Trace) -> dict:
+def _seen(line: TrendLine | None, trace: Trace) -> dict:
     if line is None:
         return {}
     return {"line": line, "line_start_ms": int(trace.times_ms[line.first])}

@@ -14,7 +14,7 @@ from throttlescope.ingest.core.selector import metric_selector
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.forecast.subscription_history import View
+from throttlescope.models.forecast.subscription_history import SubscriptionHistory
 from throttlescope.models.forecast.trace import Trace
 from throttlescope.models.throttling.replay.align import added, merged_times, stood
 from throttlescope.transforms.promql.source import SampleSource, Series
@@ -57,7 +57,7 @@ def traces_of(
 
 def views_of_samples(
     source: SampleSource, limits: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int
-) -> list[View]:
+) -> list[SubscriptionHistory]:
     """Views of all subscription partitions that a source has, for forecasts of deadlines too.
 
     Parameters
@@ -92,7 +92,7 @@ def views_of_samples(
     for key, trace in traces_of(source, limits, start_ms, end_ms).items():
         ages = stood_at(TOPIC_AGE_S, key, place, trace.times_ms)
         views.append(
-            View(
+            SubscriptionHistory(
                 key,
                 trace,
                 stood_at(STORAGE_BYTES, key, place, trace.times_ms),

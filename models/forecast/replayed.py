@@ -11,17 +11,17 @@ from typing import Any
 
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.forecast.consequences import drained
-from throttlescope.models.throttling.replay import Answer
+from throttlescope.models.throttling.replay import ReplayAnswer
 
 METHOD = "replay-1"
 
 
-def replay_row(answer: Answer, trend: Mapping[str, Any]) -> dict[str, Any]:
+def replay_row(answer: ReplayAnswer, trend: Mapping[str, Any]) -> dict[str, Any]:
     """Put a replay's outlook, with nothing changed, beside the trend of the same subscription and time.
 
     Parameters
     ----------
-    answer : Answer
+    answer : ReplayAnswer
         Of a window that ends when the trend's forecast was made.
     trend : mapping
         The row of ``forecasts`` of the kind ``drain``.

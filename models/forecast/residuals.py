@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from throttlescope.models.forecast.calibration import Band, Calibration
+from throttlescope.models.forecast.calibration import Band, ForecastCalibration
 
-SHIPPED = Calibration(
+SHIPPED = ForecastCalibration(
     bands=(
         Band(
             reach_up_to=0.5,

@@ -9,7 +9,7 @@ from typing import Any
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
 from throttlescope.models.forecast.calibration import Times
 from throttlescope.models.forecast.drain import Drain
-from throttlescope.models.forecast.line import Line
+from throttlescope.models.forecast.line import TrendLine
 
 
 def drain_of(row: Mapping[str, Any]) -> Drain:
@@ -23,7 +23,9 @@ def drain_of(row: Mapping[str, Any]) -> Drain:
     at_ms, step_s = row["made_at_ms"], MINUTE_MS / SECOND_MS
     line = predicted_s = times = None
     if row["window_start_ms"] is not None:
-        line = Line(0, row["points"], (at_ms - row["window_start_ms"]) / SECOND_MS, row["change_per_s"], 0.0)
+        line = TrendLine(
+            0, row["points"], (at_ms - row["window_start_ms"]) / SECOND_MS, row["change_per_s"], 0.0
+        )
     if row["state"] == "expected":
         predicted_s = (row["now"] - row["threshold"]) / -row["change_per_s"] + step_s / 2
 

@@ -1,4 +1,4 @@
-"""All that forecasts of one subscription partition go on. In: minutes of ``signals``. Out: a :class:`View`, cut at any time."""
+"""All that forecasts of one subscription partition go on. In: minutes of ``signals``. Out: a :class:`SubscriptionHistory`, cut at any time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from throttlescope.models.forecast.trace import Trace, trace_of_minutes
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class SubscriptionHistory:
     """One subscription partition until a time.
 
     Attributes
@@ -45,7 +45,7 @@ class View:
         found = _newest(self.connected)
         return None if found is None else int(found)
 
-    def until(self, at_ms: int) -> View:
+    def until(self, at_ms: int) -> SubscriptionHistory:
         """What was known at a time."""
         trace = self.trace.until(at_ms)
         count = len(trace.times_ms)
@@ -58,12 +58,12 @@ class View:
         )
 
 
-def view_of_minutes(key: SubscriptionKey, columns: Mapping[str, np.ndarray]) -> View:
+def view_of_minutes(key: SubscriptionKey, columns: Mapping[str, np.ndarray]) -> SubscriptionHistory:
     """The view of one subscription partition from its minutes, in their order, float64 with NaN for NULL."""
     known = ~np.isnan(columns["backlog_entries"])
     # -1 is how the broker says that it does not know; nothing is younger than 0.
     ages = columns["backlog_age_s"][known]
-    return View(
+    return SubscriptionHistory(
         key,
         trace_of_minutes(columns),
         columns["storage_backlog_bytes"][known],
@@ -72,7 +72,7 @@ def view_of_minutes(key: SubscriptionKey, columns: Mapping[str, np.ndarray]) -> 
     )
 
 
-def slowest_marked(views: Sequence[View]) -> list[View]:
+def slowest_marked(views: Sequence[SubscriptionHistory]) -> list[SubscriptionHistory]:
     """Views of one topic, each cut at the same time, with those marked that quotas act on the account of."""
     most: dict[int, float] = {}
     for view in views:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from throttlescope.models.throttling.replay import Answer, Change, Ground, Observed, replay
+from throttlescope.models.throttling.replay import Change, Ground, Observed, ReplayAnswer, replay
 from throttlescope.models.throttling.replay.answer import Outlook
 
 #: A limit is found to a hundredth, then written with so many digits, rounded up.
@@ -26,7 +26,7 @@ class Tried:
 
     value: int
     change: Change
-    answer: Answer
+    answer: ReplayAnswer
 
     @property
     def outlook(self) -> Outlook:

@@ -22,7 +22,7 @@ from tests.accuracy.signals import signals_of
 from tests.lab.fleet.sets import FLEET_SETS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.neighbours import quota_neighbours
-from throttlescope.models.evaluation import Judged, Settled, judge, part_of, settled_windows
+from throttlescope.models.evaluation import JudgedWindow, Settled, judge, part_of, settled_windows
 from throttlescope.models.evaluation.delays import Delay, delays
 from throttlescope.models.evaluation.settled import THROTTLED_SIDES, truth_ranges
 from throttlescope.models.evaluation.shares import share_of
@@ -129,7 +129,7 @@ def _share(held: Sequence[bool]) -> Figures:
 # -- beside operations ------------------------------------------------------------------------
 
 
-def _beside(found: Beside, judged: Iterable[Judged], recorded: Recorded) -> None:
+def _beside(found: Beside, judged: Iterable[JudgedWindow], recorded: Recorded) -> None:
     ranges = {key: list(_bridged(key, rows, recorded)) for key, rows in truth_ranges(recorded.truth).items()}
     operations = [row for row in recorded.about["operations"] if row["kind"] in AWAY]
     for one in judged:
@@ -256,7 +256,7 @@ def misses(windows: Iterable[Settled]) -> list[Figures]:
     return found
 
 
-def _miss(recording: str, said: Judged, true: str) -> Figures:
+def _miss(recording: str, said: JudgedWindow, true: str) -> Figures:
     return {
         "recording": recording,
         "subscription": f"{_physical(said.key)}#{said.key.subscription}",

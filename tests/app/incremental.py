@@ -8,7 +8,7 @@ from typing import Any
 from tests.ingest.pulsar_series import HOUR_MS, START_MS, STEP_MS, TARGET
 from tests.lab.prometheus import write_series
 from throttlescope.app.cli.settings import SourceFlags, settings_with
-from throttlescope.app.pipeline.request import Request
+from throttlescope.app.pipeline.request import RunRequest
 from throttlescope.app.pipeline.results import RunResult
 from throttlescope.app.pipeline.run import run_pipeline
 from throttlescope.ingest.lake import Lake
@@ -89,9 +89,9 @@ def put(url: str, first: int, last: int, *, skip: range = range(0), only: range 
 
 def request(
     lake: Path | str, url: str | None, first: float, last: float, command: str = "run", **options: Any
-) -> Request:
+) -> RunRequest:
     settings = settings_with(None, {"lake": Path(lake)}, SourceFlags(prometheus=url))
-    return Request(command, settings, hour(first), hour(last), **options)
+    return RunRequest(command, settings, hour(first), hour(last), **options)
 
 
 def run(session: Any, *arguments: Any, **options: Any) -> RunResult:

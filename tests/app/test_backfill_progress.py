@@ -7,11 +7,13 @@ from dataclasses import replace
 import pytest
 
 from tests.app.incremental import hour, request
-from throttlescope.app.cli.tables.backfill import chunk_words, print_chunked
+from throttlescope.app.cli.tables.backfill import print_chunked
 from throttlescope.app.pipeline.backfill import run as chunked
 from throttlescope.app.pipeline.backfill.chunks import chunks_of
+from throttlescope.app.pipeline.backfill.run import chunk_words
 from throttlescope.app.pipeline.results import RunResult
 from throttlescope.app.pipeline.sources.source import Ingested
+from throttlescope.app.presentation.progress import TerminalProgress
 from throttlescope.ingest.core.times import BLOCK_MS
 
 
@@ -51,7 +53,7 @@ def test_the_lines_of_a_backfill(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(chunked, "run_pipeline", run_pipeline)
     monkeypatch.setattr(chunked.time, "monotonic", lambda: float(next(clock_s)))
-    found = chunked.run_chunks(asked, chunks, before=1, session=object())
+    found = chunked.run_chunks(asked, chunks, before=1, session=object(), progress=TerminalProgress())
     lines = capsys.readouterr().err.splitlines()
     assert [line.rpartition(" (")[0] for line in lines] == [
         "[1/5] Starting Spark: 1 chunk was done before",

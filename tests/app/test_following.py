@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.app.commands import throttlescope
 from tests.models.diagnosis.test_apply import HOUR_MS, SLOW, THROTTLED, fill, minutes, stored
-from throttlescope.app.pipeline.follow.cycle_log import Lines, rss_bytes
+from throttlescope.app.pipeline.follow.cycle_log import CycleLines, rss_bytes
 from throttlescope.app.pipeline.follow.follower import Cycle
 from throttlescope.app.pipeline.follow.limits import EVERY_MS, NEW_TOPICS_MS, LimitsWatch
 from throttlescope.app.pipeline.follow.loop import _until_next_s, follow
@@ -29,7 +29,7 @@ from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import ConflictError, Lake
 from throttlescope.ingest.lake.hour_files import replace_hours
-from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.promql.source import Series
@@ -205,7 +205,7 @@ class Admin:
 
 
 NOW = [0]
-ONE, TWO = Topic("persistent://t/n/one", (-1,)), Topic("persistent://t/n/two", (-1,))
+ONE, TWO = AdminTopic("persistent://t/n/one", (-1,)), AdminTopic("persistent://t/n/two", (-1,))
 
 
 @pytest.fixture
@@ -347,7 +347,7 @@ def test_a_source_that_is_away_is_said_waited_for_and_caught_up(capsys, quick):
         done(newest_sample_ms=HOUR_MS, newest_verdict_ms=HOUR_MS, age_s=7.2, verdicts=3, samples_written=9),
     )  # fmt: skip
     kept = []
-    follow([follower], 60_000, Lines(as_json=True, quiet=True), stop, kept.append)
+    follow([follower], 60_000, CycleLines(as_json=True, quiet=True), stop, kept.append)
     out, err = capsys.readouterr()
     events = [json.loads(line) for line in out.splitlines()]
     assert [event["event"] for event in events] == ["cycle", "away", "away", "away", "back", "cycle", "end"]
@@ -366,7 +366,7 @@ def test_a_source_that_never_had_anything_is_an_error(capsys, quick):
     refuse = refused.cycle
     refused.cycle = lambda: other.begun.wait(60) and refuse()
     with pytest.raises(InputError, match="no Pulsar metric"):
-        follow([other, refused], 60_000, Lines(as_json=False, quiet=False), stop)
+        follow([other, refused], 60_000, CycleLines(as_json=False, quiet=False), stop)
     assert other.stored == 1
     assert "read to" in capsys.readouterr().err
 

@@ -14,12 +14,12 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, Failure, Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure
 from throttlescope.transforms.minutes import BACKLOG
 from throttlescope.transforms.promql.source import Series
 
 T = 1_700_000_000_000
-ONE = Topic("persistent://t/n/one", (0, 1))
+ONE = AdminTopic("persistent://t/n/one", (0, 1))
 
 
 class Admin:
@@ -74,7 +74,7 @@ def test_rows_are_kept_until_stored(watch):
 
 def test_rounds_keep_budget(watch):
     look(watch)
-    many = [Topic(f"persistent://t/n/{n}", (-1,)) for n in range(40)]
+    many = [AdminTopic(f"persistent://t/n/{n}", (-1,)) for n in range(40)]
     look(watch, many)
     look(watch, ())
     assert [bounds["rounds"] for _, _, bounds in watch.admin.asked] == [3, 1]

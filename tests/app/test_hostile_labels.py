@@ -25,7 +25,7 @@ from throttlescope.ingest.core.selector import metric_selector
 from throttlescope.ingest.core.series import DecodedSeries, batch_of
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.pull.plan import Item
+from throttlescope.ingest.pull.plan import PullItem
 from throttlescope.ingest.pull.pull import PullResult, run_items, staging_of
 
 START_MS = 1_795_140_000_000 // BLOCK_MS * BLOCK_MS
@@ -97,7 +97,8 @@ def path_named() -> Labels:
 def lake(tmp_path_factory) -> Lake:
     lake = Lake(tmp_path_factory.mktemp("hostile") / "lake")
     items = [
-        Item("made", metric, (metric_selector(metric),), START_MS, END_MS) for metric in (METRIC, PATH_METRIC)
+        PullItem("made", metric, (metric_selector(metric),), START_MS, END_MS)
+        for metric in (METRIC, PATH_METRIC)
     ]
     result = PullResult("run", "made", START_MS, END_MS)
     with staging_of(lake, ["made"]) as staging:

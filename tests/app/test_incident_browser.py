@@ -10,7 +10,7 @@ from tests.app.web.sample_lake import write_sample_lake
 from throttlescope.app.incident.bundle import Bundle, make_bundle
 from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.read import read_incident
-from throttlescope.app.incident.selection import Asked
+from throttlescope.app.incident.selection import IncidentSelection
 
 pytestmark = [
     pytest.mark.browser,
@@ -27,7 +27,7 @@ NAME = NAMES["everything"]
 def bundle(tmp_path_factory) -> Bundle:
     hostile = sample(NAME)
     lake = write_sample_lake(tmp_path_factory.mktemp("browser") / "lake", (hostile,))
-    incident = read_incident(lake, Asked(f"{hostile.topic}#{NAME}"))
+    incident = read_incident(lake, IncidentSelection(f"{hostile.topic}#{NAME}"))
     return make_bundle(incident, Worked([], None, None, {"advice": "not asked for"}))
 
 

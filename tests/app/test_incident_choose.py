@@ -6,7 +6,7 @@ import pytest
 
 from throttlescope.app.incident.selection import (
     LONGEST_MS,
-    Asked,
+    IncidentSelection,
     episode_of,
     moment,
     one_cluster,
@@ -69,26 +69,37 @@ def test_without_an_episode_the_largest_backlog_now_is_the_worst():
 
 def test_one_name_is_one_cluster():
     with pytest.raises(InputError, match="several clusters"):
-        one_cluster([KEYS[0], KEYS[0]._replace(cluster="other")], Asked(NAME))
+        one_cluster([KEYS[0], KEYS[0]._replace(cluster="other")], IncidentSelection(NAME))
     with pytest.raises(InputError, match="nothing of this subscription"):
-        one_cluster([], Asked(NAME))
+        one_cluster([], IncidentSelection(NAME))
 
 
 def test_while_something_holds_it_the_newest_moment_is_told():
-    assert minute(moment(Asked(NAME), episode(end=None), windows("TTTTTs"), T + 31 * MINUTE_MS)) == 31
+    assert (
+        minute(moment(IncidentSelection(NAME), episode(end=None), windows("TTTTTs"), T + 31 * MINUTE_MS))
+        == 31
+    )
 
 
 def test_what_is_gone_is_told_at_the_last_window_of_its_cause_up_to_the_peak():
     said = windows("hTTTTThhh")
-    assert minute(moment(Asked(NAME), episode(start=4, end=31, peak=26), said, T + 45 * MINUTE_MS)) == 25
+    assert (
+        minute(moment(IncidentSelection(NAME), episode(start=4, end=31, peak=26), said, T + 45 * MINUTE_MS))
+        == 25
+    )
     # None names the cause up to the peak: the last one that does.
-    assert minute(moment(Asked(NAME), episode(start=4, end=31, peak=5), said, T + 45 * MINUTE_MS)) == 30
+    assert (
+        minute(moment(IncidentSelection(NAME), episode(start=4, end=31, peak=5), said, T + 45 * MINUTE_MS))
+        == 30
+    )
     # None names it at all.
-    assert minute(moment(Asked(NAME), episode(cause="redelivery"), said, T + 45 * MINUTE_MS)) == 45
+    assert (
+        minute(moment(IncidentSelection(NAME), episode(cause="redelivery"), said, T + 45 * MINUTE_MS)) == 45
+    )
 
 
 def test_a_moment_that_is_asked_for_is_told():
-    asked = Asked(NAME, at_ms=T + 12 * MINUTE_MS)
+    asked = IncidentSelection(NAME, at_ms=T + 12 * MINUTE_MS)
     said = windows("hTTTTThhh")
     assert moment(asked, episode(), said, T + 45 * MINUTE_MS) == asked.at_ms
     assert minute(told(said, asked.at_ms)["window_end_ms"]) == 10
@@ -97,24 +108,24 @@ def test_a_moment_that_is_asked_for_is_told():
 
 def test_the_episode_is_the_one_around_the_moment():
     rows = [episode(start=0, end=30), episode(start=50, end=80)]
-    assert episode_of(KEYS[0], rows, Asked(NAME, at_ms=T + 20 * MINUTE_MS)) is rows[0]
-    assert episode_of(KEYS[0], rows, Asked(NAME, at_ms=T + 40 * MINUTE_MS)) is None
-    assert episode_of(KEYS[0], rows, Asked(NAME)) is rows[1]
-    assert episode_of(KEYS[1], rows, Asked(NAME)) is None
+    assert episode_of(KEYS[0], rows, IncidentSelection(NAME, at_ms=T + 20 * MINUTE_MS)) is rows[0]
+    assert episode_of(KEYS[0], rows, IncidentSelection(NAME, at_ms=T + 40 * MINUTE_MS)) is None
+    assert episode_of(KEYS[0], rows, IncidentSelection(NAME)) is rows[1]
+    assert episode_of(KEYS[1], rows, IncidentSelection(NAME)) is None
 
 
 def test_files_reach_two_hours_before_and_ten_minutes_after():
-    start_ms, end_ms, was_cut = span(Asked(NAME), episode(), T + 25 * MINUTE_MS, T + DAY_MS)
+    start_ms, end_ms, was_cut = span(IncidentSelection(NAME), episode(), T + 25 * MINUTE_MS, T + DAY_MS)
     assert (T - start_ms, minute(end_ms), was_cut) == (2 * BLOCK_MS, 40, False)
     # Nothing is known behind the end of the data.
-    assert minute(span(Asked(NAME), episode(), T + 25 * MINUTE_MS, T + 33 * MINUTE_MS)[1]) == 33
+    assert minute(span(IncidentSelection(NAME), episode(), T + 25 * MINUTE_MS, T + 33 * MINUTE_MS)[1]) == 33
 
 
 @pytest.mark.parametrize("at_day", [0, 3, 20, 29.9])
 def test_a_long_episode_is_cut_around_the_moment(at_day):
     long = episode(end=30 * 24 * 60)
     at_ms = T + int(at_day * DAY_MS)
-    start_ms, end_ms, was_cut = span(Asked(NAME), long, at_ms, T + 31 * DAY_MS)
+    start_ms, end_ms, was_cut = span(IncidentSelection(NAME), long, at_ms, T + 31 * DAY_MS)
     assert was_cut
     assert end_ms - start_ms <= LONGEST_MS
     assert start_ms < at_ms <= end_ms
@@ -122,4 +133,4 @@ def test_a_long_episode_is_cut_around_the_moment(at_day):
 
 def test_a_range_behind_the_data_is_refused():
     with pytest.raises(InputError, match="ends before it begins"):
-        span(Asked(NAME, start_ms=T + DAY_MS), None, T, T + MINUTE_MS)
+        span(IncidentSelection(NAME, start_ms=T + DAY_MS), None, T, T + MINUTE_MS)

@@ -18,7 +18,7 @@ from tests.app.web.sample_lake import HOSTILE_NAME, Phase, Sample, evidence, wri
 from throttlescope.app.incident.bundle import Bundle, default_name, make_bundle
 from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.read import Incident, read_incident
-from throttlescope.app.incident.selection import Asked
+from throttlescope.app.incident.selection import IncidentSelection
 from throttlescope.ingest.lake import Lake
 
 NAMES = {
@@ -56,7 +56,7 @@ def lake(tmp_path_factory) -> Lake:
 def told(lake: Lake, kind: str) -> tuple[Incident, Bundle]:
     """The bundle of one name, with advice that repeats it."""
     name = NAMES[kind]
-    asked = Asked(f"{sample(name).topic}#{name}")
+    asked = IncidentSelection(f"{sample(name).topic}#{name}")
     incident = read_incident(lake, asked)
     advice = {
         "at_ms": incident.at_ms, "target_s": 1800, "backlog_entries": 9000, "primary": "limiter", "replay_error_share": 0.01,

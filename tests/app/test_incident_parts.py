@@ -9,7 +9,7 @@ import time
 import pytest
 
 from throttlescope.app.incident.admin_answers import answers_of
-from throttlescope.app.incident.advice import Outcome, within
+from throttlescope.app.incident.advice import AdviceOutcome, within
 from throttlescope.app.incident.markdown import fenced, inline, span
 from throttlescope.app.incident.picture import stacked
 from throttlescope.app.incident.remedies import deadline_words, forecast_words, nearest_loss, when_gone
@@ -85,25 +85,27 @@ def test_of_many_brokers_none_is_guessed():
 # -- advice within a time -----------------------------------------------------------------------
 
 
-def run(code: str, most_s: float = 60.0) -> Outcome:
+def run(code: str, most_s: float = 60.0) -> AdviceOutcome:
     return within([sys.executable, "-c", code], {"asked": 1}, most_s=most_s)
 
 
 def test_what_takes_too_long_is_ended_and_said():
     began_s = time.monotonic()
     found = run("import time; time.sleep(600)", most_s=1)
-    assert found == Outcome(None, "it took longer than 1 s")
+    assert found == AdviceOutcome(None, "it took longer than 1 s")
     assert time.monotonic() - began_s < 300
 
 
 def test_what_breaks_is_said():
-    assert run("raise SystemExit(3)") == Outcome(None, "the process that worked it out ended with code 3")
+    assert run("raise SystemExit(3)") == AdviceOutcome(
+        None, "the process that worked it out ended with code 3"
+    )
     assert run("print('no JSON')").found is None
 
 
 def test_what_is_found_comes_back():
     code = "import json, sys; json.dump({'found': json.load(sys.stdin), 'why_not': None}, sys.stdout)"
-    assert run(code) == Outcome({"asked": 1}, None)
+    assert run(code) == AdviceOutcome({"asked": 1}, None)
 
 
 # -- words --------------------------------------------------------------------------------------

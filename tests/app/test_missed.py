@@ -116,7 +116,7 @@ def test_a_day_at_a_time_oldest_first_and_a_gate_holds_up_nobody(tmp_path, monke
     monkeypatch.setattr(missed, "missed_hours", lambda *_: parts)
     asked, stops = [], set()
 
-    def run_pipeline(part, *, quiet):
+    def run_pipeline(part, *, progress):
         asked.append(
             (part.command, part.start_ms, part.end_ms, part.clusters, part.again, part.since_watermark)
         )

@@ -14,7 +14,7 @@ from tests.naive.known import spoken
 from throttlescope.app.pipeline.backfill.chunks import Chunk, chunks_of
 from throttlescope.app.pipeline.incremental.computed_hours import Hours, ranges_of
 from throttlescope.app.pipeline.incremental.groups import joined, together
-from throttlescope.app.pipeline.incremental.snapshots import Known
+from throttlescope.app.pipeline.incremental.snapshots import KnownSnapshots
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 
@@ -33,7 +33,7 @@ SCHEMA = pa.schema(
 
 
 def known(rows):
-    return Known.of(pa.Table.from_pylist(rows, schema=SCHEMA), KEY)
+    return KnownSnapshots.of(pa.Table.from_pylist(rows, schema=SCHEMA), KEY)
 
 
 def snapshot(draw):
@@ -74,14 +74,14 @@ def test_files_that_are_read_a_piece_at_a_time_say_the_same(tmp_path):
     wanted = [row for row in rows if row["rate"] != 20]
     here, there = (
         known(wanted),
-        Known.of(files.filter((pc.field("rate") != 20) | pc.field("rate").is_null()), KEY),
+        KnownSnapshots.of(files.filter((pc.field("rate") != 20) | pc.field("rate").is_null()), KEY),
     )
     texts = {here.text(hour_ms) for hour_ms in range(START - 5 * DAY_MS, START + 5 * DAY_MS, BLOCK_MS)}
     assert texts == {
         there.text(hour_ms) for hour_ms in range(START - 5 * DAY_MS, START + 5 * DAY_MS, BLOCK_MS)
     }
     assert len(texts) > 20
-    assert Known.of(files.filter(pc.field("rate") > 20), KEY).text(START) == known([]).text(START)
+    assert KnownSnapshots.of(files.filter(pc.field("rate") > 20), KEY).text(START) == known([]).text(START)
 
 
 def test_a_later_snapshot_of_what_was_known_leaves_older_hours():

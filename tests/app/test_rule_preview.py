@@ -12,7 +12,7 @@ from throttlescope.app.rules_export.preview.firings import (
     NOT_REAL,
     REAL,
     UNDECIDED,
-    Stretch,
+    VerdictStretch,
     fits,
     judge,
     longest,
@@ -39,7 +39,7 @@ SIDES = {
 
 
 def stretch(start, end, cause, key=KEY):
-    return Stretch(key, start, end, SIDES[cause], cause, None)
+    return VerdictStretch(key, start, end, SIDES[cause], cause, None)
 
 
 def firing(start, end, active=None, labels=None, **rule_labels):

@@ -21,7 +21,7 @@ from tests.app.now.recorded_admin import RecordedAdmin
 from tests.ingest.proxy import Reply, proxy
 from tests.lab.prometheus import running_prometheus, write_recording
 from throttlescope.app.config import load_settings
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.server.app import create_app
 from throttlescope.app.web import live as live_module
 from throttlescope.app.web.components.shell import explained
@@ -33,7 +33,7 @@ from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.access import Access
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
-from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
 from throttlescope.ingest.sources.remote_read import RemoteRead
 
 pytestmark = [pytest.mark.spark, pytest.mark.prometheus, pytest.mark.usefixtures("spark")]
@@ -160,7 +160,7 @@ token_file = "{outside}/token"
 def asked_by_the_page(config: Path, topic: str, name: str) -> str:
     """What the button "Diagnose now" shows, or the fault that takes its place."""
     live = Live.of(load_settings(config))
-    key = Subscription(RECORDED.name, topic, -1, name)
+    key = SubscriptionPartition(RECORDED.name, topic, -1, name)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live_module, "time", SimpleNamespace(time=lambda: RECORDED.recording.end_ms / 1000))
         patch.setattr(live_module, "DEADLINE_S", 600.0)
@@ -277,7 +277,7 @@ def test_a_broker_that_repeats_a_secret_to_some_questions_leaves_none_in_the_row
 
     with answering(at_times) as url:
         source = PulsarAdmin([url], Access(token=SECRETS["token"]), calls_per_s=1000)
-        snapshot = source.collect("lab", [Topic(RECORDED.topic)])
+        snapshot = source.collect("lab", [AdminTopic(RECORDED.topic)])
     reasons = [one.reason for one in snapshot.failures]
     assert any("bad header: Bearer (hidden)" in reason for reason in reasons)
     assert snapshot.policies.num_rows

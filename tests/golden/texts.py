@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from tests.app.commands import throttlescope
 from tests.app.web.browser import is_settled, running_server
 from tests.golden import cases
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import parse_time
 
@@ -87,9 +87,9 @@ def _pages(lake: Path, browser: Browser) -> Iterator[tuple[str, str]]:
         page.close()
 
 
-def _subscription(name: str) -> Subscription:
+def _subscription(name: str) -> SubscriptionPartition:
     found = SubscriptionName.of(name)
-    return Subscription(
+    return SubscriptionPartition(
         cases.CLUSTER, found.topic, -1 if found.partition is None else found.partition, found.subscription
     )
 

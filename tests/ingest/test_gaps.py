@@ -10,7 +10,7 @@ import pytest
 from tests.naive import gaps as naive
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, block_start, date_of
-from throttlescope.ingest.gaps import Missing, due, find_missing, open_gaps, record, settle
+from throttlescope.ingest.gaps import MissingStretch, due, find_missing, open_gaps, record, settle
 from throttlescope.ingest.gaps.book import FIRST_RETRY_MS
 from throttlescope.ingest.gaps.find import SHORTEST_MS, SIGN_OF_LIFE
 from throttlescope.ingest.gaps.retention import retention_ms
@@ -71,7 +71,7 @@ def test_an_hour_without_a_metric_between_two_that_have_it(tmp_path):
     put(lake, "pulsar_rate_in", every(START, START + HOUR) + every(START + 2 * HOUR, START + 4 * HOUR))
     put(lake, "pulsar_rate_out", every(START, START + HOUR))
     metrics = [SIGN_OF_LIFE, "pulsar_rate_in", "pulsar_rate_out"]
-    missing = Missing("prod", "pulsar_rate_in", START + HOUR, START + 2 * HOUR)
+    missing = MissingStretch("prod", "pulsar_rate_in", START + HOUR, START + 2 * HOUR)
     assert find_missing(lake, ["prod"], metrics, START, START + 4 * HOUR) == [missing]
     # Known as soon as the hour behind it is there.
     assert find_missing(lake, ["prod"], metrics, START + 2 * HOUR, START + 3 * HOUR) == [missing]
@@ -84,7 +84,7 @@ def book(lake):
 
 def test_a_gap_is_kept_tried_again_shortened_and_closed(tmp_path):
     lake = Lake(tmp_path)
-    whole = Missing("prod", "*", START, START + 2 * HOUR)
+    whole = MissingStretch("prod", "*", START, START + 2 * HOUR)
     about = {"run_id": "run"}
     settle(lake, KEY, [whole], START, START + 2 * HOUR, now_ms=1000, **about)
     assert book(lake) == [(START, START + 2 * HOUR, "open", 0)]
@@ -98,7 +98,7 @@ def test_a_gap_is_kept_tried_again_shortened_and_closed(tmp_path):
     assert [one.start_ms for one in closed] == [START]
     assert book(lake) == [(START, START + 2 * HOUR, "closed", 1), (START + HOUR, START + 2 * HOUR, "open", 2)]
     # Half of the rest.
-    rest = Missing("prod", "*", START + HOUR, START + HOUR + 30 * MINUTE_MS)
+    rest = MissingStretch("prod", "*", START + HOUR, START + HOUR + 30 * MINUTE_MS)
     settle(lake, KEY, [rest], START + HOUR, START + 2 * HOUR, now_ms=4000, **about)
     assert [gap.end_ms for gap in open_gaps(lake)] == [START + HOUR + 30 * MINUTE_MS]
     settle(lake, KEY, [], START + HOUR, START + 2 * HOUR, now_ms=5000, **about)
@@ -109,9 +109,14 @@ def test_what_goes_on_being_missing_is_one_more_gap_and_no_overlap(tmp_path):
     lake = Lake(tmp_path)
     about = {"now_ms": 1000, "run_id": "run"}
     settle(
-        lake, KEY, [Missing("prod", "*", START + 50 * MINUTE_MS, START + HOUR)], START, START + HOUR, **about
+        lake,
+        KEY,
+        [MissingStretch("prod", "*", START + 50 * MINUTE_MS, START + HOUR)],
+        START,
+        START + HOUR,
+        **about,
     )
-    more = Missing("prod", "*", START + 50 * MINUTE_MS, START + 2 * HOUR)
+    more = MissingStretch("prod", "*", START + 50 * MINUTE_MS, START + 2 * HOUR)
     settle(lake, KEY, [more], START, START + 2 * HOUR, **about)
     assert [(gap.start_ms - START, gap.end_ms - START) for gap in open_gaps(lake)] == [
         (50 * MINUTE_MS, HOUR), (HOUR, 2 * HOUR),
@@ -126,7 +131,7 @@ def test_it_is_tried_at_growing_distances_as_long_as_the_source_keeps_the_time(t
     waits = []
     for _ in range(4):
         assert len(open_gaps(lake, KEY)) == 1
-        still = [Missing("prod", "*", START, START + HOUR)]
+        still = [MissingStretch("prod", "*", START, START + HOUR)]
         settle(lake, KEY, still, START, START + HOUR, now_ms=now_ms, run_id="run")
         wait = next(
             w for w in range(0, DAY_MS + 1, FIRST_RETRY_MS) if due(lake, KEY, now_ms + w, START - DAY_MS)

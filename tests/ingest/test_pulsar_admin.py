@@ -22,7 +22,7 @@ from throttlescope.ingest.pull.admin import pull_admin, topics_with_backlog
 from throttlescope.ingest.pull.recordings import ingest_recordings
 from throttlescope.ingest.sources import pulsar_admin
 from throttlescope.ingest.sources.access import Access
-from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
 from throttlescope.ingest.sources.recording import list_shipped
 from throttlescope.transforms.promql.source import Series
 
@@ -103,7 +103,7 @@ def serve(
     return answering(answer)
 
 
-BOTH_PARTITIONS = (Topic(TOPIC, (0, 1)),)
+BOTH_PARTITIONS = (AdminTopic(TOPIC, (0, 1)),)
 
 
 def collected(url: str, topics=BOTH_PARTITIONS, **options):
@@ -159,7 +159,7 @@ def test_a_partial_failure_is_told_and_the_rest_comes(answers) -> None:
 
 def test_a_topic_that_is_gone_hides_no_other(answers) -> None:
     with serve(answers) as url:
-        snapshot = collected(url, [Topic("persistent://lab/gone/x", (-1,)), Topic(TOPIC, (0,))])
+        snapshot = collected(url, [AdminTopic("persistent://lab/gone/x", (-1,)), AdminTopic(TOPIC, (0,))])
     assert {failure.key for failure in snapshot.failures} == {"lab/gone", "persistent://lab/gone/x"}
     assert snapshot.topic_stats.num_rows == 1
 
@@ -187,15 +187,15 @@ def test_several_brokers_are_asked_each(answers) -> None:
 def test_a_second_address_is_taken_where_the_first_is_silent(answers) -> None:
     with serve(answers) as url:
         admin = PulsarAdmin(["http://127.0.0.1:1", url], Access(timeout_s=5), calls_per_s=FAST)
-        assert admin.collect("prod", [Topic(TOPIC, (0,))]).topic_stats.num_rows == 1
+        assert admin.collect("prod", [AdminTopic(TOPIC, (0,))]).topic_stats.num_rows == 1
 
 
 def test_a_broker_that_is_silent_holds_nobody_up(answers) -> None:
     """Half an hour of topics, each question of which would wait for its whole time."""
-    topics, seen = [Topic(f"persistent://lab/silent/t{i}", (0,)) for i in range(50)], []
+    topics, seen = [AdminTopic(f"persistent://lab/silent/t{i}", (0,)) for i in range(50)], []
     begun_s = time.monotonic()
     with serve(answers, seen=seen, slow_s={"lab/silent": 1}) as url:
-        snapshot = collected(url, [Topic(TOPIC, (0,)), *topics], access=Access(timeout_s=0.2))
+        snapshot = collected(url, [AdminTopic(TOPIC, (0,)), *topics], access=Access(timeout_s=0.2))
     assert time.monotonic() - begun_s < 10
     # The namespace, before the topic that is answered, and three in a row.
     assert sum("lab/silent" in path for _, path, _ in seen) == 4
@@ -209,10 +209,10 @@ def test_a_broker_that_is_silent_holds_nobody_up(answers) -> None:
 
 def test_an_owner_that_is_silent_silences_no_other(answers) -> None:
     """Questions that are sent on to a dead broker are given up, and those of the others come."""
-    gone = Topic("persistent://lab/gone/t", (0,))
+    gone = AdminTopic("persistent://lab/gone/t", (0,))
     with serve(answers) as healthy, redirecting("http://127.0.0.1:1", healthy, "lab/gone") as url:
         begun_s = time.monotonic()
-        snapshot = collected(url, [gone, Topic(TOPIC, (0, 1))])
+        snapshot = collected(url, [gone, AdminTopic(TOPIC, (0, 1))])
     assert snapshot.topic_stats.num_rows == 2
     assert {failure.key.partition("-")[0] for failure in snapshot.failures} == {"lab/gone", gone.name}
     assert sum("no answer of http://127.0.0.1:1 " in failure.reason for failure in snapshot.failures) > 8
@@ -222,9 +222,9 @@ def test_an_owner_that_is_silent_silences_no_other(answers) -> None:
 def test_a_slow_api_is_not_asked_for_ever(answers, monkeypatch) -> None:
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
     monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
-    others = [Topic(f"persistent://lab/sub-msg-large/t{i}", (0,)) for i in range(20)]
+    others = [AdminTopic(f"persistent://lab/sub-msg-large/t{i}", (0,)) for i in range(20)]
     with serve(answers, slow_s={"": 0.05}) as url:
-        snapshot = collected(url, [Topic(TOPIC, (0,)), *others])
+        snapshot = collected(url, [AdminTopic(TOPIC, (0,)), *others])
     assert snapshot.topic_stats.num_rows == 1
     left = [failure for failure in snapshot.failures if failure.scope == "topic"]
     assert [failure.key for failure in left] == [topic.name for topic in others[-len(left) :]]
@@ -240,7 +240,7 @@ def test_brokers_that_are_all_silent_are_not_waited_for_one_by_one(answers, monk
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(40)]
         names = [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
         with serve(answers | {"/admin/v2/brokers": json.dumps(names)}) as entry:
-            snapshot = collected(entry, [Topic(TOPIC, (0,))], access=Access(timeout_s=0.2))
+            snapshot = collected(entry, [AdminTopic(TOPIC, (0,))], access=Access(timeout_s=0.2))
     left = [failure for failure in snapshot.failures if failure.scope == "broker"]
     assert len(left) > 20
     assert all("too slow to ask on" in failure.reason for failure in left)
@@ -279,7 +279,7 @@ def test_what_a_broker_repeats_of_our_secrets_is_not_kept(answers) -> None:
 def test_no_more_calls_than_allowed(answers) -> None:
     seen: list = []
     with serve(answers, seen=seen) as url:
-        PulsarAdmin([url], calls_per_s=20).collect("prod", [Topic(TOPIC, (0,))])
+        PulsarAdmin([url], calls_per_s=20).collect("prod", [AdminTopic(TOPIC, (0,))])
     times = [at for at, _, _ in seen]
     assert len(times) == 21
     for i in range(len(times) - 11):
@@ -331,7 +331,7 @@ def test_nobody_there_and_no_address() -> None:
 
 
 def test_odd_names_are_one_path_segment_each() -> None:
-    topic = Topic("persistent://t/n/a b/../c?x#y%2F")
+    topic = AdminTopic("persistent://t/n/a b/../c?x#y%2F")
     assert topic.namespace == "t/n"
     assert topic.path == "persistent/t/n/a%20b%2F..%2Fc%3Fx%23y%252F"
     assert topic.physical(3).name.endswith("y%2F-partition-3")
@@ -346,7 +346,7 @@ def test_what_has_a_backlog_is_asked_about(answers, tmp_path: Path) -> None:
     ingest_recordings(LocalTasks(), lake, [list_shipped()[RECORDING]], "run")
     rows = lake.read("samples", columns=["block_start_ms"])["block_start_ms"].to_pylist()
     start_ms, end_ms = min(rows), max(rows) + 3_600_000
-    assert topics_with_backlog(lake, RECORDING, start_ms, end_ms) == [Topic(TOPIC, (0, 1))]
+    assert topics_with_backlog(lake, RECORDING, start_ms, end_ms) == [AdminTopic(TOPIC, (0, 1))]
     assert topics_with_backlog(lake, RECORDING, start_ms - 10**9, start_ms - 10**8) == []
     assert topics_with_backlog(lake, "other", start_ms, end_ms) == []
     before = lake.read("policies").num_rows, lake.read("topic_stats").num_rows

@@ -17,10 +17,10 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.spark.session import spark_session
 from throttlescope.transforms.promql.answer import data_json
 from throttlescope.transforms.promql.engine import Engine
-from throttlescope.transforms.promql.query import Answer, Options
+from throttlescope.transforms.promql.query import Options, QueryAnswer
 
 
-def digest(answer: Answer) -> str:
+def digest(answer: QueryAnswer) -> str:
     """SHA-256 of an answer's JSON."""
     return hashlib.sha256(data_json(answer)).hexdigest()
 

@@ -22,7 +22,7 @@ from throttlescope.transforms.promql.answer import (
     truncate,
 )
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps
-from throttlescope.transforms.promql.query import Answer, instant_query
+from throttlescope.transforms.promql.query import QueryAnswer, instant_query
 from throttlescope.transforms.promql.semantics import labels_of
 from throttlescope.transforms.promql.source import MemorySource, Series
 
@@ -90,7 +90,7 @@ def test_samples_are_written_as_prometheus_writes_them(server):
     labels = {"__name__": "odd_floats", **ODD_LABELS}
     write_series(server.url, [(labels, list(zip(times_ms.tolist(), values.tolist(), strict=True)))])
     theirs = data_of(server, "query", query="odd_floats[30d]", time=f"{times_ms[-1] / 1000:.3f}")
-    ours = Answer("matrix", Steps.at(int(times_ms[-1])), [Series(labels, times_ms, values)])
+    ours = QueryAnswer("matrix", Steps.at(int(times_ms[-1])), [Series(labels, times_ms, values)])
     assert theirs.count(b"],[") == len(values) - 1
     assert data_json(ours) == theirs
 
@@ -110,12 +110,12 @@ def test_a_vector_and_a_range_are_written_as_prometheus_writes_them(server):
     values = [[1e-7, None, 2.5], [None, -0.0, None], [1e21] * 3]
     # Out of order on purpose: a range query's series are sorted when they are written.
     rows = list(zip(labels, values, strict=True))[::-1]
-    assert data_json(Answer("matrix", steps, matrix(rows, steps))) == data_of(
+    assert data_json(QueryAnswer("matrix", steps, matrix(rows, steps))) == data_of(
         server, "query_range", step="10.5", **range_
     )
     at_start = matrix([(labels[0], [1e-7]), (labels[2], [1e21])], Steps.at(BASE_MS))
     theirs = data_of(server, "query", query="sort(sparse)", time=range_["start"])
-    assert data_json(Answer("vector", Steps.at(BASE_MS), at_start)) == theirs
+    assert data_json(QueryAnswer("vector", Steps.at(BASE_MS), at_start)) == theirs
 
 
 @pytest.mark.prometheus
@@ -123,7 +123,7 @@ def test_a_vector_and_a_range_are_written_as_prometheus_writes_them(server):
 def test_scalars_are_written_as_prometheus_writes_them(server, value):
     text = repr(value).replace("inf", "Inf").replace("nan", "NaN")
     theirs = data_of(server, "query", query=text, time="1795160000.05")
-    ours = Answer("scalar", Steps.at(BASE_MS + 50), np.array([value]))
+    ours = QueryAnswer("scalar", Steps.at(BASE_MS + 50), np.array([value]))
     assert data_json(ours) == theirs
 
 
@@ -133,7 +133,7 @@ def test_strings_are_written_as_prometheus_writes_them(server, value):
     # Prometheus reads the replacement character in a text as a fault of its encoding.
     value = value.replace("\ufffd", "")
     theirs = data_of(server, "query", query=json.dumps(value, ensure_ascii=False), time="-0.25")
-    assert data_json(Answer("string", Steps.at(-250), value)) == theirs
+    assert data_json(QueryAnswer("string", Steps.at(-250), value)) == theirs
 
 
 @pytest.mark.prometheus
@@ -147,7 +147,7 @@ def test_bytes_that_are_no_utf8_are_written_as_prometheus_writes_them(server, te
 def test_times_before_1970_and_the_range_of_a_scalar(server):
     theirs = data_of(server, "query_range", query="time()", start="-1.5", end="1", step="0.25")
     steps = Steps(-1500, 1000, 250)
-    assert data_json(Answer("matrix", steps, steps.times_ms / 1000)) == theirs
+    assert data_json(QueryAnswer("matrix", steps, steps.times_ms / 1000)) == theirs
 
 
 @pytest.mark.prometheus
@@ -155,15 +155,15 @@ def test_an_empty_answer_is_written_as_prometheus_writes_it(server):
     steps = Steps(BASE_MS, BASE_MS + 1000, 1000)
     empty = StepMatrix((), np.empty((0, 2)), np.empty((0, 2), np.bool_))
     range_ = {"start": str(BASE_MS / 1000), "end": str(BASE_MS / 1000 + 1), "step": "1"}
-    assert data_json(Answer("matrix", steps, empty)) == data_of(
+    assert data_json(QueryAnswer("matrix", steps, empty)) == data_of(
         server, "query_range", query="nothing", **range_
     )
-    assert data_json(Answer("vector", steps, empty)) == data_of(server, "query", query="nothing")
+    assert data_json(QueryAnswer("vector", steps, empty)) == data_of(server, "query", query="nothing")
 
 
 def test_every_value_is_written_as_its_slow_twin_says():
     values = random_values(400_000, seed=21)
-    answer = Answer("matrix", Steps(0, len(values) - 1, 1), np.asarray(values))
+    answer = QueryAnswer("matrix", Steps(0, len(values) - 1, 1), np.asarray(values))
     written = [value for _, value in result_of(answer)[0]["values"]]
     wrong = [
         (text, value) for text, value in zip(written, values.tolist(), strict=True) if text != number(value)
@@ -185,17 +185,17 @@ def test_the_slow_twin_knows_where_the_notation_changes():
 def test_an_answer_is_the_same_in_one_batch_and_in_many(monkeypatch):
     steps = Steps(BASE_MS, BASE_MS + 9_000, 1_000)
     rows = [({"n": str(n)}, [n + 0.5 if (n + s) % 3 else None for s in range(10)]) for n in range(20)]
-    whole = data_json(Answer("matrix", steps, matrix(rows, steps)))
+    whole = data_json(QueryAnswer("matrix", steps, matrix(rows, steps)))
     monkeypatch.setattr("throttlescope.transforms.promql.answer._POINTS_AT_ONCE", 15)
-    assert data_json(Answer("matrix", steps, matrix(rows, steps))) == whole
+    assert data_json(QueryAnswer("matrix", steps, matrix(rows, steps))) == whole
     assert len(json.loads(whole)["result"]) == 20
 
 
 def test_truncation_takes_the_first_series_and_says_so():
     steps = Steps(BASE_MS, BASE_MS, 1)
     rows = [({"n": n}, [1.0]) for n in "cab"]
-    of_range, of_moment = (Answer(kind, steps, matrix(rows, steps)) for kind in ("matrix", "vector"))
-    raw = Answer(
+    of_range, of_moment = (QueryAnswer(kind, steps, matrix(rows, steps)) for kind in ("matrix", "vector"))
+    raw = QueryAnswer(
         "matrix", steps, [Series(labels, np.array([1]), np.array(values)) for labels, values in rows]
     )
     for answer, first in ((of_range, ["a", "b"]), (of_moment, ["c", "a"]), (raw, ["a", "b"])):
@@ -204,7 +204,7 @@ def test_truncation_takes_the_first_series_and_says_so():
         assert points_of(answer) == 3
         assert truncate(answer, 3) == (answer, False)
         assert truncate(answer, 0) == (answer, False)
-    scalar = Answer("scalar", steps, np.array([1.0]))
+    scalar = QueryAnswer("scalar", steps, np.array([1.0]))
     assert truncate(scalar, 1) == (scalar, False)
 
 
@@ -214,7 +214,7 @@ def test_two_million_points_are_written_in_less_than_a_second_of_processor():
         labels_of([("__name__", "m"), ("topic", f"persistent://t/n/{n:04d}")]) for n in range(2000)
     )
     steps = Steps(BASE_MS, BASE_MS + 999 * 30_000, 30_000)
-    answer = Answer("matrix", steps, StepMatrix(labels, values, np.ones(values.shape, np.bool_)))
+    answer = QueryAnswer("matrix", steps, StepMatrix(labels, values, np.ones(values.shape, np.bool_)))
 
     def seconds() -> float:
         begun = time.thread_time()

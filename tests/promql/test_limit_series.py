@@ -17,7 +17,7 @@ from throttlescope.ingest.core.selector import Matcher, Selector
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.promql.catalogue import Catalogue
 from throttlescope.transforms.promql.engine import Engine
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC, LimitSeries
 from throttlescope.transforms.promql.limit_snapshots import (
     COLUMNS,
@@ -302,7 +302,7 @@ def test_a_scraped_series_of_the_same_name_stands_beside(lake, tmp_path):
     ]
     other = lake_of(tmp_path / "lake", scraped)
     rows = with_limits(other.read("series").select(["series_id", "metric_name", "labels"]), limits)
-    source = LakeSource(other.files("samples"), SeriesIndex(rows), limits=limits)
+    source = LakeSampleSource(other.files("samples"), SeriesIndex(rows), limits=limits)
     name = Selector((Matcher("__name__", "=", LIMIT_METRIC),))
     found = source.select(name, START_MS + 2 * HOUR_MS, START_MS + 3 * HOUR_MS)
     labels = [tuple(sorted(one.labels.items())) for one in found]

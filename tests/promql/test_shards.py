@@ -12,7 +12,7 @@ from tests.transforms.lakes import lake_of
 from throttlescope.ingest.core.labels import LabelMapping, normalise, shard_of
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.errors import QueryError
-from throttlescope.transforms.promql.query import Answer, range_query
+from throttlescope.transforms.promql.query import QueryAnswer, range_query
 from throttlescope.transforms.promql.source import MemorySource, Series
 
 HOUR_MS = 3_600_000
@@ -53,19 +53,19 @@ def known(found: Sequence[Series]) -> MemorySource:
 
 
 def both(engine: Engine, found: Sequence[Series], text: str, minutes: int = 30) -> tuple:
-    """The lake's answer and that of one evaluation, each an :class:`Answer` or the text of an error."""
+    """The lake's answer and that of one evaluation, each an :class:`QueryAnswer` or the text of an error."""
     asked = (text, START_MS, START_MS + minutes * STEP_MS, STEP_MS)
     return _tried(lambda: engine.range(*asked)), _tried(lambda: range_query(text, known(found), *asked[1:]))
 
 
-def _tried(run) -> Answer | str:
+def _tried(run) -> QueryAnswer | str:
     try:
         return run()
     except QueryError as error:
         return str(error)
 
 
-def same(ours: Answer | str, whole: Answer | str) -> bool:
+def same(ours: QueryAnswer | str, whole: QueryAnswer | str) -> bool:
     """Whether both fail, or answer the same."""
     if isinstance(ours, str) or isinstance(whole, str):
         return isinstance(ours, str) and isinstance(whole, str)
@@ -126,8 +126,8 @@ def test_repeated_one_side_fails_in_any_shard(clashing, text):
 )
 def test_repeats_are_no_error_where_nothing_is_matched(clashing, text):
     ours, whole = both(clashing, CLASHING, text)
-    assert isinstance(whole, Answer)
-    assert isinstance(ours, Answer), ours
+    assert isinstance(whole, QueryAnswer)
+    assert isinstance(ours, QueryAnswer), ours
     assert same(ours, whole)
 
 
@@ -238,8 +238,8 @@ def test_dropped_types_make_labels_equal_in_one_evaluation():
 def test_spans_meet_where_no_labels_are_equal(tmp_path, text):
     engine = Engine(lake_of(tmp_path / "lake", ONE_AFTER_THE_OTHER))
     ours, whole = both(engine, ONE_AFTER_THE_OTHER, text, minutes=180)
-    assert isinstance(whole, Answer)
-    assert isinstance(ours, Answer), ours
+    assert isinstance(whole, QueryAnswer)
+    assert isinstance(ours, QueryAnswer), ours
     assert same(ours, whole)
 
 

@@ -11,7 +11,7 @@ from tests.transforms.lakes import lake_of
 from throttlescope.ingest.core.selector import parse_selector
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.source import MemorySource, Series
 
@@ -43,7 +43,7 @@ SERIES = [
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     lake = lake_of(tmp_path_factory.mktemp("lake"), SERIES)
-    return LakeSource(lake.files("samples"), lake.read("series"))
+    return LakeSampleSource(lake.files("samples"), lake.read("series"))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_query_over_the_lake(source):
 
 def test_an_empty_lake_has_no_series(tmp_path):
     lake = lake_of(tmp_path, SERIES[:1])
-    source = LakeSource([], lake.read("series"))
+    source = LakeSampleSource([], lake.read("series"))
     assert source.select(parse_selector("pulsar_subscription_back_log"), 0, START_MS) == []
 
 
@@ -97,7 +97,7 @@ def test_series_end_where_they_were_asked_to(tmp_path):
         np.arange(len(times)) * 1.0,
     )
     lake = lake_of(tmp_path / "lake", [one])
-    source = LakeSource(lake.files("samples"), lake.read("series"))
+    source = LakeSampleSource(lake.files("samples"), lake.read("series"))
     selector = parse_selector("pulsar_broker_rate_out")
     # More than half of what the file has: too little to be worth a copy where nobody looks at the rest.
     bounds = (START_MS + 60_000, START_MS + 3_000_000)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.storage.racing import content_of, race
 from throttlescope.ingest.core.errors import InputError, SourceError
-from throttlescope.ingest.lake.object_store import Access
+from throttlescope.ingest.lake.object_store import StoreAccess
 from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.lake.parquet import read_parquet
 
@@ -118,16 +118,18 @@ def test_a_store_that_never_answers(monkeypatch):
 
 
 def test_the_environment_says_where_and_who():
-    access = Access.of(KEYS | {"AWS_ENDPOINT_URL": "https://store.example:9000/", "AWS_REGION": "eu-west-1"})
+    access = StoreAccess.of(
+        KEYS | {"AWS_ENDPOINT_URL": "https://store.example:9000/", "AWS_REGION": "eu-west-1"}
+    )
     assert (access.endpoint, access.region, access.allow_http) == (
         "https://store.example:9000",
         "eu-west-1",
         False,
     )
     assert "hush" not in repr(access)
-    assert Access.of(KEYS).endpoint is None
+    assert StoreAccess.of(KEYS).endpoint is None
     # Temporary credentials of a container: the libraries fetch them.
-    assert Access.of({"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://localhost/token"}).key_id is None
+    assert StoreAccess.of({"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://localhost/token"}).key_id is None
 
 
 @pytest.mark.parametrize(
@@ -143,6 +145,6 @@ def test_the_environment_says_where_and_who():
 )
 def test_what_the_environment_lacks(environment, words):
     with pytest.raises(InputError, match=words) as lacking:
-        Access.of(environment)
+        StoreAccess.of(environment)
     assert "hush" not in str(lacking.value)
     assert "secret-word" not in str(lacking.value)

@@ -14,7 +14,7 @@ from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.operators import select
 from throttlescope.transforms.promql.source import MemorySource, Series, join
 from throttlescope.transforms.rules import AlertingRule, read_rule_file
-from throttlescope.transforms.rules.evaluation import Evaluation
+from throttlescope.transforms.rules.evaluation import RuleEvaluation
 from throttlescope.transforms.rules.order import Scheduled, schedule
 from throttlescope.transforms.rules.written import first_wins
 
@@ -31,9 +31,9 @@ def results_of(
     start_ms: int,
     end_ms: int,
     spans: Sequence[int] = (),
-) -> tuple[list[Series], Evaluation]:
+) -> tuple[list[Series], RuleEvaluation]:
     """What rules write in [start, end), evaluated in spans that end at ``spans`` and at the end."""
-    evaluation = Evaluation(rules)
+    evaluation = RuleEvaluation(rules)
     found: dict[tuple, dict[int, list[Series]]] = {}
     earlier: list[Series] = []
     for first, after in zip([start_ms, *spans], [*spans, end_ms], strict=True):

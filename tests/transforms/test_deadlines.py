@@ -7,7 +7,7 @@ import pytest
 from tests.models.forecast.minutes import HOUR_MS, TOPIC
 from tests.models.forecast.policies import NOT_ASKED, policies, quota
 from throttlescope.ingest.core.times import DAY_MS
-from throttlescope.transforms.deadlines import Limit, Retention, deadlines_of, slim
+from throttlescope.transforms.deadlines import DeadlineLimit, Retention, deadlines_of, slim
 
 SIZE, AGE = "destination_storage", "message_age"
 
@@ -19,28 +19,28 @@ def resolved(at_ms: int = HOUR_MS, topic: str = TOPIC, **answers):
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [
-        ({}, Limit(None, "broker_file")),
-        ({"runtime": {"ttlDurationDefaultInSeconds": "900"}}, Limit(900.0, "broker_file")),
-        ({"namespace": {"message_ttl_in_seconds": 600}}, Limit(600.0, "namespace_policy")),
+        ({}, DeadlineLimit(None, "broker_file")),
+        ({"runtime": {"ttlDurationDefaultInSeconds": "900"}}, DeadlineLimit(900.0, "broker_file")),
+        ({"namespace": {"message_ttl_in_seconds": 600}}, DeadlineLimit(600.0, "namespace_policy")),
         (
             {"namespace": {"message_ttl_in_seconds": 600}, "global_topic_message_ttl": 500},
-            Limit(500.0, "global_topic_policy"),
+            DeadlineLimit(500.0, "global_topic_policy"),
         ),
-        ({"global_topic_message_ttl": 500, "topic_message_ttl": 400}, Limit(400.0, "topic_policy")),
+        ({"global_topic_message_ttl": 500, "topic_message_ttl": 400}, DeadlineLimit(400.0, "topic_policy")),
         # 0 is a value: it switches an inherited TTL off.
-        ({"namespace": {"message_ttl_in_seconds": 600}, "topic_message_ttl": 0}, Limit(None, "topic_policy")),
+        ({"namespace": {"message_ttl_in_seconds": 600}, "topic_message_ttl": 0}, DeadlineLimit(None, "topic_policy")),
         (
             {"runtime": {"ttlDurationDefaultInSeconds": "900"}, "namespace": {"message_ttl_in_seconds": 0}},
-            Limit(None, "namespace_policy"),
+            DeadlineLimit(None, "namespace_policy"),
         ),
         ({"namespace": {"message_ttl_in_seconds": 600}, "topic_message_ttl": NOT_ASKED}, None),
-        ({"topic_message_ttl": 400, "global_topic_message_ttl": NOT_ASKED}, Limit(400.0, "topic_policy")),
+        ({"topic_message_ttl": 400, "global_topic_message_ttl": NOT_ASKED}, DeadlineLimit(400.0, "topic_policy")),
         ({"namespace": NOT_ASKED}, None),
         # Such a broker refuses to answer for topics, and keeps nothing for them.
         (
             {"runtime": {"topicLevelPoliciesEnabled": "false", "ttlDurationDefaultInSeconds": "7"}, "topic_message_ttl": NOT_ASKED,
              "global_topic_message_ttl": NOT_ASKED},
-            Limit(7.0, "broker_file"),
+            DeadlineLimit(7.0, "broker_file"),
         ),
     ],
 )  # fmt: skip
@@ -51,32 +51,32 @@ def test_the_first_ttl_of_the_chain_wins(answers, expected) -> None:
 @pytest.mark.parametrize(
     ("answers", "size", "age"),
     [
-        ({}, Limit(None, "broker_file", "producer_request_hold"), Limit(None, "broker_file", "producer_request_hold")),
+        ({}, DeadlineLimit(None, "broker_file", "producer_request_hold"), DeadlineLimit(None, "broker_file", "producer_request_hold")),
         # The broker's default is one record for both.
         (
             {"runtime": {"backlogQuotaDefaultLimitBytes": "5", "backlogQuotaDefaultLimitSecond": "9"}},
-            Limit(5.0, "broker_file", "producer_request_hold"),
-            Limit(9.0, "broker_file", "producer_request_hold"),
+            DeadlineLimit(5.0, "broker_file", "producer_request_hold"),
+            DeadlineLimit(9.0, "broker_file", "producer_request_hold"),
         ),
         (
             {"runtime": {"backlogQuotaDefaultLimitGB": "2", "backlogQuotaDefaultLimitBytes": "5"}},
-            Limit(2.0 * 1024**3, "broker_file", "producer_request_hold"),
-            Limit(None, "broker_file", "producer_request_hold"),
+            DeadlineLimit(2.0 * 1024**3, "broker_file", "producer_request_hold"),
+            DeadlineLimit(None, "broker_file", "producer_request_hold"),
         ),
         # Each type has its own chain.
         (
             {"namespace": {"backlog_quota_map": {SIZE: quota(size=100)}}, "topic_backlog_quotas": {AGE: quota(time=60, policy="producer_exception")}},
-            Limit(100.0, "namespace_policy", "consumer_backlog_eviction"),
-            Limit(60.0, "topic_policy", "producer_exception"),
+            DeadlineLimit(100.0, "namespace_policy", "consumer_backlog_eviction"),
+            DeadlineLimit(60.0, "topic_policy", "producer_exception"),
         ),
         # A record wins whole, also with a limit below 0.
         (
             {"namespace": {"backlog_quota_map": {SIZE: quota(size=100)}}, "global_topic_backlog_quotas": {SIZE: quota(size=-1)}},
-            Limit(None, "global_topic_policy", "consumer_backlog_eviction"),
-            Limit(None, "broker_file", "producer_request_hold"),
+            DeadlineLimit(None, "global_topic_policy", "consumer_backlog_eviction"),
+            DeadlineLimit(None, "broker_file", "producer_request_hold"),
         ),
         ({"namespace": {"backlog_quota_map": {SIZE: {"limit": 77, "policy": "producer_exception"}}}},
-         Limit(77.0, "namespace_policy", "producer_exception"), Limit(None, "broker_file", "producer_request_hold")),
+         DeadlineLimit(77.0, "namespace_policy", "producer_exception"), DeadlineLimit(None, "broker_file", "producer_request_hold")),
         ({"topic_backlog_quotas": NOT_ASKED}, None, None),
     ],
 )  # fmt: skip
@@ -89,7 +89,7 @@ def test_a_quota_that_nobody_checks_is_none() -> None:
     found = resolved(
         runtime={"backlogQuotaCheckEnabled": "false"}, topic_backlog_quotas={SIZE: quota(size=100)}
     )
-    assert found.quota_size == Limit(None, "topic_policy", "consumer_backlog_eviction")
+    assert found.quota_size == DeadlineLimit(None, "topic_policy", "consumer_backlog_eviction")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.naive.deltas import NaiveCounter, covered_ms, minutes_of, span_ms
 from throttlescope.transforms.deltas import (
     LONGEST_GAP_MS,
-    Minutes,
+    CounterMinutes,
     counter_deltas,
     group_series,
     samples_at_or_below_zero,
@@ -35,7 +35,7 @@ def grouped(*series):
 
 
 def deltas(*series, minutes=4):
-    return counter_deltas(grouped(*series), Minutes(START_MS, minutes))
+    return counter_deltas(grouped(*series), CounterMinutes(START_MS, minutes))
 
 
 def listed(array):
@@ -154,10 +154,10 @@ def test_a_gap_of_more_than_an_hour_bounds_nothing():
 
 def test_groups_are_apart():
     series = [counter([(-10, 0), (10, 1)]), counter([(-10, 0), (10, 20)]), counter([(-10, 0), (10, 300)])]
-    found = counter_deltas(group_series(series, [1, 0, 1], 3, {}), Minutes(START_MS, 1))
+    found = counter_deltas(group_series(series, [1, 0, 1], 3, {}), CounterMinutes(START_MS, 1))
     assert found.delta[:2, 0].tolist() == [20, 301]
     assert np.isnan(found.delta[2, 0])
-    left_out = counter_deltas(group_series(series, [0, -1, -1], 1, {}), Minutes(START_MS, 1))
+    left_out = counter_deltas(group_series(series, [0, -1, -1], 1, {}), CounterMinutes(START_MS, 1))
     assert left_out.delta[0, 0] == 1
 
 
@@ -194,7 +194,7 @@ def test_differences_add_up_however_the_minutes_are_cut(group, cut):
     """Ten minutes at once, or the first ones and then the rest with their own look-back: the same numbers."""
     series = [counter(samples, instance, n=str(n)) for n, (instance, samples) in enumerate(group)]
     whole = deltas(*series, minutes=10)
-    first = counter_deltas(grouped(*series), Minutes(START_MS, cut))
+    first = counter_deltas(grouped(*series), CounterMinutes(START_MS, cut))
     rest_ms = START_MS + cut * 60_000
     # Only what a task of the second part would have read.
     later = [
@@ -202,7 +202,7 @@ def test_differences_add_up_however_the_minutes_are_cut(group, cut):
         for one in series
         for keep in [one.timestamps_ms >= rest_ms - LONGEST_GAP_MS]
     ]
-    rest = counter_deltas(grouped(*later), Minutes(rest_ms, 10 - cut))
+    rest = counter_deltas(grouped(*later), CounterMinutes(rest_ms, 10 - cut))
     for name in ("delta", "restarts", "intervals", "covered_ms"):
         parts = np.concatenate([getattr(first, name), getattr(rest, name)], axis=1)
         np.testing.assert_array_equal(parts, getattr(whole, name))
@@ -223,26 +223,26 @@ def test_without_restarts_the_minutes_sum_to_last_minus_first(samples):
 
 def test_seen_samples_and_exhausted_permits():
     permits = grouped(counter([(0, 5), (30, 0), (59, -3), (60, 2)]), counter([(10, -1)]))
-    assert samples_seen(permits, Minutes(START_MS, 2)).tolist() == [[4, 1]]
-    assert samples_at_or_below_zero(permits, Minutes(START_MS, 2)).tolist() == [[3, 0]]
+    assert samples_seen(permits, CounterMinutes(START_MS, 2)).tolist() == [[4, 1]]
+    assert samples_at_or_below_zero(permits, CounterMinutes(START_MS, 2)).tolist() == [[3, 0]]
 
 
 def test_the_scrape_interval_is_the_usual_distance_in_the_hour():
     points = [(s, 0) for s in range(0, 1800, 15)] + [(s, 0) for s in range(3600, 5400, 60)]
-    found = scrape_intervals_ms(grouped(counter(points)), Minutes(START_MS, 90))
+    found = scrape_intervals_ms(grouped(counter(points)), CounterMinutes(START_MS, 90))
     assert set(found[0, :60].tolist()) == {15_000}
     assert set(found[0, 60:].tolist()) == {60_000}
-    assert scrape_intervals_ms(grouped(counter([(5, 0)])), Minutes(START_MS, 1)).tolist() == [[0]]
+    assert scrape_intervals_ms(grouped(counter([(5, 0)])), CounterMinutes(START_MS, 1)).tolist() == [[0]]
 
 
 @pytest.mark.parametrize(("last_s", "served"), [(50, [0, 0, 0, 0, 0, -1, -1]), (60, [-1, 0, 0, 0, 0, 0, -1])])
 def test_an_instance_serves_for_five_minutes_after_its_last_sample(last_s, served):
-    found = serving_instances(grouped(counter([(last_s, 1)])), Minutes(START_MS, 7))
+    found = serving_instances(grouped(counter([(last_s, 1)])), CounterMinutes(START_MS, 7))
     assert found[0].tolist() == served
 
 
 def test_the_newest_sample_tells_who_serves():
     found = serving_instances(
-        grouped(counter([(0, 1), (30, 1), (61, 1)]), counter([(40, 1)], "i2")), Minutes(START_MS, 2)
+        grouped(counter([(0, 1), (30, 1), (61, 1)]), counter([(40, 1)], "i2")), CounterMinutes(START_MS, 2)
     )
     assert found[0].tolist() == [1, 0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.naive.stats_samples import minute_stats
 from tests.transforms.lakes import stats_row, table_of
 from throttlescope.ingest.contracts.results import STATS_COLUMNS
-from throttlescope.transforms.deltas import Minutes
+from throttlescope.transforms.deltas import CounterMinutes
 from throttlescope.transforms.stats_samples import NEAR_MS, stats_in_minutes
 
 MINUTE_MS = 60_000
@@ -30,7 +30,7 @@ def minutes_of(*snapshots, count=4, newest_ms=FAR_MS, key=KEY, consumers=None):
     """What each minute of one subscription knows, NULLs left out."""
     scraped = np.full((1, count), np.nan if consumers is None else float(consumers))
     found = stats_in_minutes(
-        table_of("topic_stats", snapshots), [key], Minutes(START_MS, count), {"c": newest_ms}, scraped
+        table_of("topic_stats", snapshots), [key], CounterMinutes(START_MS, count), {"c": newest_ms}, scraped
     )
     if not found:
         return [{}] * count

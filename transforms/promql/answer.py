@@ -1,4 +1,4 @@
-"""An answer as Prometheus' HTTP API gives it. In: an :class:`Answer`. Out: the JSON of ``data``, as a server writes it."""
+"""An answer as Prometheus' HTTP API gives it. In: an :class:`QueryAnswer`. Out: the JSON of ``data``, as a server writes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import orjson
 
 from throttlescope.transforms.promql.json_points import write_points
 from throttlescope.transforms.promql.matrix import StepMatrix
-from throttlescope.transforms.promql.query import Answer
+from throttlescope.transforms.promql.query import QueryAnswer
 from throttlescope.transforms.promql.source import Series
 
 #: Points whose text is made at once; it bounds what an answer needs beside itself.
@@ -31,12 +31,12 @@ _ESCAPES_OF_STRINGS = _ESCAPES | {8: "\\b", 12: "\\f"} | {
 _Row = tuple[Mapping[str, str], np.ndarray, np.ndarray]
 
 
-def data_json(answer: Answer) -> bytes:
+def data_json(answer: QueryAnswer) -> bytes:
     """``{"resultType": ..., "result": ...}``."""
     return b"".join(data_pieces(answer))
 
 
-def data_pieces(answer: Answer) -> Iterator[bytes]:
+def data_pieces(answer: QueryAnswer) -> Iterator[bytes]:
     """The same in pieces, so that a large answer need not be in memory as a whole."""
     kind = answer.kind
     yield b'{"resultType":"%s","result":' % kind.encode()
@@ -52,12 +52,12 @@ def data_pieces(answer: Answer) -> Iterator[bytes]:
     yield b"}"
 
 
-def result_of(answer: Answer) -> list:
+def result_of(answer: QueryAnswer) -> list:
     """``result`` as Python objects."""
     return orjson.loads(data_json(answer))["result"]
 
 
-def truncate(answer: Answer, limit: int) -> tuple[Answer, bool]:
+def truncate(answer: QueryAnswer, limit: int) -> tuple[QueryAnswer, bool]:
     """The first ``limit`` series of an answer (0: all), and whether some were left out."""
     value = answer.value
     if not limit or not isinstance(value, StepMatrix | list):
@@ -70,7 +70,7 @@ def truncate(answer: Answer, limit: int) -> tuple[Answer, bool]:
     return replace(answer, value=value.take(rows)), True
 
 
-def points_of(answer: Answer) -> int:
+def points_of(answer: QueryAnswer) -> int:
     """How many points an answer has."""
     value = answer.value
     if isinstance(value, StepMatrix):
@@ -97,7 +97,7 @@ def positional(value: float) -> str:
     return np.format_float_positional(value, trim="-")
 
 
-def rows_of(answer: Answer) -> Iterator[_Row]:
+def rows_of(answer: QueryAnswer) -> Iterator[_Row]:
     """Labels, times and values of every series, in the order of the answer; a scalar is a series without labels."""
     value, times_ms = answer.value, answer.steps.times_ms
     if isinstance(value, list):
@@ -121,7 +121,7 @@ def label_json(labels: Mapping[str, str]) -> bytes:
     return text
 
 
-def _rows(answer: Answer) -> list[int]:
+def _rows(answer: QueryAnswer) -> list[int]:
     """A range query's series are sorted; an instant vector has an order of its own."""
     labels = answer.value.labels
     rows = range(len(labels))
@@ -132,7 +132,7 @@ def _order(series: Series) -> list[tuple[str, str]]:
     return sorted(series.labels.items())
 
 
-def _series(answer: Answer) -> Iterator[bytes]:
+def _series(answer: QueryAnswer) -> Iterator[bytes]:
     """The series, with commas between them."""
     waiting: list[_Row] = []
     points, first = 0, True

@@ -180,7 +180,7 @@ class BlockCache:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _SeriesPart:
     """One file."""
 
     ids: np.ndarray
@@ -191,16 +191,20 @@ class _Part:
     stale_offsets: np.ndarray
 
 
-def _read(path: str) -> _Part:
+def _read(path: str) -> _SeriesPart:
     # One file after the other: many are small, and a dataset's threads, or a mapped file's page faults, cost more.
     table = read_parquet(path, _COLUMNS, use_threads=False).combine_chunks()
     if table.num_rows == 0:
         none = np.empty(0, np.int64)
-        return _Part(np.empty(0, _ID), none, np.empty(0), np.zeros(1, np.int64), none, np.zeros(1, np.int64))
+        return _SeriesPart(
+            np.empty(0, _ID), none, np.empty(0), np.zeros(1, np.int64), none, np.zeros(1, np.int64)
+        )
     times_ms, offsets = _flat(table, "timestamps_ms")
     values, _ = _flat(table, "values")
     stale_ms, stale_offsets = _flat(table, "stale_ms")
-    return _Part(_ids(table.column("series_id").chunk(0)), times_ms, values, offsets, stale_ms, stale_offsets)
+    return _SeriesPart(
+        _ids(table.column("series_id").chunk(0)), times_ms, values, offsets, stale_ms, stale_offsets
+    )
 
 
 def _ids(column: pa.StringArray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Queries of a lake. In: a lake, a text, the times. Out: an :class:`Answer`, computed here or on Spark, or the plan of it.
+"""Queries of a lake. In: a lake, a text, the times. Out: an :class:`QueryAnswer`, computed here or on Spark, or the plan of it.
 
 Both places do the same pieces of work with the same evaluator and give the same bytes.
 """
@@ -21,8 +21,8 @@ from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.plan import Plan, needed_samples, reads, settled
 from throttlescope.transforms.promql.query import (
     DEFAULTS,
-    Answer,
     Options,
+    QueryAnswer,
     checked_steps,
     kind_of_plan,
     plan_of_range,
@@ -74,7 +74,7 @@ class Engine:
 
     def instant(
         self, text: str, time_ms: int, options: Options = DEFAULTS, *, place: Place = "auto"
-    ) -> Answer:
+    ) -> QueryAnswer:
         """Evaluate at one moment. Raises as :func:`query.instant_query`."""
         plan = plan_query(text, options.subquery_step_ms)
         return self._answer(text, plan, Steps.at(time_ms), options, place, kind_of_plan(plan))
@@ -88,7 +88,7 @@ class Engine:
         options: Options = DEFAULTS,
         *,
         place: Place = "auto",
-    ) -> Answer:
+    ) -> QueryAnswer:
         """Evaluate at every step of a range. Raises as :func:`query.range_query`."""
         steps = checked_steps(start_ms, end_ms, step_ms, options)
         return self._answer(text, plan_of_range(text, options), steps, options, place, "matrix")
@@ -111,7 +111,7 @@ class Engine:
 
     def _answer(
         self, text: str, plan: Plan, steps: Steps, options: Options, place: Place, kind: str
-    ) -> Answer:
+    ) -> QueryAnswer:
         notes, budget = Notes(text), Budget.of(options)
         work, view = self._work(text, plan, steps, options)
         for warning in view.topics.warnings(read.selector for read in reads(work.plan)):
@@ -133,7 +133,7 @@ class Engine:
         else:
             value = run_here(work, view, self._cache, notes, budget)
         stats = {"place": chosen, "samples": budget.loaded, "series": work.series, "files": work.files_read}
-        return Answer(kind, steps, value, notes.warnings, notes.infos, stats)
+        return QueryAnswer(kind, steps, value, notes.warnings, notes.infos, stats)
 
     def _work(self, text: str, plan: Plan, steps: Steps, options: Options) -> tuple[Work, LakeView]:
         view = self.view()

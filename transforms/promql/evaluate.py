@@ -29,7 +29,8 @@ from throttlescope.transforms.promql.plan import (
     Negate,
     Order,
     Plan,
-    Range,
+    RangeSamples,
+    RangeWindow,
     Read,
     Relabel,
     SampleTime,
@@ -41,10 +42,9 @@ from throttlescope.transforms.promql.plan import (
     ScalarTime,
     SetOperation,
     StepTime,
-    Subquery,
+    SubqueryPlan,
     Text,
     VectorOf,
-    Window,
     WithScalar,
     needed_samples,
     settled,
@@ -121,7 +121,7 @@ def evaluate_all(
     budget = budget or Budget()
     plans = [settled(plan, steps.start_ms, steps.end_ms) for plan in plans]
     needed = needed_samples(plans, steps, lookback_ms)
-    evaluation = Evaluation(read_samples(needed, source, budget), lookback_ms, notes or Notes(), budget)
+    evaluation = PlanEvaluation(read_samples(needed, source, budget), lookback_ms, notes or Notes(), budget)
     return [evaluation.value(plan, steps) for plan in plans]
 
 
@@ -136,7 +136,7 @@ def read_samples(
     return samples
 
 
-class Evaluation:
+class PlanEvaluation:
     """Plans over samples that are here. A plan is computed once per grid of steps.
 
     Parameters
@@ -168,9 +168,9 @@ class Evaluation:
         self.budget = budget
         self._values: dict[tuple[Plan, Steps], Value] = dict(given or {})
 
-    def given(self, values: Mapping[tuple[Plan, Steps], Value]) -> Evaluation:
+    def given(self, values: Mapping[tuple[Plan, Steps], Value]) -> PlanEvaluation:
         """This evaluation where some plans' values are known already."""
-        return Evaluation(self.samples, self.lookback_ms, self.notes, self.budget, values, self.checks)
+        return PlanEvaluation(self.samples, self.lookback_ms, self.notes, self.budget, values, self.checks)
 
     def value(self, plan: Plan, steps: Steps) -> Value:
         """The value of a plan at every step."""
@@ -193,7 +193,7 @@ class Evaluation:
 class _At:
     """An evaluation at one grid of steps."""
 
-    def __init__(self, evaluation: Evaluation, steps: Steps) -> None:
+    def __init__(self, evaluation: PlanEvaluation, steps: Steps) -> None:
         self.evaluation, self.steps = evaluation, steps
         self.lookback_ms, self.notes = evaluation.lookback_ms, evaluation.notes
 
@@ -206,9 +206,9 @@ class _At:
 
     def compute(self, plan: Plan) -> Value:
         match plan:
-            case Instant(read=Read() as read) | SampleTime(read=read) | Window(read=Read() as read) if not (
-                self._read(read).labels
-            ):
+            case (
+                Instant(read=Read() as read) | SampleTime(read=read) | RangeWindow(read=Read() as read)
+            ) if not (self._read(read).labels):
                 # A subquery can have many millions of steps; nothing at all of them is looked at for nothing. The other
                 # arguments may fail all the same.
                 self._scalars(getattr(plan, "scalars", ()))
@@ -219,7 +219,7 @@ class _At:
             case SampleTime(read=read, shortened_ms=shortened_ms):
                 lookback_ms = self.lookback_ms - shortened_ms
                 return select.sample_time(self._read(read), self._ends(read), lookback_ms)
-            case Window(function=function, read=read, range_ms=range_ms, scalars=scalars):
+            case RangeWindow(function=function, read=read, range_ms=range_ms, scalars=scalars):
                 found = windows.window(
                     function,
                     self._seen(read, range_ms),
@@ -236,7 +236,7 @@ class _At:
                 labels, distinct = nameless(found.labels)
                 known = isinstance(read, Read) and self._stay_distinct(read.selector)
                 return self._renamed(plan, found, labels, distinct=distinct, known=known)
-            case Range(read=read, range_ms=range_ms):
+            case RangeSamples(read=read, range_ms=range_ms):
                 return select.window_samples(self._seen(read, range_ms), int(self._ends(read)[0]), range_ms)
             case Text(value=value):
                 return value
@@ -356,7 +356,7 @@ class _At:
     def _read(self, read: Read) -> Samples:
         return self.evaluation.samples[read.selector]
 
-    def _seen(self, read: Read | Subquery, range_ms: int) -> Samples:
+    def _seen(self, read: Read | SubqueryPlan, range_ms: int) -> Samples:
         """What windows look at: samples, or a subquery's values as samples of their steps."""
         if isinstance(read, Read):
             return self._read(read)
@@ -370,7 +370,7 @@ class _At:
             return join([])
         return select.as_samples(value, inner.times_ms)
 
-    def _ends(self, read: Read | Subquery) -> np.ndarray:
+    def _ends(self, read: Read | SubqueryPlan) -> np.ndarray:
         if read.at is None:
             return self.steps_ms - read.offset_ms
         return np.full(len(self.steps_ms), read.at.time - read.offset_ms, np.int64)

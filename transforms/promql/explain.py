@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from throttlescope.ingest.core.times import format_time
-from throttlescope.transforms.promql.plan import Plan, Subquery, inputs
+from throttlescope.transforms.promql.plan import Plan, SubqueryPlan, inputs
 from throttlescope.transforms.promql.shards.cut import SHARD_LABELS
 from throttlescope.transforms.promql.shards.work import PIECE_SAMPLES, Work
 
@@ -70,7 +70,7 @@ def _line(plan: Plan) -> str:
             or (isinstance(value, tuple) and value and isinstance(value[0], Plan))
         ):
             continue
-        if isinstance(value, Subquery):
+        if isinstance(value, SubqueryPlan):
             words.append(f"subquery step={value.step_ms / 1000:g}s{_shift(value)}")
         elif item.name == "read":
             words.append(f"{value.selector}{_shift(value)}")

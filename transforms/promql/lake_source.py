@@ -16,7 +16,7 @@ from throttlescope.transforms.promql.series_index import Entry, SeriesIndex
 from throttlescope.transforms.promql.source import Samples, SampleSource, Series, bounds_of
 
 
-class LakeSource(SampleSource):
+class LakeSampleSource(SampleSource):
     """Series in data files of the lake: what one task of a query reads.
 
     Parameters

@@ -15,7 +15,7 @@ from throttlescope.transforms.promql.arguments import (
 from throttlescope.transforms.promql.errors import unsupported
 from throttlescope.transforms.promql.functions import FUNCTIONS, MATRIX, SCALAR
 from throttlescope.transforms.promql.kinds import kind_of
-from throttlescope.transforms.promql.notes import Place
+from throttlescope.transforms.promql.notes import TextPlace
 from throttlescope.transforms.promql.plan import (
     Absent,
     Aggregation,
@@ -26,7 +26,8 @@ from throttlescope.transforms.promql.plan import (
     Negate,
     Order,
     Plan,
-    Range,
+    RangeSamples,
+    RangeWindow,
     Read,
     Relabel,
     SampleTime,
@@ -38,10 +39,9 @@ from throttlescope.transforms.promql.plan import (
     ScalarTime,
     SetOperation,
     StepTime,
-    Subquery,
+    SubqueryPlan,
     Text,
     VectorOf,
-    Window,
     WithScalar,
     rebuilt,
     walk,
@@ -86,15 +86,15 @@ class _Lowering:
             case ast.StringLiteral(value=value):
                 return Text(value)
             case ast.MatrixSelector() | ast.Subquery():
-                return Range(*self.window(expr))
+                return RangeSamples(*self.window(expr))
         raise TypeError(expr)
 
-    def window(self, expr: ast.MatrixSelector | ast.Subquery) -> tuple[Read | Subquery, int]:
+    def window(self, expr: ast.MatrixSelector | ast.Subquery) -> tuple[Read | SubqueryPlan, int]:
         """What a window over a range looks at, and the window's length."""
         if isinstance(expr, ast.MatrixSelector):
             return _read(expr.vector), expr.range_ms
         step_ms = expr.step_ms or self.subquery_step_ms
-        return Subquery(self.plan(expr.expr), step_ms, expr.offset_ms, expr.at), expr.range_ms
+        return SubqueryPlan(self.plan(expr.expr), step_ms, expr.offset_ms, expr.at), expr.range_ms
 
     def _binary(self, expr: ast.Binary) -> Plan:
         left, right = self.plan(expr.left), self.plan(expr.right)
@@ -144,7 +144,7 @@ class _Lowering:
             case "absent":
                 return Absent(self.plan(arguments[0]), absent_labels(arguments[0]))
             case "absent_over_time":
-                seen = Window("any_over_time", *self.window(arguments[0]))
+                seen = RangeWindow("any_over_time", *self.window(arguments[0]))
                 return Absent(seen, absent_labels(arguments[0]))
             case "timestamp":
                 return self._timestamp(arguments[0])
@@ -169,15 +169,15 @@ class _Lowering:
         scalars = tuple(self.plan(one) for i, one in enumerate(arguments) if i != at)
         # Prometheus has lost the place of a subquery by the time it would tell of it.
         position = 0 if isinstance(arguments[0], ast.Subquery) else self._position(expr, 0)
-        return Window(expr.function, read, range_ms, scalars, self._places(position))
+        return RangeWindow(expr.function, read, range_ms, scalars, self._places(position))
 
     def _is_wrapped(self, expr: ast.Expr) -> bool:
         return self.wraps and is_invariant(expr)
 
-    def _places(self, *positions: int) -> tuple[Place, ...]:
+    def _places(self, *positions: int) -> tuple[TextPlace, ...]:
         """Positions of a node whose parts have been planned, and so would be evaluated before it."""
         self._noted += 1
-        return tuple(Place(self._noted, position) for position in positions)
+        return tuple(TextPlace(self._noted, position) for position in positions)
 
     def _position(self, call: ast.Call, index: int) -> int:
         """Where a note says that an argument begins: behind its brackets, unless it is wrapped, brackets and all."""
@@ -198,7 +198,7 @@ class _Lowering:
 
 def _with_last_places(plan: Plan) -> Plan:
     """Equal parts, which are computed once, are given the last of their places: the one that a note names."""
-    last: dict[Plan, tuple[Place, ...]] = {}
+    last: dict[Plan, tuple[TextPlace, ...]] = {}
     for node in walk(plan):
         if places := getattr(node, "places", ()):
             last[node] = max(last.get(node, ()), places)

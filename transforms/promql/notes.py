@@ -8,7 +8,7 @@ from typing import NamedTuple
 _WARNING, _INFO = "PromQL warning: ", "PromQL info: "
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Where a note is about something.
 
     Attributes
@@ -43,11 +43,11 @@ class Notes:
         self._text = text
         self._places: dict[str, _Known] = {}
 
-    def warn(self, message: str, place: Place | None = None) -> None:
+    def warn(self, message: str, place: TextPlace | None = None) -> None:
         """Note that an answer may not be what was meant."""
         self._note(_WARNING + message, self._known(place))
 
-    def info(self, message: str, place: Place | None = None) -> None:
+    def info(self, message: str, place: TextPlace | None = None) -> None:
         """Note something that is worth a look."""
         self._note(_INFO + message, self._known(place))
 
@@ -79,7 +79,7 @@ class Notes:
             if message.startswith(kind)
         )
 
-    def _known(self, place: Place | None) -> _Known:
+    def _known(self, place: TextPlace | None) -> _Known:
         if place is None:
             return ()
         order, position = place

@@ -14,10 +14,10 @@ import numpy as np
 
 from throttlescope.ingest.core.selector import Selector
 from throttlescope.transforms.promql.matrix import Steps, equal_labels
-from throttlescope.transforms.promql.notes import Notes, Place
+from throttlescope.transforms.promql.notes import Notes, TextPlace
 from throttlescope.transforms.promql.operators.binary import OneSide
 from throttlescope.transforms.promql.operators.functions import Forced, note_forced
-from throttlescope.transforms.promql.plan import Plan, ScalarFirst, Subquery, inputs
+from throttlescope.transforms.promql.plan import Plan, ScalarFirst, SubqueryPlan, inputs
 from throttlescope.transforms.promql.semantics import Labels
 
 #: Per number of a node (:func:`numbered`) what was left open there; of a rename, new labels to the labels before.
@@ -30,13 +30,13 @@ class ForcedAt:
 
     Attributes
     ----------
-    place : Place or None
+    place : TextPlace or None
         What a note is about.
     histograms : dict
         Per histogram the time of its first step, whether it was forced there, and whether it was later.
     """
 
-    place: Place | None
+    place: TextPlace | None
     histograms: Forced
 
     def add(self, other: ForcedAt) -> None:
@@ -149,6 +149,6 @@ def numbered(plan: Plan, steps: Steps | None) -> Iterator[tuple[Plan, Steps | No
     read = getattr(plan, "read", None)
     for part in inputs(plan):
         inside = steps
-        if isinstance(read, Subquery) and part is read.plan and steps is not None:
+        if isinstance(read, SubqueryPlan) and part is read.plan and steps is not None:
             inside = read.steps(*read.ends_ms(steps.start_ms, steps.end_ms), plan.range_ms)
         yield from numbered(part, inside)

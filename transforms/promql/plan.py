@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, fields, replace
 from throttlescope.ingest.core.selector import Selector
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.matrix import Steps
-from throttlescope.transforms.promql.notes import Place
+from throttlescope.transforms.promql.notes import TextPlace
 from throttlescope.transforms.promql.semantics import Labels, window_range
 
 
-def _ends_ms(read: Read | Subquery, start_ms: int, end_ms: int) -> tuple[int, int]:
+def _ends_ms(read: Read | SubqueryPlan, start_ms: int, end_ms: int) -> tuple[int, int]:
     if read.at is not None:
         # `start()` and `end()` are the whole query's, whatever subquery or chunk asks: they are settled beforehand.
         start_ms = end_ms = read.at.time
@@ -64,7 +64,7 @@ class SampleTime(Plan):
 
 
 @dataclass(frozen=True)
-class Subquery:
+class SubqueryPlan:
     """What a window sees where it looks at another expression: its values at the multiples of ``step_ms``."""
 
     plan: Plan
@@ -85,7 +85,7 @@ class Subquery:
 
 
 @dataclass(frozen=True)
-class Window(Plan):
+class RangeWindow(Plan):
     """A range function over the samples of a selector, or over the values of a subquery.
 
     ``scalars`` are its other arguments; ``places`` is where the text names what a note is about. The function
@@ -93,17 +93,17 @@ class Window(Plan):
     """
 
     function: str
-    read: Read | Subquery
+    read: Read | SubqueryPlan
     range_ms: int
     scalars: tuple[Plan, ...] = ()
-    places: tuple[Place, ...] = field(default=(), compare=False)
+    places: tuple[TextPlace, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
-class Range(Plan):
+class RangeSamples(Plan):
     """The samples of a window themselves: what an instant query of ``x[5m]`` or ``x[5m:1m]`` gives."""
 
-    read: Read | Subquery
+    read: Read | SubqueryPlan
     range_ms: int
 
 
@@ -208,7 +208,7 @@ class Aggregation(Plan):
     labels: tuple[str, ...]
     without: bool
     parameter: Plan | None = None
-    places: tuple[Place, ...] = field(default=(), compare=False)
+    places: tuple[TextPlace, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class Buckets(Plan):
     vector: Plan
     scalars: tuple[Plan, ...]
     once: bool = False
-    places: tuple[Place, ...] = field(default=(), compare=False)
+    places: tuple[TextPlace, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,7 @@ def inputs(plan: Plan) -> tuple[Plan, ...]:
     found: list[Plan] = []
     for item in fields(plan):
         value = getattr(plan, item.name)
-        if isinstance(value, Subquery):
+        if isinstance(value, SubqueryPlan):
             found.append(value.plan)
         elif isinstance(value, Plan):
             found.append(value)
@@ -289,7 +289,7 @@ def rebuilt(plan: Plan, change: Callable[[Plan], Plan]) -> Plan:
     changes = {}
     for item in fields(plan):
         value = getattr(plan, item.name)
-        if isinstance(value, Subquery):
+        if isinstance(value, SubqueryPlan):
             changes[item.name] = replace(value, plan=change(value.plan))
         elif isinstance(value, Plan):
             changes[item.name] = change(value)
@@ -336,7 +336,7 @@ def needed_samples(plans: Iterable[Plan], steps: Steps, lookback_ms: int) -> dic
 
     def look(plan: Plan, steps: Steps) -> None:
         read = getattr(plan, "read", None)
-        if isinstance(read, Subquery):
+        if isinstance(read, SubqueryPlan):
             inner = read.steps(*read.ends_ms(steps.start_ms, steps.end_ms), plan.range_ms)
             if inner is not None:
                 look(read.plan, inner)
@@ -348,7 +348,7 @@ def needed_samples(plans: Iterable[Plan], steps: Steps, lookback_ms: int) -> dic
             before = needed.get(read.selector, (low, high))
             needed[read.selector] = (min(low, before[0]), max(high, before[1]))
         for inner_plan in inputs(plan):
-            if not (isinstance(read, Subquery) and inner_plan is read.plan):
+            if not (isinstance(read, SubqueryPlan) and inner_plan is read.plan):
                 look(inner_plan, steps)
 
     for plan in plans:

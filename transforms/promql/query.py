@@ -1,4 +1,4 @@
-"""A query, from text to answer. In: a text, a sample source, the times. Out: an :class:`Answer`.
+"""A query, from text to answer. In: a text, a sample source, the times. Out: an :class:`QueryAnswer`.
 
 This is the whole way in one process over one source; :mod:`engine` decides where a query of a lake runs and uses the
 same evaluator.
@@ -15,7 +15,7 @@ from throttlescope.transforms.promql.errors import PromQLTypeError
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar
 from throttlescope.transforms.promql.notes import Notes
-from throttlescope.transforms.promql.plan import Plan, Range, Text, gives_scalar
+from throttlescope.transforms.promql.plan import Plan, RangeSamples, Text, gives_scalar
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS, shown
 from throttlescope.transforms.promql.source import SampleSource, Series
 
@@ -53,7 +53,7 @@ DEFAULTS = Options()
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class QueryAnswer:
     """What a query gave.
 
     Attributes
@@ -81,7 +81,7 @@ class Answer:
         return shown(self.value)
 
 
-def instant_query(text: str, source: SampleSource, time_ms: int, options: Options = DEFAULTS) -> Answer:
+def instant_query(text: str, source: SampleSource, time_ms: int, options: Options = DEFAULTS) -> QueryAnswer:
     """Evaluate a text at one moment.
 
     Raises
@@ -97,7 +97,7 @@ def instant_query(text: str, source: SampleSource, time_ms: int, options: Option
 
 def range_query(
     text: str, source: SampleSource, start_ms: int, end_ms: int, step_ms: int, options: Options = DEFAULTS
-) -> Answer:
+) -> QueryAnswer:
     """Evaluate a text at every step of a range; raises as :func:`instant_query` does, and for a range without sense."""
     steps = checked_steps(start_ms, end_ms, step_ms, options)
     return _answer(text, plan_of_range(text, options), source, steps, options, "matrix")
@@ -106,7 +106,7 @@ def range_query(
 def plan_of_range(text: str, options: Options) -> Plan:
     """Plan a text for a range query, which strings and ranges cannot be."""
     plan = plan_query(text, options.subquery_step_ms)
-    if isinstance(plan, Text | Range):
+    if isinstance(plan, Text | RangeSamples):
         kind = "string" if isinstance(plan, Text) else "range vector"
         raise PromQLTypeError(
             f'invalid expression type "{kind}" for range query, must be Scalar or instant Vector',
@@ -137,12 +137,14 @@ def kind_of_plan(plan: Plan) -> str:
     """``resultType`` of an instant query."""
     if isinstance(plan, Text):
         return "string"
-    if isinstance(plan, Range):
+    if isinstance(plan, RangeSamples):
         return "matrix"
     return "scalar" if gives_scalar(plan) else "vector"
 
 
-def _answer(text: str, plan: Plan, source: SampleSource, steps: Steps, options: Options, kind: str) -> Answer:
+def _answer(
+    text: str, plan: Plan, source: SampleSource, steps: Steps, options: Options, kind: str
+) -> QueryAnswer:
     notes, budget = Notes(text), Budget.of(options)
     value = evaluate(plan, source, steps, lookback_ms=options.lookback_ms, notes=notes, budget=budget)
-    return Answer(kind, steps, value, notes.warnings, notes.infos)
+    return QueryAnswer(kind, steps, value, notes.warnings, notes.infos)

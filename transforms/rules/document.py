@@ -56,7 +56,7 @@ class DocumentError(ValueError):
 
 
 @dataclass(eq=False)
-class Node:
+class YamlNode:
     """A scalar, a list or a mapping.
 
     Attributes
@@ -69,7 +69,7 @@ class Node:
         Of a scalar.
     plain : bool
         Whether a scalar stands without quotes and without a tag.
-    items : list of Node
+    items : list of YamlNode
         Of a list; of a mapping key and value in turn.
     aliased : bool
         Whether it is reached through an alias.
@@ -79,7 +79,7 @@ class Node:
     line: int
     text: str = ""
     plain: bool = False
-    items: list[Node] = field(default_factory=list)
+    items: list[YamlNode] = field(default_factory=list)
     aliased: bool = False
 
     @property
@@ -97,7 +97,7 @@ class Node:
         return "nothing" if self.is_null else repr(self.text)
 
 
-def parse_document(text: str) -> Node | None:
+def parse_document(text: str) -> YamlNode | None:
     """The first document of a YAML text; None where there is none.
 
     Raises
@@ -116,10 +116,10 @@ def parse_document(text: str) -> Node | None:
         raise DocumentError("cannot be read as YAML", None, got=str(error)) from error
 
 
-def _compose(events: Iterator[yaml.Event]) -> Node | None:
-    root: Node | None = None
-    open_nodes: list[Node] = []
-    anchors: dict[str, Node] = {}
+def _compose(events: Iterator[yaml.Event]) -> YamlNode | None:
+    root: YamlNode | None = None
+    open_nodes: list[YamlNode] = []
+    anchors: dict[str, YamlNode] = {}
     aliased = 0
     for event in events:
         line = event.start_mark.line + 1
@@ -135,13 +135,15 @@ def _compose(events: Iterator[yaml.Event]) -> Node | None:
             aliased += _size(target, _MOST_ALIASED - aliased)
             if aliased >= _MOST_ALIASED:
                 raise DocumentError("has too many aliases", line)
-            node = Node(target.kind, target.line, target.text, target.plain, target.items, aliased=True)
+            node = YamlNode(target.kind, target.line, target.text, target.plain, target.items, aliased=True)
         elif isinstance(event, yaml.ScalarEvent):
             _only_plain_tags(event, line)
-            node = Node("scalar", line, event.value, plain=event.style in (None, "") and event.tag is None)
+            node = YamlNode(
+                "scalar", line, event.value, plain=event.style in (None, "") and event.tag is None
+            )
         elif isinstance(event, yaml.SequenceStartEvent | yaml.MappingStartEvent):
             _only_plain_tags(event, line)
-            node = Node("list" if isinstance(event, yaml.SequenceStartEvent) else "mapping", line)
+            node = YamlNode("list" if isinstance(event, yaml.SequenceStartEvent) else "mapping", line)
         else:
             continue
         if open_nodes:
@@ -157,7 +159,7 @@ def _compose(events: Iterator[yaml.Event]) -> Node | None:
     return root
 
 
-def _size(node: Node, most: int) -> int:
+def _size(node: YamlNode, most: int) -> int:
     """Number of nodes below ``node``, counted up to ``most``."""
     count, waiting = 0, [node]
     while waiting and count < most:
@@ -179,7 +181,7 @@ def _deliberate(error: DocumentError) -> DocumentError:
 # -- reading nodes ---------------------------------------------------------------------------
 
 
-def fields_of(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
+def fields_of(node: YamlNode, known: tuple[str, ...], what: str) -> dict[str, YamlNode]:
     """The fields of a mapping with a fixed list of them; merged fields included.
 
     Raises
@@ -187,7 +189,7 @@ def fields_of(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
     DocumentError
         No mapping, a field that is not known, or one that comes twice.
     """
-    fields: dict[str, Node] = {}
+    fields: dict[str, YamlNode] = {}
     for key, value in _pairs(node, what):
         if key.text not in known:
             near = difflib.get_close_matches(key.text, known, 1)
@@ -202,7 +204,7 @@ def fields_of(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
     return fields
 
 
-def texts_of(node: Node | None, what: str) -> dict[str, str]:
+def texts_of(node: YamlNode | None, what: str) -> dict[str, str]:
     """A mapping of names to texts, such as labels; nothing is an empty text."""
     if node is None or node.is_null:
         return {}
@@ -212,7 +214,7 @@ def texts_of(node: Node | None, what: str) -> dict[str, str]:
     return texts
 
 
-def items_of(node: Node | None, what: str) -> list[Node]:
+def items_of(node: YamlNode | None, what: str) -> list[YamlNode]:
     """The items of a list, without those that are nothing."""
     if node is None or node.is_null:
         return []
@@ -221,7 +223,7 @@ def items_of(node: Node | None, what: str) -> list[Node]:
     return [item for item in node.items if not item.is_null]
 
 
-def text_of(node: Node | None, what: str) -> str | None:
+def text_of(node: YamlNode | None, what: str) -> str | None:
     """The text of a scalar; None where it is missing or nothing."""
     if node is None or node.is_null:
         return None
@@ -230,7 +232,7 @@ def text_of(node: Node | None, what: str) -> str | None:
     return node.text
 
 
-def whole_of(node: Node | None, what: str) -> int | None:
+def whole_of(node: YamlNode | None, what: str) -> int | None:
     """A whole number; a fraction is cut off, as Go does."""
     text = text_of(node, what)
     if text is None:
@@ -254,12 +256,12 @@ def whole_of(node: Node | None, what: str) -> int | None:
     return value
 
 
-def _pairs(node: Node, what: str) -> Iterator[tuple[Node, Node]]:
+def _pairs(node: YamlNode, what: str) -> Iterator[tuple[YamlNode, YamlNode]]:
     """Key and value of a mapping, its own before merged ones."""
     if node.kind != "mapping":
         raise DocumentError(f"{what} is no mapping", node.line, got=node.shown())
     keys, values = node.items[::2], node.items[1::2]
-    first: dict[str, Node] = {}
+    first: dict[str, YamlNode] = {}
     for key in keys:
         if key.kind != "scalar":
             raise DocumentError(f"{what} has a name that is no text", key.line, got=key.shown())

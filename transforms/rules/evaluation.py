@@ -25,7 +25,7 @@ from throttlescope.transforms.rules.written import Written, by_labels
 
 
 @dataclass
-class Outcome:
+class RuleOutcome:
     """How a rule's evaluations went, over all spans so far.
 
     Attributes
@@ -51,14 +51,14 @@ class Outcome:
 
 
 @dataclass
-class State:
+class RuleState:
     """What a rule knows from the evaluation before."""
 
     current: set[Labels] = field(default_factory=set)
     alerts: dict[Labels, Alert] = field(default_factory=dict)
 
 
-class Evaluation:
+class RuleEvaluation:
     """All rules, span after span.
 
     Parameters
@@ -79,8 +79,8 @@ class Evaluation:
         budget: Budget | None = None,
     ) -> None:
         self.rules, self.lookback_ms, self.budget = list(rules), lookback_ms, budget
-        self.states = {rule.number: State() for rule in rules}
-        self.outcomes = {rule.number: Outcome() for rule in rules}
+        self.states = {rule.number: RuleState() for rule in rules}
+        self.outcomes = {rule.number: RuleOutcome() for rule in rules}
         self._last_reader: dict[int, int] = {}
         for place, rule in enumerate(self.rules):
             self._last_reader |= dict.fromkeys((rule.number, *rule.reads), place)

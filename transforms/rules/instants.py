@@ -24,7 +24,7 @@ _FIRST_STEPS = 120
 
 
 @dataclass
-class Answers:
+class InstantAnswers:
     """Results at rising moments.
 
     Attributes
@@ -52,7 +52,7 @@ class Answers:
 
 def answers_at(
     plan: Plan, source: SampleSource, steps: Steps, lookback_ms: int, budget: Budget | None = None
-) -> Answers:
+) -> InstantAnswers:
     """Evaluate at every step, as if each were a query of its own.
 
     Parameters
@@ -108,10 +108,10 @@ class _Pieces:
         self.pieces.append((column, value))
         return measured.cells
 
-    def together(self, columns: int) -> Answers:
+    def together(self, columns: int) -> InstantAnswers:
         if len(self.pieces) == 1 and not self.errors:
             only = self.pieces[0][1]
-            return Answers(list(only.labels), only.values, only.present)
+            return InstantAnswers(list(only.labels), only.values, only.present)
         row_of: dict[Labels, int] = {}
         for _, piece in self.pieces:
             for labels in piece.labels:
@@ -124,7 +124,7 @@ class _Pieces:
             rows = np.fromiter((row_of[labels] for labels in piece.labels), np.int64)
             values[rows, column : column + piece.steps] = piece.values
             present[rows, column : column + piece.steps] = piece.present
-        return Answers(list(row_of), values, present, self.errors)
+        return InstantAnswers(list(row_of), values, present, self.errors)
 
 
 class _Measured(Budget):

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.core.selector import NAME_LABEL, Selector
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import DataFile, Lake
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import needed_samples, settled
@@ -42,7 +42,7 @@ def source_of(
         version=view.versions[1],
     )
     limits = view.limits.within(*needed[LIMIT_METRIC]) if LIMIT_METRIC in needed else None
-    return LakeSource(files, with_limits(series, limits), limits=limits)
+    return LakeSampleSource(files, with_limits(series, limits), limits=limits)
 
 
 def ranges_of(

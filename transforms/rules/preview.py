@@ -19,7 +19,7 @@ from throttlescope.transforms.promql.plan import needed_samples, settled
 from throttlescope.transforms.promql.query import DEFAULTS
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, Labels
 from throttlescope.transforms.promql.shards.work import LakeView
-from throttlescope.transforms.rules.evaluation import Evaluation, Outcome
+from throttlescope.transforms.rules.evaluation import RuleEvaluation, RuleOutcome
 from throttlescope.transforms.rules.needs import samples_of, source_of
 from throttlescope.transforms.rules.order import Scheduled, schedule
 from throttlescope.transforms.rules.outputs import alert_series, may_read
@@ -70,7 +70,7 @@ class Firing:
 
 
 @dataclass(frozen=True)
-class Plan:
+class PreviewPlan:
     """What a preview would evaluate.
 
     Attributes
@@ -106,7 +106,7 @@ class Preview:
     """
 
     firings: list[Firing] = field(default_factory=list)
-    outcomes: list[tuple[Scheduled, Outcome]] = field(default_factory=list)
+    outcomes: list[tuple[Scheduled, RuleOutcome]] = field(default_factory=list)
 
 
 def plan_preview(
@@ -118,7 +118,7 @@ def plan_preview(
     *,
     evaluation_interval_ms: int = MINUTE_MS,
     lookback_ms: int = LOOKBACK_MS,
-) -> Plan:
+) -> PreviewPlan:
     """What a preview of the alerts of ``asked`` over [start, end) takes.
 
     Parameters
@@ -156,11 +156,11 @@ def plan_preview(
             expected=f"at most {MOST_SAMPLES:,}",
             fix="choose a shorter range or a rule of fewer series, or use throttlescope rules run",
         )
-    return Plan(tuple(rules), start_ms, end_ms, before_ms, moments, samples)
+    return PreviewPlan(tuple(rules), start_ms, end_ms, before_ms, moments, samples)
 
 
 def run_preview(
-    lake: Lake, plan: Plan, *, lookback_ms: int = LOOKBACK_MS, budget: Budget | None = None
+    lake: Lake, plan: PreviewPlan, *, lookback_ms: int = LOOKBACK_MS, budget: Budget | None = None
 ) -> Preview:
     """Evaluate a plan.
 
@@ -171,7 +171,7 @@ def run_preview(
     """
     first_ms = plan.start_ms - plan.before_ms
     source = source_of(lake, LakeView(lake), plan.rules, first_ms, plan.end_ms, lookback_ms)
-    evaluation = Evaluation(plan.rules, lookback_ms=lookback_ms, budget=budget)
+    evaluation = RuleEvaluation(plan.rules, lookback_ms=lookback_ms, budget=budget)
     found = Preview()
 
     def finished(rule: Scheduled, written: Written) -> None:

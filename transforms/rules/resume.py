@@ -15,7 +15,7 @@ from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import SampleSource, Series
 from throttlescope.transforms.rules.alerts import Alert
-from throttlescope.transforms.rules.evaluation import State, moments
+from throttlescope.transforms.rules.evaluation import RuleState, moments
 from throttlescope.transforms.rules.instants import answers_at
 from throttlescope.transforms.rules.order import Scheduled
 from throttlescope.transforms.rules.outputs import alert_labels, alert_of, may_write, metric_names
@@ -38,7 +38,7 @@ def carried_ms(rule: Scheduled, lookback_ms: int) -> int:
 
 def resumed(
     rules: Sequence[Scheduled], samples: SampleSource, start_ms: int, lookback_ms: int
-) -> dict[int, State]:
+) -> dict[int, RuleState]:
     """What each rule knows at the start of a range.
 
     Parameters
@@ -49,7 +49,7 @@ def resumed(
     visible = Visible(samples, rules, {}, start_ms)
     states = {}
     for rule in rules:
-        states[rule.number] = state = State()
+        states[rule.number] = state = RuleState()
         before = dict(_current(rule, samples, start_ms, lookback_ms))
         state.current = set(before)
         if isinstance(rule.rule, AlertingRule):
@@ -90,7 +90,7 @@ def _alerts(rule: Scheduled, current: Sequence[Series]) -> dict[Labels, Alert]:
     return alerts
 
 
-def _find_gone(rule: Scheduled, visible: Visible, state: State, start_ms: int, lookback_ms: int) -> None:
+def _find_gone(rule: Scheduled, visible: Visible, state: RuleState, start_ms: int, lookback_ms: int) -> None:
     """Find since when firing alerts go on without their element: that is not written anywhere."""
     first_ms = start_ms - rule.rule.keep_firing_for_ms - 2 * rule.interval_ms
     times_ms = moments(rule.interval_ms, first_ms, start_ms)

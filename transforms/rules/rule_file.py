@@ -21,7 +21,7 @@ from throttlescope.transforms.promql.parse import parse
 from throttlescope.transforms.promql.plan import Plan
 from throttlescope.transforms.rules.document import (
     DocumentError,
-    Node,
+    YamlNode,
     fields_of,
     items_of,
     parse_document,
@@ -247,7 +247,7 @@ class _Reading:
         self._refuse_duplicates(file)
         return file
 
-    def _group(self, node: Node) -> Group:
+    def _group(self, node: YamlNode) -> Group:
         fields = fields_of(node, _GROUP_FIELDS, "the group")
         name = text_of(fields.get("name"), "the group's name")
         if not name:
@@ -264,7 +264,7 @@ class _Reading:
         limit = whole_of(fields.get("limit"), "limit") or 0
         return Group(name, tuple(rules), interval_ms or None, query_offset_ms or 0, max(0, limit))
 
-    def _rule(self, node: Node, group_labels: Mapping[str, str]) -> Rule:
+    def _rule(self, node: YamlNode, group_labels: Mapping[str, str]) -> Rule:
         fields = fields_of(node, _RULE_FIELDS, "the rule")
         record, alert, expr = (text_of(fields.get(name), name) or "" for name in ("record", "alert", "expr"))
         if record or alert:
@@ -305,14 +305,14 @@ class _Reading:
                     ) from error
         return AlertingRule(alert, expr, labels, place, *waits, annotations)
 
-    def _check_record(self, fields: Mapping[str, Node], record: str) -> None:
+    def _check_record(self, fields: Mapping[str, YamlNode], record: str) -> None:
         if "{" in record or "}" in record:
             raise self._error(
                 fields["record"], "the recorded name has braces", got=repr(record),
                 fix="write the name alone; selectors belong into expr",
             )  # fmt: skip
 
-    def _check_expr(self, node: Node, expr: str) -> None:
+    def _check_expr(self, node: YamlNode, expr: str) -> None:
         tree = None
         try:
             tree = parse(expr)
@@ -337,7 +337,7 @@ class _Reading:
             error.promtool_accepts = True
             raise error
 
-    def _labels(self, node: Node | None, around: Node) -> dict[str, str]:
+    def _labels(self, node: YamlNode | None, around: YamlNode) -> dict[str, str]:
         labels = texts_of(node, "labels")
         for name in ("", NAME_LABEL):
             if name in labels:
@@ -347,7 +347,7 @@ class _Reading:
                 )  # fmt: skip
         return labels
 
-    def _duration(self, node: Node | None, name: str) -> int | None:
+    def _duration(self, node: YamlNode | None, name: str) -> int | None:
         text = text_of(node, name)
         if text is None:
             return None
@@ -373,7 +373,7 @@ class _Reading:
     def _place(self, line: int | None) -> str:
         return self.name + (f", line {line}" if line else "") + self.where
 
-    def _error(self, node: Node, what: str, **parts: str | None) -> RuleFileError:
+    def _error(self, node: YamlNode, what: str, **parts: str | None) -> RuleFileError:
         return RuleFileError(f"{self._place(node.line)}: {what}", **parts)
 
 

@@ -18,14 +18,14 @@ from throttlescope.ingest.pull.manifest import new_run_id
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 from throttlescope.transforms.promql.shards.work import LakeView
-from throttlescope.transforms.rules.evaluation import Evaluation, Outcome
+from throttlescope.transforms.rules.evaluation import RuleEvaluation, RuleOutcome
 from throttlescope.transforms.rules.needs import samples_of, source_of
 from throttlescope.transforms.rules.order import Scheduled, schedule
 from throttlescope.transforms.rules.outputs import metric_names
 from throttlescope.transforms.rules.resume import carried_ms, resumed
 from throttlescope.transforms.rules.rule_file import AlertingRule, RuleFile
 from throttlescope.transforms.rules.template import fills_in
-from throttlescope.transforms.rules.write import Part, ResultWriter
+from throttlescope.transforms.rules.write import ResultWriter, RulePart
 from throttlescope.transforms.rules.written import Written
 
 #: Samples that a span reads at most, unless an hour has more: 16 bytes each, and as much again while they are cut.
@@ -69,7 +69,7 @@ class RuleResult:
     name: str
     kind: str
     place: str
-    outcome: Outcome
+    outcome: RuleOutcome
 
 
 @dataclass
@@ -137,14 +137,14 @@ def run_rules(
     rules = schedule(files, evaluation_interval_ms)
     for rule in rules:
         check_writable(rule)
-    run = _Run(lake, rules, start_ms, end_ms, lookback_ms, progress)
+    run = _RulesRun(lake, rules, start_ms, end_ms, lookback_ms, progress)
     first_ms = start_ms
     while first_ms < end_ms:
         first_ms = run.span(first_ms)
     return run.result()
 
 
-class _Run:
+class _RulesRun:
     def __init__(
         self,
         lake: Lake,
@@ -157,7 +157,7 @@ class _Run:
         self.lake, self.rules, self.start_ms, self.end_ms = lake, rules, start_ms, end_ms
         self.lookback_ms, self.progress = lookback_ms, progress
         self.run_id = new_run_id()
-        self.evaluation = Evaluation(rules, lookback_ms=lookback_ms)
+        self.evaluation = RuleEvaluation(rules, lookback_ms=lookback_ms)
         self.spans = 0
 
     def span(self, first_ms: int) -> int:
@@ -238,14 +238,14 @@ class _Collector:
     def __init__(self, rules: Sequence[Scheduled], writer: ResultWriter, start_ms: int, end_ms: int) -> None:
         self.writer, self.start_ms, self.end_ms, self.taken = writer, start_ms, end_ms, 0
         self._waiting: dict[str, set[int]] = {}
-        self._parts: dict[str, dict[int, Part]] = {}
+        self._parts: dict[str, dict[int, RulePart]] = {}
         for rule in rules:
             for metric in metric_names(rule.rule):
                 self._waiting.setdefault(metric, set()).add(rule.number)
 
     def take(self, rule: Scheduled, written: Written) -> None:
         self.taken += 1
-        part = Part(rule.rule, written, self.start_ms - rule.offset_ms, self.end_ms - rule.offset_ms)
+        part = RulePart(rule.rule, written, self.start_ms - rule.offset_ms, self.end_ms - rule.offset_ms)
         for metric in metric_names(rule.rule):
             self._parts.setdefault(metric, {})[rule.number] = part
             self._waiting[metric].discard(rule.number)

@@ -39,7 +39,7 @@ _SCHEMA = pa.schema([TABLES["samples"].loose_schema.field(name) for name in _COL
 
 
 @dataclass(frozen=True)
-class Part:
+class RulePart:
     """What one rule wrote of a metric.
 
     Attributes
@@ -64,7 +64,7 @@ class ResultWriter:
         self._remove: list[DataFile] = []
         self._series: list[pa.Table] = []
 
-    def write(self, metric: str, parts: Sequence[Part]) -> None:
+    def write(self, metric: str, parts: Sequence[RulePart]) -> None:
         """Write the blocks of one metric; ``parts`` are all that its rules wrote, in the rules' order."""
         with tempfile.TemporaryDirectory(prefix="throttlescope-rules-") as scratch:
             buffer = BlockBuffer(None, Path(scratch))
@@ -99,7 +99,7 @@ class ResultWriter:
         if rows.num_rows:
             self._add.append(write_data_file(self.lake.root, "samples", sample_rows(metric, key, rows)))
 
-    def _existing(self, metric: str, parts: Sequence[Part]) -> dict[BlockKey, list[DataFile]]:
+    def _existing(self, metric: str, parts: Sequence[RulePart]) -> dict[BlockKey, list[DataFile]]:
         start_ms = block_start(min(part.start_ms for part in parts))
         end_ms = max(part.end_ms for part in parts)
         found: dict[BlockKey, list[DataFile]] = {}
@@ -115,7 +115,7 @@ class ResultWriter:
         return found
 
     def _kept(
-        self, metric: str, existing: dict[BlockKey, list[DataFile]], parts: Sequence[Part]
+        self, metric: str, existing: dict[BlockKey, list[DataFile]], parts: Sequence[RulePart]
     ) -> Iterator[tuple[BlockKey, pa.Table]]:
         """What stays of blocks that are there."""
         if not existing:
@@ -147,7 +147,7 @@ class ResultWriter:
             yield key, table
 
 
-def _series_of(metric: str, parts: Sequence[Part]) -> Iterator[DecodedSeries]:
+def _series_of(metric: str, parts: Sequence[RulePart]) -> Iterator[DecodedSeries]:
     """Series of a metric; of what several rules wrote, the first one's."""
     writers: dict[Labels, list[Written]] = {}
     for part in parts:

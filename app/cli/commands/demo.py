@@ -43,7 +43,7 @@ def demo(
 
     from throttlescope.app.cli.commands.serve import serve_in_place
     from throttlescope.app.config import load_settings
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.app.pipeline.run import run_pipeline
     from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER, STEPS, bring_history
     from throttlescope.app.pipeline.spark_session import start_spark
@@ -62,7 +62,7 @@ def demo(
     # No configuration is read: a demo is the same on every machine.
     settings = load_settings(None, {"lake": lake or _DEFAULT_LAKE, **_EVERY})
     result = run_pipeline(
-        Request("demo", settings, None, None, names, debug=debug), progress=TerminalProgress(quiet=quiet)
+        RunRequest("demo", settings, None, None, names, debug=debug), progress=TerminalProgress(quiet=quiet)
     )
     session = start_spark(settings, debug=debug)
     bring_history(session, Lake(settings.lake.absolute()), settings, TerminalProgress(STEPS, quiet=quiet))

@@ -71,7 +71,7 @@ def diagnose(
     from throttlescope.app.cli.tables.backfill import print_caught_up
     from throttlescope.app.cli.tables.run import print_run
     from throttlescope.app.pipeline.backfill.missed_hours import diagnose_missed
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.app.pipeline.run import run_pipeline
     from throttlescope.app.presentation.output import write_json
     from throttlescope.ingest.core.errors import InputError
@@ -86,7 +86,7 @@ def diagnose(
     settings = settings_with(
         config, {"lake": lake, "window": window, "every": every, "spark": {"master": master}}
     )
-    request = Request(
+    request = RunRequest(
         "diagnose",
         settings,
         start_ms,

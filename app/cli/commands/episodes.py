@@ -20,7 +20,7 @@ from throttlescope.app.cli.options import (
 )
 
 
-class By(StrEnum):
+class EpisodesBy(StrEnum):
     subscription = "subscription"
     topic = "topic"
     namespace = "namespace"
@@ -48,7 +48,8 @@ def episodes(
         bool, typer.Option("--incidents", help="Several at once that share a limiter or a broker, instead.")
     ] = False,
     by: Annotated[
-        By | None, typer.Option("--by", help="Counts by subscription, topic, namespace, broker or limiter.")
+        EpisodesBy | None,
+        typer.Option("--by", help="Counts by subscription, topic, namespace, broker or limiter."),
     ] = None,
     store: Annotated[
         bool,

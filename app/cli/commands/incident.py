@@ -101,7 +101,7 @@ def incident(
     from throttlescope.app.incident.computed import work_out
     from throttlescope.app.incident.picture import photograph
     from throttlescope.app.incident.read import read_incident
-    from throttlescope.app.incident.selection import Asked
+    from throttlescope.app.incident.selection import IncidentSelection
     from throttlescope.app.presentation.output import write_json
     from throttlescope.app.presentation.progress import TerminalProgress
     from throttlescope.app.rules_export.options import ExportOptions
@@ -134,7 +134,7 @@ def incident(
     in_lake = Lake(settings.lake.absolute())
     progress = TerminalProgress(3, quiet=quiet)
     with progress.step("Reading"):
-        found = read_incident(in_lake, Asked(subscription, cluster, at_ms, start_ms, end_ms))
+        found = read_incident(in_lake, IncidentSelection(subscription, cluster, at_ms, start_ms, end_ms))
         progress.note(f"{len(found.minutes)} minutes, {len(found.verdicts)} verdicts")
     path = Path(default_name(found)) if out is None else out
     check_out(path, force=force)

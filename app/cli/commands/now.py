@@ -82,7 +82,7 @@ def now(
     from throttlescope.app.cli.settings import SourceFlags, settings_with
     from throttlescope.app.cli.tables.now import print_now
     from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.services.diagnose_now import Asked, Hurry, diagnose_now
+    from throttlescope.app.services.diagnose_now import Hurry, NowQuestion, diagnose_now
     from throttlescope.app.services.diagnose_now.document import document
     from throttlescope.ingest.core.times import SECOND_MS, parse_duration, parse_time
 
@@ -95,7 +95,7 @@ def now(
         token_file=token_file,
         admin_token_file=admin_token_file,
     )
-    asked = Asked.of(
+    asked = NowQuestion.of(
         subscription=subscription,
         topic=topic,
         end_ms=now_ms if end is None else parse_time(end, now_ms=now_ms),

@@ -20,7 +20,7 @@ from throttlescope.app.cli.options import (
 from throttlescope.app.log import say
 
 
-class Place(StrEnum):
+class EvaluationPlace(StrEnum):
     auto = "auto"
     local = "local"
     spark = "spark"
@@ -72,9 +72,9 @@ def promql(
         ),
     ] = False,
     engine: Annotated[
-        Place,
+        EvaluationPlace,
         typer.Option("--engine", help="Where the query runs; auto takes Spark for many samples."),
-    ] = Place.auto,
+    ] = EvaluationPlace.auto,
     lookback: Annotated[
         str,
         typer.Option(

@@ -32,7 +32,7 @@ from throttlescope.app.cli.options import (
 
 if TYPE_CHECKING:
     from throttlescope.app.pipeline.backfill.chunks import Chunk
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
 
 Follow = Annotated[
     str | None,
@@ -196,7 +196,7 @@ def _run(command: str, given: dict[str, Any]) -> None:
         print_caught_up(also)
 
 
-def request_of(command: str, given: dict[str, Any], now_ms: int) -> Request:
+def request_of(command: str, given: dict[str, Any], now_ms: int) -> RunRequest:
     """What the flags of ``run``, ``ingest`` and ``backfill`` ask for.
 
     Raises
@@ -205,7 +205,7 @@ def request_of(command: str, given: dict[str, Any], now_ms: int) -> Request:
         Flags contradict each other, or the range is missing or empty.
     """
     from throttlescope.app.cli.settings import SourceFlags, settings_with
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.ingest.core.errors import InputError
     from throttlescope.ingest.core.times import check_range, parse_time
 
@@ -252,7 +252,7 @@ def request_of(command: str, given: dict[str, Any], now_ms: int) -> Request:
         end_ms = now_ms if end_ms is None else end_ms
     if start_ms is not None and end_ms is not None:
         check_range(start_ms, end_ms)
-    return Request(
+    return RunRequest(
         command=command,
         settings=settings,
         start_ms=start_ms,

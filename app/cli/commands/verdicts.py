@@ -19,7 +19,7 @@ from throttlescope.app.cli.options import (
 )
 
 
-class By(StrEnum):
+class VerdictsBy(StrEnum):
     subscription = "subscription"
 
 
@@ -41,7 +41,7 @@ def verdicts(
     cluster: ClusterFilter = None,
     subscription: SubscriptionFilter = None,
     by: Annotated[
-        By | None,
+        VerdictsBy | None,
         typer.Option(
             "--by",
             help="The newest window of each subscription over its partitions: the worst, and who shares its cause.",

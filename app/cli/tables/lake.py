@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from throttlescope.ingest.lake.upkeep.check import Fault
     from throttlescope.ingest.lake.upkeep.compact import Compacted
     from throttlescope.ingest.lake.upkeep.expire import Expired
-    from throttlescope.ingest.lake.upkeep.history import Change
+    from throttlescope.ingest.lake.upkeep.history import TableChange
     from throttlescope.ingest.lake.upkeep.show import TableFacts
     from throttlescope.ingest.lake.upkeep.vacuum import Unnamed
 
@@ -44,7 +44,7 @@ def print_show(root: str, facts: Sequence[TableFacts]) -> None:
     )  # fmt: skip
 
 
-def print_history(table: str, changes: Sequence[Change]) -> None:
+def print_history(table: str, changes: Sequence[TableChange]) -> None:
     """One line a version."""
     print_table(
         [

@@ -10,8 +10,8 @@ from throttlescope.app.presentation.output import print_table
 from throttlescope.models.messages.units import count, minute_text
 
 if TYPE_CHECKING:
-    from throttlescope.app.services.lake_repair import Plan, Repaired
-    from throttlescope.ingest.lake.upkeep.losses import Loss
+    from throttlescope.app.services.lake_repair import Repaired, RepairPlan
+    from throttlescope.ingest.lake.upkeep.losses import DamageLoss
 
 _COLUMNS = [
     ("table", "left"), ("rows", "right"), ("clusters", "left"), ("from", "left"), ("to", "left"), ("what is wrong", "left"),
@@ -19,12 +19,12 @@ _COLUMNS = [
 ]  # fmt: skip
 
 
-def plan_document(root: str, plan: Plan) -> dict[str, Any]:
+def plan_document(root: str, plan: RepairPlan) -> dict[str, Any]:
     """Everything as plain values."""
     return {"lake": root, "done": False, **asdict(plan)}
 
 
-def print_plan(root: str, plan: Plan) -> None:
+def print_plan(root: str, plan: RepairPlan) -> None:
     """What is wrong and what would be done about it."""
     if plan.is_empty:
         print(f"{root}: there is nothing to repair.")
@@ -58,7 +58,7 @@ def print_repaired(root: str, done: Repaired) -> None:
     print(f"{root}: {files}; " + ("the lake is whole." if done.is_whole else "something is still wrong."))
 
 
-def _list(title: str, found: Sequence[tuple[Loss, str]]) -> None:
+def _list(title: str, found: Sequence[tuple[DamageLoss, str]]) -> None:
     if found:
         print_table(
             _COLUMNS,
@@ -69,7 +69,7 @@ def _list(title: str, found: Sequence[tuple[Loss, str]]) -> None:
         )
 
 
-def _row(loss: Loss, helps: str) -> list[str]:
+def _row(loss: DamageLoss, helps: str) -> list[str]:
     return [
         loss.table, count(loss.rows), ", ".join(loss.clusters) or "-", minute_text(loss.start_ms), minute_text(loss.end_ms),
         loss.what, helps,

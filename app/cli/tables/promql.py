@@ -13,12 +13,12 @@ from throttlescope.app.services.promql.table import ROWS_SHOWN, SUMMED_UP, Line,
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.units import count
 from throttlescope.transforms.promql.answer import data_pieces, rows_of
-from throttlescope.transforms.promql.query import Answer
+from throttlescope.transforms.promql.query import QueryAnswer
 
 _TIME, _VALUE = "time_ms", "value"
 
 
-def print_json(answer: Answer) -> None:
+def print_json(answer: QueryAnswer) -> None:
     """What Prometheus' HTTP API returns under ``data``."""
     sys.stdout.flush()
     for piece in data_pieces(answer):
@@ -27,7 +27,7 @@ def print_json(answer: Answer) -> None:
     sys.stdout.buffer.flush()
 
 
-def print_csv(answer: Answer) -> None:
+def print_csv(answer: QueryAnswer) -> None:
     """A line per point: time, value, and a column per label; a label that is called like those two is ``label.time_ms``."""
     if answer.kind == "string":
         write_csv((_TIME, _VALUE), [{_TIME: answer.steps.start_ms, _VALUE: answer.text}])
@@ -44,7 +44,7 @@ def print_csv(answer: Answer) -> None:
     write_csv((_TIME, _VALUE, *columns.values()), lines())
 
 
-def print_answer(text: str, answer: Answer, *, newest_ms: int | None, now_ms: int) -> None:
+def print_answer(text: str, answer: QueryAnswer, *, newest_ms: int | None, now_ms: int) -> None:
     """A table: a line per series, or per point where a range has few of them.
 
     Labels that all series share are said once, below.

@@ -9,14 +9,14 @@ from throttlescope.app.presentation.output import print_table, write_json
 from throttlescope.ingest.core.times import BLOCK_MS, format_time
 from throttlescope.ingest.quarantine.readmit import Readmitted, door_fault
 from throttlescope.ingest.quarantine.repairs import known_repair
-from throttlescope.ingest.quarantine.rows import Kept
+from throttlescope.ingest.quarantine.rows import QuarantinedRows
 from throttlescope.models.messages.units import count, minute_text, visible
 
 #: Values of a list that are shown; the rest is counted.
 _SHOWN = 3
 
 
-def print_rows(rows: list[Kept], *, as_json: bool) -> None:
+def print_rows(rows: list[QuarantinedRows], *, as_json: bool) -> None:
     """One line a row."""
     if as_json:
         write_json([told(one) for one in rows])
@@ -38,7 +38,7 @@ def print_rows(rows: list[Kept], *, as_json: bool) -> None:
     )  # fmt: skip
 
 
-def print_row(one: Kept, *, as_json: bool) -> None:
+def print_row(one: QuarantinedRows, *, as_json: bool) -> None:
     """All of one row."""
     if as_json:
         write_json(told(one) | {"row": one.text, "repaired": one.repaired})
@@ -93,7 +93,7 @@ def print_readmitted(done: Readmitted, run_id: str, lake: str, *, as_json: bool)
         print(visible(f"Compute again what follows from them: {command}"))
 
 
-def told(one: Kept) -> dict[str, Any]:
+def told(one: QuarantinedRows) -> dict[str, Any]:
     """A row without its text."""
     return {
         "id": one.id,
@@ -110,14 +110,14 @@ def told(one: Kept) -> dict[str, Any]:
     }
 
 
-def _door(one: Kept) -> str:
+def _door(one: QuarantinedRows) -> str:
     if not one.is_open:
         return "taken back"
     fault = door_fault(one)
     return "takes it" if fault is None else f"{fault.reason}: {fault.fault}"
 
 
-def _known(one: Kept) -> str | None:
+def _known(one: QuarantinedRows) -> str | None:
     found = known_repair(one.reason, one.row) if one.is_open else None
     return None if found is None else found[1]
 

@@ -13,11 +13,11 @@ from throttlescope.models.messages.units import visible
 from throttlescope.models.recommendation.slo.text import age_text
 
 if TYPE_CHECKING:
-    from throttlescope.app.services.slo import Asked
-    from throttlescope.app.services.whatif.replay import Read
+    from throttlescope.app.services.slo import SloQuestion
+    from throttlescope.app.services.whatif.replay import ReplayInputs
 
 
-def document(found: Read, asked: Asked) -> dict[str, Any]:
+def document(found: ReplayInputs, asked: SloQuestion) -> dict[str, Any]:
     """Everything as plain values."""
     kept = asked.kept
     return {
@@ -53,7 +53,7 @@ def document(found: Read, asked: Asked) -> dict[str, Any]:
     }
 
 
-def print_kept(found: Read, asked: Asked, *, now_ms: int) -> None:
+def print_kept(found: ReplayInputs, asked: SloQuestion, *, now_ms: int) -> None:
     """What the age was, what would have kept it, and what would not."""
     kept = asked.kept
     span = duration((kept.minutes.end_ms - kept.minutes.start_ms) / 1000)

@@ -9,10 +9,10 @@ from throttlescope.app.pipeline.backfill.chunks import CHUNK_MS, Chunk, chunks_o
 from throttlescope.app.pipeline.sources.open import open_sources
 
 if TYPE_CHECKING:
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
 
 
-def chunks_since_watermark(request: Request) -> tuple[Request, list[Chunk]]:
+def chunks_since_watermark(request: RunRequest) -> tuple[RunRequest, list[Chunk]]:
     """Ask the sources, and cut what they were not read of into chunks.
 
     Several sources begin together, where the one that is furthest behind was read to: the others read hours again that they have,

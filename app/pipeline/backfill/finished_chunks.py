@@ -16,11 +16,11 @@ from throttlescope.app.pipeline.backfill.chunks import Chunk
 from throttlescope.ingest.pull.watermarks import OVERLAP_MS
 
 if TYPE_CHECKING:
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.ingest.lake import Lake
 
 
-def question(request: Request) -> str:
+def question(request: RunRequest) -> str:
     """A text that is equal when the same is asked of the same sources with the same settings, whatever the range."""
     settings = request.settings
     asked: list[Any] = [settings.window, settings.every, request.override_cluster]
@@ -30,7 +30,7 @@ def question(request: Request) -> str:
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:24]
 
 
-def left_of(lake: Lake, request: Request, chunks: Iterable[Chunk]) -> list[Chunk]:
+def left_of(lake: Lake, request: RunRequest, chunks: Iterable[Chunk]) -> list[Chunk]:
     """Chunks that no run has finished; one that was read before its last scrapes came is not finished."""
     where = (pc.field("command") == "backfill") & (pc.field("status") == "done")
     rows = lake.read(

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from throttlescope.app.pipeline.backfill.chunks import chunks_of
 from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.app.pipeline.incremental.computed_hours import hours_of, ranges_of
-from throttlescope.app.pipeline.incremental.lake_view import LATE_MS, View
+from throttlescope.app.pipeline.incremental.lake_view import LATE_MS, RecomputeView
 from throttlescope.app.pipeline.results import RunResult
 from throttlescope.app.pipeline.run import run_pipeline
 from throttlescope.ingest.core.errors import GateError
@@ -26,7 +26,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.minutes import metrics_read
 
 if TYPE_CHECKING:
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
 
 #: So many at a time: what a schedule has to do by the hour stays bounded, also where somebody has read a month without a diagnosis.
 MOST_HOURS = 24
@@ -81,7 +81,7 @@ def missed_hours(
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     from_ms, asked = block_start(start_ms) - LATE_MS, set(hours_of(start_ms, end_ms))
     there = _with_samples(lake, from_ms, block_start(now_ms), set(clusters))
-    view, is_stopped = View(lake, there, start_ms), _stopped(lake, from_ms)
+    view, is_stopped = RecomputeView(lake, there, start_ms), _stopped(lake, from_ms)
     found: dict[tuple[int, int], list[str]] = {}
     for cluster, hours in sorted(there.items()):
         known = {hour_ms for stage, hour_ms in view.computed(cluster) if stage == "signals"}
@@ -97,7 +97,7 @@ def missed_hours(
     ]
 
 
-def diagnose_missed(request: Request, *, progress: Progress = SILENT) -> CaughtUp:
+def diagnose_missed(request: RunRequest, *, progress: Progress = SILENT) -> CaughtUp:
     """Diagnose hours around a request's range that no run has come to. The range itself is to be done before: nothing may hold it up.
 
     Raises

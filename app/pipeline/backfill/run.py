@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.pipeline.backfill.chunks import Chunk
 from throttlescope.app.pipeline.events import SILENT, Progress
-from throttlescope.app.pipeline.request import Request
+from throttlescope.app.pipeline.request import RunRequest
 from throttlescope.app.pipeline.results import RunResult
 from throttlescope.app.pipeline.run import run_pipeline
 from throttlescope.ingest.lake import Lake
@@ -80,7 +80,7 @@ class Chunked:
 
 
 def run_chunks(
-    request: Request,
+    request: RunRequest,
     chunks: Sequence[Chunk],
     *,
     before: int = 0,
@@ -92,7 +92,7 @@ def run_chunks(
 
     Parameters
     ----------
-    request : Request
+    request : RunRequest
         Its range is that of all chunks.
     before : int
         Chunks that were done before; they are counted, not done.

@@ -17,7 +17,7 @@ from throttlescope.ingest.core.times import SECOND_MS, format_time
 from throttlescope.models.messages.units import count
 
 
-class Lines:
+class CycleLines:
     """Writes lines; several sources share it.
 
     Parameters

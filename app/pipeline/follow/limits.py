@@ -16,7 +16,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.admin import MAX_TOPICS
 from throttlescope.ingest.quality.admin_scope import other_cluster, other_cluster_words
-from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
 from throttlescope.transforms.limits import resolve_limits
 
 EVERY_MS = 15 * MINUTE_MS
@@ -61,7 +61,7 @@ class LimitsWatch:
         self._named_by_user = named_by_user
         self._say = say
         self._thread: threading.Thread | None = None
-        self._asked: set[Topic] = set()
+        self._asked: set[AdminTopic] = set()
         self._due_ms = self._new_due_ms = 0
         self._stored: tuple[int, frozenset] = (0, frozenset())
         self._failing = False
@@ -71,13 +71,13 @@ class LimitsWatch:
         return self.admin.requests
 
     def look(
-        self, cluster: str, topics: Sequence[Topic], *, scraped: Iterable[str] = (), wait_s: float = 0.0
+        self, cluster: str, topics: Sequence[AdminTopic], *, scraped: Iterable[str] = (), wait_s: float = 0.0
     ) -> None:
         """Begin a round where one is due and none is under way.
 
         Parameters
         ----------
-        topics : sequence of Topic
+        topics : sequence of AdminTopic
             Those that have a backlog.
         scraped : iterable of str
             Values of ``instance`` of the brokers.
@@ -106,7 +106,7 @@ class LimitsWatch:
         if self._thread is not None:
             self._thread.join(within_s)
 
-    def _try(self, cluster: str, topics: list[Topic], scraped: set[str], whole: bool) -> None:
+    def _try(self, cluster: str, topics: list[AdminTopic], scraped: set[str], whole: bool) -> None:
         try:
             self._round(cluster, topics, scraped, whole)
         except ThrottlescopeError as error:
@@ -119,7 +119,7 @@ class LimitsWatch:
                 self._say("limits are read again")
             self._failing = False
 
-    def _round(self, cluster: str, topics: list[Topic], scraped: set[str], whole: bool) -> None:
+    def _round(self, cluster: str, topics: list[AdminTopic], scraped: set[str], whole: bool) -> None:
         begun_ms = self.now_ms()
         found = self.admin.collect(cluster, topics)
         ended_ms = self.now_ms()

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from throttlescope.app.pipeline.follow.cycle_log import Lines
+from throttlescope.app.pipeline.follow.cycle_log import CycleLines
 from throttlescope.app.pipeline.follow.follower import ARRIVED_MS, Follower
 from throttlescope.app.pipeline.follow.tail import StoppedError
 from throttlescope.ingest.core.errors import InputError, SourceError
@@ -50,7 +50,7 @@ def until_asked(stop: threading.Event) -> Iterator[None]:
 def follow(
     followers: Sequence[Follower],
     every_ms: int,
-    lines: Lines,
+    lines: CycleLines,
     stop: threading.Event,
     kept: Callable[[Follower], None] = lambda follower: None,
 ) -> None:
@@ -92,7 +92,7 @@ def follow(
 def _follow(
     follower: Follower,
     every_ms: int,
-    lines: Lines,
+    lines: CycleLines,
     stop: threading.Event,
     kept: Callable[[Follower], None],
 ) -> None:

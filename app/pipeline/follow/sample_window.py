@@ -12,7 +12,7 @@ from throttlescope.ingest.core.selector import Selector
 from throttlescope.ingest.core.series import DecodedSeries, Meter, SampleBatch, batch_of
 from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.lake.blocks import BlockBuffer
-from throttlescope.ingest.sources.pulsar_admin import Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminTopic
 from throttlescope.transforms.minutes import BACKLOG
 from throttlescope.transforms.promql.source import SampleSource, Series
 
@@ -107,7 +107,7 @@ class Held(SampleSource):
             if one.labels["cluster"] == cluster and "instance" in one.labels
         }
 
-    def topics_with_backlog(self, cluster: str, since_ms: int) -> list[Topic]:
+    def topics_with_backlog(self, cluster: str, since_ms: int) -> list[AdminTopic]:
         """Topics of which a subscription had a backlog since then, the largest first, as a run finds them in the lake."""
         largest: dict[str, float] = {}
         partitions: dict[str, set[int]] = {}
@@ -121,7 +121,7 @@ class Held(SampleSource):
                 largest[name] = max(float(np.nanmax(values)), largest.get(name, 0.0))
                 partitions.setdefault(name, set()).add(int(one.labels["partition"]))
         ordered = sorted(largest, key=lambda name: (-largest[name], name))
-        return [Topic(name, tuple(sorted(partitions[name]))) for name in ordered]
+        return [AdminTopic(name, tuple(sorted(partitions[name]))) for name in ordered]
 
 
 class HeldReader:

@@ -1,4 +1,4 @@
-"""Following begun from a request. In: a `Request` and a rhythm. Out: nothing; it goes on until SIGTERM or SIGINT."""
+"""Following begun from a request. In: a `RunRequest` and a rhythm. Out: nothing; it goes on until SIGTERM or SIGINT."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from throttlescope.app.pipeline.follow.cycle_log import Lines
+from throttlescope.app.pipeline.follow.cycle_log import CycleLines
 from throttlescope.app.pipeline.follow.follower import Follower
 from throttlescope.app.pipeline.follow.loop import follow, until_asked
 from throttlescope.app.pipeline.sources.open import open_sources
@@ -17,18 +17,18 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.manifest import RunManifest
 
 if TYPE_CHECKING:
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
 
 #: What a lake lacks of so many hours is read when following begins again.
 RESUMED_MS = 6 * BLOCK_MS
 
 
-def begin(request: Request, every_ms: int, *, quiet: bool, as_json: bool) -> None:
+def begin(request: RunRequest, every_ms: int, *, quiet: bool, as_json: bool) -> None:
     """Follow all sources of a request.
 
     Parameters
     ----------
-    request : Request
+    request : RunRequest
         ``start_ms`` None: from where the lake ends, at least from the hour before this one.
     every_ms : int
         Distance of two cycles.
@@ -46,7 +46,7 @@ def begin(request: Request, every_ms: int, *, quiet: bool, as_json: bool) -> Non
         )
     sources = open_sources(request)
     lake = Lake(request.settings.lake.absolute())
-    lines, stop = Lines(as_json=as_json, quiet=quiet), threading.Event()
+    lines, stop = CycleLines(as_json=as_json, quiet=quiet), threading.Event()
     manifests: dict[str, RunManifest] = {}
     followers = []
     now_ms = time.time_ns() // 1_000_000

@@ -15,7 +15,7 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
 
 #: So many times each partition is asked about in a cycle, fewer where that would be too many calls.
 _ROUNDS, _PAUSE_S = 3, 0.7
@@ -43,12 +43,12 @@ class StatsWatch:
         self._taken: list[pa.Table] = []
         self._failing = False
 
-    def look(self, cluster: str, topics: Sequence[Topic]) -> None:
+    def look(self, cluster: str, topics: Sequence[AdminTopic]) -> None:
         """Begin a round where none is under way, and wait a moment for it.
 
         Parameters
         ----------
-        topics : sequence of Topic
+        topics : sequence of AdminTopic
             With the partitions that have a backlog, the largest first.
         """
         if not topics or (self._thread is not None and self._thread.is_alive()):
@@ -77,7 +77,7 @@ class StatsWatch:
         if self._thread is not None:
             self._thread.join(within_s)
 
-    def _try(self, cluster: str, topics: list[Topic]) -> None:
+    def _try(self, cluster: str, topics: list[AdminTopic]) -> None:
         partitions = sum(len(topic.partitions) or 1 for topic in topics)
         try:
             found = self.admin.sample(

@@ -15,7 +15,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.times import date_of
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.pull.plan import Item
+from throttlescope.ingest.pull.plan import PullItem
 from throttlescope.ingest.pull.pull import PullResult, run_items, staging_of
 
 
@@ -36,7 +36,7 @@ def store_samples(lake: Lake, held: Held, tail: Tail, start_ms: int, end_ms: int
         return 0
     # The first selector says whether the answer was narrowed, and so whether what it lacks is gone.
     items = [
-        Item(reader.name, name, tail.selectors_of[name][:1], start_ms, end_ms)
+        PullItem(reader.name, name, tail.selectors_of[name][:1], start_ms, end_ms)
         for name in held_metrics
         if name in tail.selectors_of
     ]

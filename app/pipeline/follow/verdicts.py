@@ -18,7 +18,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import DataFile, Lake, read_files, write_data_file
 from throttlescope.models.diagnosis.fleet.full_rules import Left, judge_share, pieces, take
 from throttlescope.models.diagnosis.fleet.hours import bounds, hours, read_minutes
-from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, Grid, answers
+from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, WindowGrid, answers
 from throttlescope.models.diagnosis.history import HISTORY_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
@@ -75,7 +75,7 @@ def _judge_cluster(
             )
             if start_ms >= end_ms:
                 continue
-            grid = Grid.of(start_ms, end_ms, window_ms, every_ms)
+            grid = WindowGrid.of(start_ms, end_ms, window_ms, every_ms)
             if not grid.count:
                 continue
             rows = pa.concat_tables(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from throttlescope.app.pipeline.incremental.lake_view import LATE_MS, View
+from throttlescope.app.pipeline.incremental.lake_view import LATE_MS, RecomputeView
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, block_start, date_of
 from throttlescope.ingest.lake import Lake
@@ -80,7 +80,7 @@ def known_clusters(lake: Lake) -> list[str]:
     return sorted({file.partition["cluster"] for file in lake.files("computed")})
 
 
-def late_hours(view: View, cluster: str, until_ms: int) -> set[int]:
+def late_hours(view: RecomputeView, cluster: str, until_ms: int) -> set[int]:
     """Hours that were computed, and of which samples were committed since; the hour behind each goes with it."""
     computed_ms = _times(view, cluster, "signals", until_ms)
     found: set[int] = set()
@@ -93,13 +93,13 @@ def late_hours(view: View, cluster: str, until_ms: int) -> set[int]:
     return found
 
 
-def behind(view: View, cluster: str, stage: str, until_ms: int) -> set[int]:
+def behind(view: RecomputeView, cluster: str, stage: str, until_ms: int) -> set[int]:
     """Hours whose signals were computed after the rows of a later stage: a run ended between the two, or is at it."""
     signals_ms, own_ms = (_times(view, cluster, name, until_ms) for name in ("signals", stage))
     return {hour_ms for hour_ms, at_ms in signals_ms.items() if at_ms >= own_ms.get(hour_ms, at_ms + 1)}
 
 
-def _times(view: View, cluster: str, stage: str, until_ms: int) -> dict[int, int]:
+def _times(view: RecomputeView, cluster: str, stage: str, until_ms: int) -> dict[int, int]:
     """When hours of the last month were computed."""
     from_ms = block_start(until_ms) - LATE_MS
     return {

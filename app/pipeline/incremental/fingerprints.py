@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 import xxhash
 
-from throttlescope.app.pipeline.incremental.lake_view import View
-from throttlescope.app.pipeline.incremental.snapshots import Known
+from throttlescope.app.pipeline.incremental.lake_view import RecomputeView
+from throttlescope.app.pipeline.incremental.snapshots import KnownSnapshots
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import BLOCK_MS, block_start
@@ -43,7 +43,9 @@ class Inputs:
         UTC hours [first, last) that will be asked for.
     """
 
-    def __init__(self, view: View, cluster: str, first_ms: int, last_ms: int, settings: Settings) -> None:
+    def __init__(
+        self, view: RecomputeView, cluster: str, first_ms: int, last_ms: int, settings: Settings
+    ) -> None:
         self.view, self.cluster, self.settings = view, cluster, settings
         self.first_ms, self.last_ms = first_ms, last_ms
 
@@ -130,20 +132,20 @@ class Inputs:
         return {hour_ms: _names(mine) for hour_ms, mine in sorted(by_hour.items())}
 
     @cached_property
-    def _limits(self) -> Known:
+    def _limits(self) -> KnownSnapshots:
         return self._known("limits", SUBSCRIPTION_KEY_NAMES)
 
     @cached_property
-    def _stats(self) -> Known:
+    def _stats(self) -> KnownSnapshots:
         return self._known("topic_stats", SUBSCRIPTION_KEY_NAMES)
 
     @cached_property
-    def _deadlines(self) -> Known:
+    def _deadlines(self) -> KnownSnapshots:
         return self._known("policies", ("scope", "key"), pc.field("scope").isin(SCOPES))
 
-    def _known(self, table: str, key: tuple[str, ...], where: pc.Expression | None = None) -> Known:
+    def _known(self, table: str, key: tuple[str, ...], where: pc.Expression | None = None) -> KnownSnapshots:
         with self.view.known(table, self.cluster, self.first_ms, self.last_ms, where) as rows:
-            return Known.of(rows, key)
+            return KnownSnapshots.of(rows, key)
 
 
 def _names(files: Iterable[DataFile]) -> list[str]:

@@ -27,7 +27,7 @@ LATE_MS = 31 * DAY_MS
 _AT_ONCE_ROWS = 500_000
 
 
-class View:
+class RecomputeView:
     """What is there now; made anew for every stage, because the one before has written.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.incremental.computed_hours import Hours, behind, hours_of, late_hours
 from throttlescope.app.pipeline.incremental.fingerprints import TIME_COLUMNS, Inputs
-from throttlescope.app.pipeline.incremental.lake_view import View
+from throttlescope.app.pipeline.incremental.lake_view import RecomputeView
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, block_start
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ REACH_MS = {"signals": BLOCK_MS, "verdicts": DAY_MS, "forecasts": DAY_MS, "resul
 
 
 def signals_to_compute(
-    view: View, settings: Settings, cluster: str, start_ms: int, end_ms: int, *, again: bool = False
+    view: RecomputeView, settings: Settings, cluster: str, start_ms: int, end_ms: int, *, again: bool = False
 ) -> Hours:
     """Hours of ``signals`` of a range, and of those before and behind it that samples came late for.
 
@@ -39,7 +39,7 @@ def signals_to_compute(
 
 
 def following(
-    view: View,
+    view: RecomputeView,
     settings: Settings,
     cluster: str,
     stage: str,
@@ -62,7 +62,7 @@ def following(
 
 
 def _differing(
-    view: View,
+    view: RecomputeView,
     settings: Settings,
     cluster: str,
     stage: str,
@@ -104,7 +104,7 @@ def _differing(
     )  # fmt: skip
 
 
-def _newest_ms(view: View, cluster: str) -> int:
+def _newest_ms(view: RecomputeView, cluster: str) -> int:
     """End of the last hour that has signals."""
     return (
         block_start(max((file.maximum["minute_ms"] for file in view.files("signals", cluster)), default=0))

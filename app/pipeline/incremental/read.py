@@ -34,7 +34,7 @@ Pull = Callable[[int, int], "PullResult"]
 
 
 @dataclass
-class Read:
+class ReadResult:
     """What a read brought.
 
     Attributes
@@ -81,7 +81,7 @@ class Reader:
         cluster = self.prometheus.mapping.cluster or (clusters[0] if len(clusters) == 1 else None)
         return SourceKey.of(self.prometheus.samples.address, self.selectors, cluster)
 
-    def read(self, pull: Pull, start_ms: int, end_ms: int) -> Read:
+    def read(self, pull: Pull, start_ms: int, end_ms: int) -> ReadResult:
         """Try open gaps again, then read [start, end), and write down how far the source was read and what is missing.
 
         Raises
@@ -95,7 +95,7 @@ class Reader:
         known = self.key() if mark is None else self.key([mark.cluster])
         meter = Meter()
         kept_since_ms = self.now_ms() - self.retention_ms(meter)
-        done = Read(None, () if mark is None or mark.cluster == ALL else (mark.cluster,), meter=meter)
+        done = ReadResult(None, () if mark is None or mark.cluster == ALL else (mark.cluster,), meter=meter)
         start_ms, end_ms = range_to_read(start_ms, end_ms, self.now_ms())
         try:
             if mark is not None:
@@ -104,7 +104,7 @@ class Reader:
         except EmptyRangeError:
             if mark is None:
                 raise
-            missing = [gaps.Missing(known.cluster, ALL, start_ms, end_ms)]
+            missing = [gaps.MissingStretch(known.cluster, ALL, start_ms, end_ms)]
             self._settle(known, missing, (), start_ms, end_ms, kept_since_ms, done)
             return done
         except SourceError:
@@ -132,12 +132,12 @@ class Reader:
     def _settle(
         self,
         key: SourceKey,
-        missing: list[gaps.Missing],
+        missing: list[gaps.MissingStretch],
         metrics: Iterable[str],
         start_ms: int,
         end_ms: int,
         kept_since_ms: int,
-        done: Read,
+        done: ReadResult,
     ) -> None:
         now_ms = self.now_ms()
         about = {"now_ms": now_ms, "run_id": self.run_id, "kept_since_ms": kept_since_ms}
@@ -146,7 +146,7 @@ class Reader:
         done.findings += [_finding(cluster, missing) for cluster in sorted({one.cluster for one in missing})]
 
     def _retry(
-        self, pull: Pull, key: SourceKey, start_ms: int, end_ms: int, kept_since_ms: int, done: Read
+        self, pull: Pull, key: SourceKey, start_ms: int, end_ms: int, kept_since_ms: int, done: ReadResult
     ) -> None:
         """Ask for open gaps outside the range, oldest first; what is there by now is read, by whole hours."""
         due = [
@@ -161,7 +161,10 @@ class Reader:
                 with contextlib.suppress(EmptyRangeError):
                     pulled = pull(low_ms, high_ms)
             if pulled is None:
-                still = [gaps.Missing(gap.cluster, gap.metric_name, gap.start_ms, gap.end_ms) for gap in some]
+                still = [
+                    gaps.MissingStretch(gap.cluster, gap.metric_name, gap.start_ms, gap.end_ms)
+                    for gap in some
+                ]
                 gaps.settle(self.lake, key, still, low_ms, high_ms, **about)
                 continue
             missing = gaps.find_missing(
@@ -202,7 +205,7 @@ def _by_hours(found: Iterable[Gap]) -> list[tuple[int, int, list[Gap]]]:
     return groups
 
 
-def _finding(cluster: str, missing: Sequence[gaps.Missing]) -> dict[str, Any]:
+def _finding(cluster: str, missing: Sequence[gaps.MissingStretch]) -> dict[str, Any]:
     """The row of ``quality`` for what a source did not have."""
     mine = [one for one in missing if one.cluster == cluster]
     first = mine[0]

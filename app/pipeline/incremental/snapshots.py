@@ -21,7 +21,7 @@ from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownSnapshots:
     """Hashes of snapshots in the order of time.
 
     Attributes
@@ -38,7 +38,7 @@ class Known:
     first_sums: np.ndarray
 
     @classmethod
-    def of(cls, rows: pa.Table | ds.Dataset, key: Sequence[str]) -> Known:
+    def of(cls, rows: pa.Table | ds.Dataset, key: Sequence[str]) -> KnownSnapshots:
         """Hash rows with ``observed_ms`` and the columns of a key; of a dataset a piece at a time, twice."""
         keys = ", ".join(f'"{name}"' for name in key)
         if isinstance(rows, pa.Table) and not rows.num_rows:

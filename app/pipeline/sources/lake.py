@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from throttlescope.app.pipeline.sources.source import Ingested, Note, Span
+from throttlescope.app.pipeline.sources.source import ClusterSpan, Ingested, Note
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import block_start, dates_of
 from throttlescope.ingest.lake import Lake
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
 
 
-def open_lake(request: Request) -> list[LakeSource]:
+def open_lake(request: RunRequest) -> list[LakeSource]:
     """Look which clusters have samples in the range; one is asked for by name, or all are.
 
     Raises
@@ -62,18 +62,18 @@ def _check_known(lake: Lake, clusters: Iterable[str]) -> None:
         )
 
 
-def mark_idle(lake: Lake, request: Request, start_ms: int, end_ms: int, run_id: str) -> None:
+def mark_idle(lake: Lake, request: RunRequest, start_ms: int, end_ms: int, run_id: str) -> None:
     """Write down that the whole hours of a range were looked at and were empty, for the clusters that the lake knows.
 
     Samples that come later for them are then known to be late.
     """
     from throttlescope.app.pipeline.incremental.computed_hours import known_clusters, write
-    from throttlescope.app.pipeline.incremental.lake_view import View
+    from throttlescope.app.pipeline.incremental.lake_view import RecomputeView
     from throttlescope.app.pipeline.incremental.plan import following, signals_to_compute
 
     began_ms, settings = time.time_ns() // 1_000_000, request.settings
     clusters = request.clusters or known_clusters(lake)
-    view, written = View(lake, clusters, start_ms), []
+    view, written = RecomputeView(lake, clusters, start_ms), []
     for cluster in clusters:
         plans = [signals_to_compute(view, settings, cluster, start_ms, end_ms)]
         plans += [
@@ -97,6 +97,6 @@ class LakeSource:
 
     def ingest(self, session: SparkSession, lake: Lake, run_id: str, note: Note) -> Ingested:
         """Nothing is brought; what is there is what the run computes from."""
-        spans = (Span(self.clusters, self.start_ms, self.end_ms),) if self.clusters else ()
+        spans = (ClusterSpan(self.clusters, self.start_ms, self.end_ms),) if self.clusters else ()
         note(", ".join(self.clusters) or "no samples in the range")
         return Ingested(self.name, self.clusters, spans)

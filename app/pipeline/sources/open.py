@@ -1,4 +1,4 @@
-"""Opens the sources of a run. In: a `Request`. Out: sources that answered, before anything is started or written."""
+"""Opens the sources of a run. In: a `RunRequest`. Out: sources that answered, before anything is started or written."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from throttlescope.app.pipeline.sources.source import Source
 from throttlescope.ingest.core.errors import InputError
 
 if TYPE_CHECKING:
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
 
 
-def open_sources(request: Request) -> list[Source]:
+def open_sources(request: RunRequest) -> list[Source]:
     """Open everything that a request names, before anything is started or written.
 
     Raises

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.pipeline.sources.source import Ingested, Note, Source, Span, pulled_note
+from throttlescope.app.pipeline.sources.source import ClusterSpan, Ingested, Note, Source, pulled_note
 from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.selector import Selector, parse_selector
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from throttlescope.app.config import Cluster, Settings
     from throttlescope.app.pipeline.incremental.read import Reader
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.ingest.core.labels import LabelMapping
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.pull.pull import PullResult
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from throttlescope.ingest.sources.pulsar_admin import Failure, PulsarAdmin
 
 
-def open_cluster(name: str, cluster: Cluster, request: Request) -> Source:
+def open_cluster(name: str, cluster: Cluster, request: RunRequest) -> Source:
     from throttlescope.app.pipeline.sources.start import begun, note_down
     from throttlescope.ingest.sources.prometheus import open_prometheus
 
@@ -114,7 +114,7 @@ class ClusterSource:
             )
 
         found = self.reader(lake, run_id).read(read, self.start_ms, self.end_ms)
-        repaired = tuple(Span(*span) for span in found.repaired)
+        repaired = tuple(ClusterSpan(*span) for span in found.repaired)
         done = Ingested(
             self.name, found.clusters, (), repaired, findings=found.findings,
             source_requests=found.meter.requests, source_bytes=found.meter.bytes,
@@ -124,7 +124,7 @@ class ClusterSource:
         if pulled is None:
             note("no samples in the range; a gap was written down")
             return done
-        done.spans = (Span(pulled.clusters, pulled.start_ms, pulled.end_ms),)
+        done.spans = (ClusterSpan(pulled.clusters, pulled.start_ms, pulled.end_ms),)
         done.source_requests += pulled.requests
         done.source_bytes += pulled.bytes
         done.series, done.samples, done.samples_written = (

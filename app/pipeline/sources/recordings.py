@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from throttlescope.app.pipeline.sources.source import Ingested, Note, Span, pulled_note
+from throttlescope.app.pipeline.sources.source import ClusterSpan, Ingested, Note, pulled_note
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.sources.recording import Recording, list_shipped, read_recording
@@ -16,11 +16,11 @@ from throttlescope.ingest.sources.recording import Recording, list_shipped, read
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.ingest.lake import Lake
 
 
-def open_recordings(request: Request) -> list[RecordingsSource]:
+def open_recordings(request: RunRequest) -> list[RecordingsSource]:
     """Check the recordings of a request whole: every file against its checksum.
 
     Raises
@@ -68,7 +68,7 @@ class RecordingsSource:
     """Several recordings, brought in together; each is a cluster of its own."""
 
     recordings: Sequence[Recording]
-    spans: tuple[Span, ...]
+    spans: tuple[ClusterSpan, ...]
 
     @property
     def name(self) -> str:
@@ -103,7 +103,7 @@ class RecordingsSource:
         )
 
 
-def _span(recording: Recording, start_ms: int | None, end_ms: int | None) -> Span | None:
+def _span(recording: Recording, start_ms: int | None, end_ms: int | None) -> ClusterSpan | None:
     start_ms = recording.start_ms if start_ms is None else max(start_ms, recording.start_ms)
     end_ms = recording.end_ms if end_ms is None else min(end_ms, recording.end_ms)
-    return Span((recording.name,), start_ms, end_ms) if start_ms < end_ms else None
+    return ClusterSpan((recording.name,), start_ms, end_ms) if start_ms < end_ms else None

@@ -19,7 +19,7 @@ Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Span:
+class ClusterSpan:
     """Clusters and a range [start_ms, end_ms) that is to be computed for them."""
 
     clusters: tuple[str, ...]
@@ -33,9 +33,9 @@ class Ingested:
 
     Attributes
     ----------
-    spans : tuple of Span
+    spans : tuple of ClusterSpan
         What is now in the lake of the range that was asked for.
-    repaired : tuple of Span
+    repaired : tuple of ClusterSpan
         Hours outside it of which samples came that had been missing.
     findings : list of dict
         Rows of ``quality`` of the door, without the run's own columns.
@@ -43,8 +43,8 @@ class Ingested:
 
     source: str
     clusters: tuple[str, ...]
-    spans: tuple[Span, ...]
-    repaired: tuple[Span, ...] = ()
+    spans: tuple[ClusterSpan, ...]
+    repaired: tuple[ClusterSpan, ...] = ()
     source_requests: int = 0
     admin_requests: int = 0
     source_bytes: int = 0

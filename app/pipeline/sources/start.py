@@ -19,7 +19,7 @@ from throttlescope.ingest.pull.watermarks import SourceKey
 from throttlescope.ingest.sources.access import clean_url, public_url
 
 if TYPE_CHECKING:
-    from throttlescope.app.pipeline.request import Request
+    from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.app.pipeline.sources.prometheus import ClusterSource
 
 
@@ -49,7 +49,7 @@ def begin_of(
     return max(watermarks.begin_ms(mark), block_start(now_ms - retention_ms))
 
 
-def begun(source: ClusterSource, request: Request) -> ClusterSource:
+def begun(source: ClusterSource, request: RunRequest) -> ClusterSource:
     """The source with its start, after a look at its watermark.
 
     Raises
@@ -69,7 +69,7 @@ def begun(source: ClusterSource, request: Request) -> ClusterSource:
     return source
 
 
-def note_down(request: Request, url: str, selectors: Sequence[Selector], cluster: str | None) -> None:
+def note_down(request: RunRequest, url: str, selectors: Sequence[Selector], cluster: str | None) -> None:
     """Write down that a source that was read before could not be asked for a range."""
     lake, now_ms = Lake(request.settings.lake.absolute()), time.time_ns() // 1_000_000
     key = SourceKey.of(public_url(clean_url(url)), selectors, cluster)

@@ -9,14 +9,14 @@ import plotly.graph_objects as go
 from throttlescope.app.presentation.figures.chart import ALL, OUT, chart, gapless, minute_ends, numbers
 from throttlescope.app.presentation.figures.traces import scatter
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.anomaly.band import Usual
+from throttlescope.models.anomaly.band import UsualBand
 
 _BAND = "rgba(122,127,135,0.22)"
 _STRAYED = "#D55E00"
 
 
 def anomaly_figure(
-    found: Usual | None,
+    found: UsualBand | None,
     minutes: pd.DataFrame,
     row: dict,
     *,
@@ -30,7 +30,7 @@ def anomaly_figure(
 
     Parameters
     ----------
-    found : Usual or None
+    found : UsualBand or None
         None: no band can be drawn; the value is that of ``column``.
     minutes : DataFrame
         Rows of ``signals``; ``column`` has their values in ``unit``.
@@ -50,7 +50,7 @@ def anomaly_figure(
     return figure
 
 
-def _with_band(found: Usual, title: str, unit: str) -> list[go.Scatter]:
+def _with_band(found: UsualBand, title: str, unit: str) -> list[go.Scatter]:
     at = (found.minute_ms + MINUTE_MS).tolist()
     edge = {"x": at, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "connectgaps": False}
     return [

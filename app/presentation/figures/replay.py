@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation import whatif
 from throttlescope.app.presentation.figures.chart import ACK, ALL, FONT, OUT, time_title
-from throttlescope.app.services.whatif.replay import Read
-from throttlescope.models.throttling.replay import Answer, Change, Forecast, Outlook
+from throttlescope.app.services.whatif.replay import ReplayInputs
+from throttlescope.models.throttling.replay import Change, Forecast, Outlook, ReplayAnswer
 
 _TEXT, _GRID = "#33383d", "rgba(128,128,128,0.18)"
 _HEIGHT_PX = 520
@@ -26,7 +26,7 @@ _TICKS = [
 ]
 
 
-def whatif_figure(found: Read, answer: Answer) -> go.Figure:
+def whatif_figure(found: ReplayInputs, answer: ReplayAnswer) -> go.Figure:
     """One chart in UTC: the window, and what comes after it with and without the change."""
     observed = answer.observed
     asks = answer.change.words != Change().words
@@ -76,7 +76,7 @@ def whatif_figure(found: Read, answer: Answer) -> go.Figure:
     return figure
 
 
-def _end_s(answer: Answer, window_s: float, horizon_s: int) -> float:
+def _end_s(answer: ReplayAnswer, window_s: float, horizon_s: int) -> float:
     drains = [
         outlook.drain_s
         for forecast in (answer.as_is, answer.changed)

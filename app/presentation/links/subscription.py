@@ -11,7 +11,7 @@ from throttlescope.ingest.core.times import check_range, format_time
 
 
 @dataclass(frozen=True)
-class Subscription:
+class SubscriptionPartition:
     """One subscription of one topic partition."""
 
     cluster: str
@@ -43,7 +43,7 @@ class SubscriptionAddress:
         What the charts show of the range; the browser writes it, the server draws the whole range.
     """
 
-    subscription: Subscription
+    subscription: SubscriptionPartition
     start_ms: int | None = None
     end_ms: int | None = None
     at_ms: int | None = None
@@ -75,7 +75,7 @@ def _zoom(values: dict[str, list[str]]) -> tuple[int, int] | None:
     return start_ms, end_ms
 
 
-def named_subscription(values: dict[str, list[str]]) -> Subscription:
+def named_subscription(values: dict[str, list[str]]) -> SubscriptionPartition:
     """The subscription that an address names by cluster, topic, partition and subscription."""
     texts = {key: one(values, key) for key in ("cluster", "topic", "subscription")}
     missing = [key for key, value in texts.items() if not value]
@@ -87,7 +87,7 @@ def named_subscription(values: dict[str, list[str]]) -> Subscription:
             fix="open it from the table of subscriptions",
         )
     partition = partition_of(values)
-    return Subscription(
+    return SubscriptionPartition(
         texts["cluster"], texts["topic"], -1 if partition is None else partition, texts["subscription"]
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from throttlescope.app.rules_export.preview.kinds import Kind
+from throttlescope.app.rules_export.preview.kinds import AlertKind
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.transforms.rules.preview import Firing
 from throttlescope.transforms.rules.rule_file import AlertingRule
@@ -17,7 +17,7 @@ REAL, NOT_REAL, UNDECIDED = "real", "not real", "undecided"
 
 
 @dataclass(frozen=True)
-class Stretch:
+class VerdictStretch:
     """A subscription partition had one verdict for so long.
 
     Attributes
@@ -46,7 +46,7 @@ class Then:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedFirings:
     """A firing, what the verdict said then (None: nothing was judged), and whether that bears it out (None: verdicts cannot)."""
 
     firing: Firing
@@ -56,17 +56,17 @@ class Judged:
 
 def judge(
     firings: Iterable[Firing],
-    stretches: Iterable[Stretch],
-    kinds: Callable[[AlertingRule], Kind | None],
+    stretches: Iterable[VerdictStretch],
+    kinds: Callable[[AlertingRule], AlertKind | None],
     *,
     end_ms: int,
-) -> list[Judged]:
+) -> list[JudgedFirings]:
     """Hold each firing against the verdicts of its subscription, from when its condition began to hold until its end.
 
     What was judged for longest in that time decides: real where it is of the rule's kind; undecided where it is ``unknown``, or
     where nothing was judged. A firing that names no subscription is held against all that its labels fit, and is real where one is.
     """
-    by_subscription: dict[tuple, list[Stretch]] = {}
+    by_subscription: dict[tuple, list[VerdictStretch]] = {}
     for stretch in stretches:
         by_subscription.setdefault(stretch.key, []).append(stretch)
     found = []
@@ -74,7 +74,7 @@ def judge(
         kind = kinds(firing.rule)
         wanted = key_labels(firing.labels)
         if kind is None or not wanted:
-            found.append(Judged(firing, None, None))
+            found.append(JudgedFirings(firing, None, None))
             continue
         until_ms = end_ms if firing.end_ms is None else firing.end_ms
         thens = [
@@ -83,12 +83,12 @@ def judge(
             if fits(key, wanted)
             and (then := longest(mine, min(firing.active_ms, firing.start_ms), until_ms)) is not None
         ]
-        found.append(Judged(firing, *_verdict(thens, kind)))
+        found.append(JudgedFirings(firing, *_verdict(thens, kind)))
     return found
 
 
 def missed(
-    episodes: Iterable[Mapping], firings: Sequence[Firing], kind: Kind, *, start_ms: int, end_ms: int
+    episodes: Iterable[Mapping], firings: Sequence[Firing], kind: AlertKind, *, start_ms: int, end_ms: int
 ) -> tuple[list[Mapping], int]:
     """Backlogs of a kind during which no alert fired for their subscription, and how many there were of that kind.
 
@@ -130,7 +130,7 @@ def fits(key: tuple, labels: Mapping[str, str]) -> bool:
     )
 
 
-def longest(stretches: Sequence[Stretch], start_ms: int, end_ms: int) -> Then | None:
+def longest(stretches: Sequence[VerdictStretch], start_ms: int, end_ms: int) -> Then | None:
     """What one subscription was judged for longest in [start, end); None where nothing was."""
     held: dict[tuple, int] = {}
     until: dict[tuple, int] = {}
@@ -147,7 +147,7 @@ def longest(stretches: Sequence[Stretch], start_ms: int, end_ms: int) -> Then | 
     return Then(stretches[0].key, *said, until[said])
 
 
-def _verdict(thens: Sequence[Then], kind: Kind) -> tuple[Then | None, str]:
+def _verdict(thens: Sequence[Then], kind: AlertKind) -> tuple[Then | None, str]:
     if not thens:
         return None, UNDECIDED
     real = [then for then in thens if kind.fits(then.side, then.cause)]

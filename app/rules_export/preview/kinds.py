@@ -12,7 +12,7 @@ LIMIT, CONSUMERS, BOTH, ANY = KINDS = ("limit", "consumers", "both", "any")
 
 
 @dataclass(frozen=True)
-class Kind:
+class AlertKind:
     """Which verdicts bear an alert out.
 
     Attributes
@@ -33,15 +33,15 @@ class Kind:
 
 
 _BY_NAME = {
-    LIMIT: Kind(
+    LIMIT: AlertKind(
         "a dispatch limit as what holds the backlog (side throttle or both)", frozenset(("throttle", "both"))
     ),
-    CONSUMERS: Kind(
+    CONSUMERS: AlertKind(
         "the consumers as what holds the backlog (side consumer_capacity or both)",
         frozenset(("consumer_capacity", "both")),
     ),
-    BOTH: Kind("a limit and the consumers at once (side both)", frozenset(("both",))),
-    ANY: Kind("any trouble: every cause but healthy", causes=frozenset(CAUSES) - {"healthy"}),
+    BOTH: AlertKind("a limit and the consumers at once (side both)", frozenset(("both",))),
+    ANY: AlertKind("any trouble: every cause but healthy", causes=frozenset(CAUSES) - {"healthy"}),
 }
 _LIMITS = (a.THROTTLING_AND_GROWING, a.DISPATCH_THROTTLED, a.LIMIT_NEARLY_USED)
 #: Verdicts speak of a subscription's backlog: of these they say nothing.
@@ -49,7 +49,7 @@ _UNJUDGED = (a.PUBLISH_THROTTLED, a.LIMITS_MISSING, a.LIMITS_OLD)
 _BY_CAUSE = {"throttled": LIMIT, "both": BOTH, "slow_consumers": CONSUMERS, "unknown": ANY, "healthy": ANY}
 
 
-def kind_of(rule: AlertingRule, chosen: str | None = None) -> Kind | None:
+def kind_of(rule: AlertingRule, chosen: str | None = None) -> AlertKind | None:
     """The kind of a rule; None where verdicts say nothing of it.
 
     Chosen by a person, or by the rule's label ``cause``, or by its name; any trouble for a rule that tells nothing of itself.
@@ -62,5 +62,5 @@ def kind_of(rule: AlertingRule, chosen: str | None = None) -> Kind | None:
     if cause in _BY_CAUSE:
         return _BY_NAME[_BY_CAUSE[cause]]
     if cause in CAUSES:
-        return Kind(f"the cause {cause}", causes=frozenset((cause,)))
+        return AlertKind(f"the cause {cause}", causes=frozenset((cause,)))
     return _BY_NAME[LIMIT if rule.name in _LIMITS else ANY]

@@ -8,7 +8,7 @@ from functools import cache
 from throttlescope.app.rules_export.document import rules_text
 from throttlescope.app.rules_export.export import all_rules, check
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting, Recording
+from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.order import check_order
 from throttlescope.transforms.rules.rule_file import AlertingRule, RuleFile, read_rule_text
@@ -18,7 +18,7 @@ _TYPED = "the rule"
 
 
 @dataclass(frozen=True)
-class Asked:
+class PreviewedRules:
     """What is previewed.
 
     Attributes
@@ -67,7 +67,7 @@ def exported_alerts() -> tuple[ExportedAlert, ...]:
     )
 
 
-def exported(name: str) -> Asked:
+def exported(name: str) -> PreviewedRules:
     """The alert of that name as it is exported by default.
 
     Raises
@@ -85,10 +85,10 @@ def exported(name: str) -> Asked:
     text = rules_text(
         rules, ExportOptions(), "One alert of the export; it reads the export's recording rules."
     )
-    return Asked(read_rule_text(text, "exported rules"), _library(), text)
+    return PreviewedRules(read_rule_text(text, "exported rules"), _library(), text)
 
 
-def typed(text: str) -> Asked:
+def typed(text: str) -> PreviewedRules:
     """Rules that somebody wrote, checked as ``throttlescope rules check`` does.
 
     Raises
@@ -98,7 +98,7 @@ def typed(text: str) -> Asked:
     """
     file = read_rule_text(text, _TYPED)
     check_order(file)
-    asked = Asked(file, _library(), text)
+    asked = PreviewedRules(file, _library(), text)
     if not asked.alerts:
         raise InputError(
             "There is no alerting rule in this text", expected="groups: with a rule that has alert: and expr:"
@@ -113,7 +113,7 @@ def _alerting() -> list[Alerting]:
 @cache
 def _library() -> RuleFile:
     options = ExportOptions()
-    recording = [rule for rule in all_rules(options) if isinstance(rule, Recording)]
+    recording = [rule for rule in all_rules(options) if isinstance(rule, ExportedRecording)]
     text = rules_text(recording, options, "")
     check(text)
     return read_rule_text(text, "recording rules of the export")

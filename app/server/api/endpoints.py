@@ -14,7 +14,7 @@ from throttlescope.app.services.promql.concurrency import QueryLimits, Turnstile
 from throttlescope.app.services.promql.errors import BAD_DATA, TIMEOUT, ApiError, api_error_of, bad_parameter
 from throttlescope.app.services.promql.lake_queries import LakeQueries
 from throttlescope.transforms.promql.answer import data_pieces, label_json, points_of, truncate
-from throttlescope.transforms.promql.query import Answer, Options
+from throttlescope.transforms.promql.query import Options, QueryAnswer
 
 TRUNCATED = "results truncated due to limit"
 #: Up to here an answer is sent as one piece.
@@ -192,7 +192,7 @@ def _limited(found: list[str], limit: int, warnings: Sequence[str]) -> Reply:
     return Reply((data,), (*warnings, *((TRUNCATED,) if truncated else ())))
 
 
-def _notes(answer: Answer, truncated: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _notes(answer: QueryAnswer, truncated: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Warnings and infos: ten of each, and how many more there are."""
     shown = []
     for kind, notes in (("warning", answer.warnings), ("info", answer.infos)):

@@ -5,14 +5,14 @@ Whatever the address held is written as a Python literal: a name cannot become c
 
 from __future__ import annotations
 
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import format_time
 
 _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
 
-def of_subscription(key: Subscription, start_ms: int, end_ms: int) -> dict:
+def of_subscription(key: SubscriptionPartition, start_ms: int, end_ms: int) -> dict:
     """Its charts and its verdict in a range, and the rows that they are made of."""
     partition = None if key.partition < 0 else key.partition
     selector = str(SubscriptionName(key.topic, partition, key.subscription))

@@ -23,7 +23,7 @@ from throttlescope.app.presentation import time_zone
 from throttlescope.app.presentation.links.query import one, parts_of, range_of
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.presentation.output import write_csv, write_json
-from throttlescope.app.presentation.table_rows import Asked, read_rows
+from throttlescope.app.presentation.table_rows import TableQuery, read_rows
 from throttlescope.app.server.exports import notebook
 from throttlescope.app.services.promql.concurrency import Turnstile
 from throttlescope.app.services.promql.errors import ApiError
@@ -51,7 +51,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
 
     @blueprint.route("/table/<name>.<any(csv, parquet):form>")
     def table(name: str, form: str):
-        asked = Asked.parse(name, _values())
+        asked = TableQuery.parse(name, _values())
         with turnstile.place(_WAIT_S):
             return _rows_file(read_rows(lake, asked), name, form)
 
@@ -75,7 +75,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
             raise InputError("The address names no window", expected="at=TIME, the window's end")
         key = address.subscription
         names = {"cluster": key.cluster, "topic": key.topic, "subscription": key.subscription}
-        asked = Asked(TABLES["verdicts"], names, key.partition, address.at_ms, address.at_ms + 1)
+        asked = TableQuery(TABLES["verdicts"], names, key.partition, address.at_ms, address.at_ms + 1)
         rows = read_rows(lake, asked).to_pylist()
         if not rows:
             raise NothingThereError("There is no verdict of this subscription whose window ends then.")
@@ -94,7 +94,9 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         key = address.subscription
         partition = None if key.partition < 0 else key.partition
         named = str(SubscriptionName(key.topic, partition, key.subscription))
-        asked = selection.Asked(named, key.cluster, address.at_ms, address.start_ms, address.end_ms)
+        asked = selection.IncidentSelection(
+            named, key.cluster, address.at_ms, address.start_ms, address.end_ms
+        )
         with turnstile.place(_WAIT_S), time_zone.utc():
             found = read_incident(lake, asked)
             bundle = make_bundle(found, work_out(lake, found, most_s=_WORK_S))

@@ -26,7 +26,7 @@ _PIECE_BYTES = 2**18
 _PARTING_S = 2.0
 
 
-class Worker(gthread.ThreadWorker):
+class BoundedWorker(gthread.ThreadWorker):
     """Threads that a client holds for a bounded time.
 
     Attributes

@@ -6,6 +6,6 @@
 
 from throttlescope.app.services.diagnose_now.deadline import CancelledError, Hurry
 from throttlescope.app.services.diagnose_now.diagnose import NowAnswer, diagnose_now
-from throttlescope.app.services.diagnose_now.question import Asked
+from throttlescope.app.services.diagnose_now.question import NowQuestion
 
-__all__ = ["Asked", "CancelledError", "Hurry", "NowAnswer", "diagnose_now"]
+__all__ = ["CancelledError", "Hurry", "NowAnswer", "NowQuestion", "diagnose_now"]

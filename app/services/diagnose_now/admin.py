@@ -19,7 +19,7 @@ from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.core.labels import topic_and_partition
 from throttlescope.ingest.sources.consumer_stats import ConsumerStats, consumer_stats
 from throttlescope.ingest.sources.policy_answers import MOST_PARTITIONS
-from throttlescope.ingest.sources.pulsar_admin import Failure, PulsarAdmin, Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminTopic, Failure, PulsarAdmin
 from throttlescope.transforms.limits import effective_limits
 
 #: Calls per second where the configuration says nothing: one topic takes 20 to 100 calls, once.
@@ -66,13 +66,13 @@ class HurriedAdmin(PulsarAdmin):
     def within(self, hurry: Hurry, share: float) -> HurriedAdmin:
         """Ask no more once this share of the time is gone."""
         self._hurry, self._share = hurry, share
-        self._topic: Topic | None = None
+        self._topic: AdminTopic | None = None
         self._answered: dict[str, str] = {}
         #: Answers about single partitions: their consumers are in no table.
         self.stats: list[tuple[str, str]] = []
         return self
 
-    def about(self, topic: Topic) -> HurriedAdmin:
+    def about(self, topic: AdminTopic) -> HurriedAdmin:
         """Of many brokers only those that own a partition of this topic are asked for their configuration."""
         self._topic = topic
         return self
@@ -121,7 +121,7 @@ def ask_topic(admin: HurriedAdmin, topic: str) -> SaidOfTopic:
     SourceError
         No address can be reached, or all of them refuse us.
     """
-    asked = Topic(topic)
+    asked = AdminTopic(topic)
     snapshot = admin.about(asked).collect("", [asked])
     consumers = tuple(_consumers(admin.stats))
     sampled = admin.sample(
@@ -142,7 +142,7 @@ def ask_topic(admin: HurriedAdmin, topic: str) -> SaidOfTopic:
     )
 
 
-def _with_backlog(topic_stats: pa.Table) -> list[Topic]:
+def _with_backlog(topic_stats: pa.Table) -> list[AdminTopic]:
     """Partitions of which a subscription has a backlog, the largest first."""
     largest: dict[tuple[str, int], int] = {}
     for row in topic_stats.select(["topic", "partition", "backlog_entries"]).to_pylist():
@@ -151,7 +151,7 @@ def _with_backlog(topic_stats: pa.Table) -> list[Topic]:
     ordered = sorted(
         (place for place, entries in largest.items() if entries > 0), key=lambda place: -largest[place]
     )
-    return [Topic(topic, (partition,)) for topic, partition in ordered]
+    return [AdminTopic(topic, (partition,)) for topic, partition in ordered]
 
 
 def _consumers(answers: Sequence[tuple[str, str]]) -> list[ConsumerStats]:

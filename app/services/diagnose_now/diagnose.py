@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from throttlescope.app.services.diagnose_now.admin import SaidOfTopic, ask_topic
 from throttlescope.app.services.diagnose_now.deadline import Hurry, Waited
-from throttlescope.app.services.diagnose_now.question import Asked
+from throttlescope.app.services.diagnose_now.question import NowQuestion
 from throttlescope.app.services.diagnose_now.samples import IndexedSource, TopicSamples, read_topic
 from throttlescope.app.services.diagnose_now.shared_limits import sharing
 from throttlescope.app.services.diagnose_now.sources import Sources
@@ -68,7 +68,7 @@ class NowAnswer:
         What was not read, and what follows from that.
     """
 
-    asked: Asked
+    asked: NowQuestion
     cluster: str
     start_ms: int
     end_ms: int
@@ -91,7 +91,7 @@ class NowAnswer:
 
 
 def diagnose_now(
-    asked: Asked,
+    asked: NowQuestion,
     settings: Settings,
     *,
     cluster: str | None = None,
@@ -104,7 +104,7 @@ def diagnose_now(
 
     Parameters
     ----------
-    asked : Asked
+    asked : NowQuestion
     settings : Settings
         Sources, as for a run.
     cluster : str, optional

@@ -1,4 +1,4 @@
-"""What is asked about. In: a subscription or a topic as a user writes it, and a range. Out: an :class:`Asked`."""
+"""What is asked about. In: a subscription or a topic as a user writes it, and a range. Out: an :class:`NowQuestion`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TOPIC = re.compile(r"[a-z-]+://[^/]+/[^/]+/.+", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Asked:
+class NowQuestion:
     """One topic, maybe one partition or subscription of it, and a range.
 
     Attributes
@@ -48,7 +48,7 @@ class Asked:
         end_ms: int,
         for_ms: int = 30 * MINUTE_MS,
         history_ms: int = 0,
-    ) -> Asked:
+    ) -> NowQuestion:
         """Read names and lengths.
 
         Raises

@@ -20,7 +20,7 @@ from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.ingest.core.selector import NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.core.series import Meter
-from throttlescope.ingest.core.series import SampleSource as Reader
+from throttlescope.ingest.core.series import PullSource as Reader
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.sources.remote_read import UnsupportedChunksError

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.app.services.diagnose_now.deadline import Hurry, Waited
-from throttlescope.app.services.diagnose_now.question import Asked
+from throttlescope.app.services.diagnose_now.question import NowQuestion
 from throttlescope.app.services.diagnose_now.samples import IndexedSource, TopicSamples, read_sharing
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
@@ -27,7 +27,7 @@ def sharing(
     minutes: pa.Table,
     prometheus: PrometheusSource,
     found: TopicSamples,
-    asked: Asked,
+    asked: NowQuestion,
     hours: tuple[int, int],
     hurry: Hurry,
 ) -> tuple[pa.Table | None, bool, list[str]]:

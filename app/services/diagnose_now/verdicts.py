@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from throttlescope.app.services.diagnose_now.deadline import Hurry
-from throttlescope.app.services.diagnose_now.question import Asked
+from throttlescope.app.services.diagnose_now.question import NowQuestion
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.verdict import Verdict, diagnose
@@ -29,7 +29,7 @@ _SCHEMA = TABLES["verdicts"].loose_schema
 
 
 @dataclass
-class Judged:
+class JudgedTopic:
     """Verdicts of one topic.
 
     Attributes
@@ -47,7 +47,7 @@ class Judged:
     earlier: list[dict[str, Any]] = field(default_factory=list)
     left_out: int = 0
 
-    def newest_rows(self, asked: Asked) -> pa.Table:
+    def newest_rows(self, asked: NowQuestion) -> pa.Table:
         rows = [
             one.to_row() for key, one in self.newest.items() if asked.means(key.partition, key.subscription)
         ]
@@ -59,13 +59,13 @@ class Judged:
 
 def judge(
     signals: pa.Table,
-    asked: Asked,
+    asked: NowQuestion,
     span_ms: tuple[int, int],
     hurry: Hurry,
     *,
     window_ms: int,
     every_ms: int,
-) -> Judged:
+) -> JudgedTopic:
     """Judge the windows inside the range, the newest ones first.
 
     Parameters
@@ -83,7 +83,7 @@ def judge(
         for key, rows in by_subscription(signals)
         if asked.subscription in (None, key.subscription)
     }
-    judged = Judged()
+    judged = JudgedTopic()
     if end_ms - window_ms >= first_ms:
         for key, columns in columns_of.items():
             hurry.check()

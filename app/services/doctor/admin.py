@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from throttlescope.app.services.doctor.check import FAILED, OK, SKIPPED, WARNING, Check, refused
+from throttlescope.app.services.doctor.check import FAILED, OK, SKIPPED, WARNING, DoctorCheck, refused
 from throttlescope.ingest.core.errors import ThrottlescopeError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _SWITCHES = (
 )  # fmt: skip
 
 
-def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[Check]:
+def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[DoctorCheck]:
     """Checks of one cluster's admin API.
 
     Parameters
@@ -49,15 +49,15 @@ def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[
         admin = AdminQuestions(list(cluster.pulsar_admin.urls), cluster.pulsar_admin.access())
     except ThrottlescopeError as error:
         return [refused(name, AREA, "reachable", error)]
-    return _Examination(name, cluster, seen, admin).run()
+    return _AdminExamination(name, cluster, seen, admin).run()
 
 
-class _Examination:
+class _AdminExamination:
     def __init__(self, name: str, cluster: Cluster, seen: Mapping[str, Any], admin: Any) -> None:
         self.name, self.cluster, self.seen, self.admin = name, cluster, seen, admin
-        self.checks: list[Check] = []
+        self.checks: list[DoctorCheck] = []
 
-    def run(self) -> list[Check]:
+    def run(self) -> list[DoctorCheck]:
         try:
             version = str(self.admin.ask("brokers/version"))
         except ThrottlescopeError as error:
@@ -153,7 +153,7 @@ class _Examination:
             self._say("topic stats", OK, f"may read {topic}: {len(subscriptions)} subscriptions")
 
     def _say(self, check: str, status: str, found: str, fix: str = "") -> None:
-        self.checks.append(Check(self.name, AREA, check, status, found, fix))
+        self.checks.append(DoctorCheck(self.name, AREA, check, status, found, fix))
 
     def _guarded(self, check: Callable[[], None]) -> None:
         try:
@@ -163,7 +163,7 @@ class _Examination:
             failed = refused(self.name, AREA, what, error)
             # A token that may not read one thing still reads the others: verdicts come, with less evidence.
             self.checks.append(
-                Check(
+                DoctorCheck(
                     self.name,
                     AREA,
                     what,

@@ -14,7 +14,7 @@ OK, WARNING, FAILED, SKIPPED = "ok", "warning", "failed", "skipped"
 
 
 @dataclass(frozen=True)
-class Check:
+class DoctorCheck:
     """One line of the report.
 
     Attributes
@@ -39,8 +39,8 @@ class Check:
     unreachable: bool = False
 
 
-def refused(cluster: str, area: str, check: str, error: ThrottlescopeError) -> Check:
+def refused(cluster: str, area: str, check: str, error: ThrottlescopeError) -> DoctorCheck:
     """The failed check that an error explains."""
     found = error.what if error.got is None else f"{error.what}: {error.got}"
     fix = error.fix or (f"expected {error.expected}" if error.expected else "")
-    return Check(cluster, area, check, FAILED, found, fix, error.exit_code == EXIT_UNREACHABLE)
+    return DoctorCheck(cluster, area, check, FAILED, found, fix, error.exit_code == EXIT_UNREACHABLE)

@@ -1,6 +1,6 @@
 """``throttlescope doctor``: what the sources offer, what hides evidence, and the fix for each.
 
-In: settings. Out: a list of `Check`, in the order in which a person would mend them, and an exit code.
+In: settings. Out: a list of `DoctorCheck`, in the order in which a person would mend them, and an exit code.
 Nothing is written, neither to the lake nor to the cluster.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.services.doctor.check import FAILED, OK, WARNING, Check, refused
+from throttlescope.app.services.doctor.check import FAILED, OK, WARNING, DoctorCheck, refused
 from throttlescope.ingest.core.errors import EXIT_INPUT, EXIT_UNREACHABLE, ThrottlescopeError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from throttlescope.app.config import Settings
 
 
-def examine(settings: Settings, config_file: Path | None) -> list[Check]:
+def examine(settings: Settings, config_file: Path | None) -> list[DoctorCheck]:
     """Ask every configured source what it offers."""
     from throttlescope.app.config import UNNAMED
     from throttlescope.app.services.doctor.admin import examine_admin
@@ -35,7 +35,7 @@ def examine(settings: Settings, config_file: Path | None) -> list[Check]:
             checks += examine_admin(name, cluster, seen)
         else:
             checks.append(
-                Check(
+                DoctorCheck(
                     name, "pulsar_admin", "given", WARNING, "no admin API: limits, subscription types and "
                     "messages per entry stay unknown", "add --pulsar-admin URL, or [clusters.NAME.pulsar_admin]",
                 )
@@ -44,7 +44,7 @@ def examine(settings: Settings, config_file: Path | None) -> list[Check]:
     return [replace(check, cluster="") if check.cluster == UNNAMED else check for check in checks]
 
 
-def exit_code(checks: Iterable[Check]) -> int:
+def exit_code(checks: Iterable[DoctorCheck]) -> int:
     """4 where a source did not let us in, 2 where something else has to be mended first, 0 otherwise."""
     failed = [check for check in checks if check.status == FAILED]
     if any(check.unreachable for check in failed):
@@ -52,16 +52,16 @@ def exit_code(checks: Iterable[Check]) -> int:
     return EXIT_INPUT if failed else 0
 
 
-def as_dict(check: Check) -> dict[str, Any]:
+def as_dict(check: DoctorCheck) -> dict[str, Any]:
     """A check as it is printed in JSON."""
     return {name: value for name, value in asdict(check).items() if name != "unreachable"}
 
 
-def _configuration(settings: Settings, config_file: Path | None) -> Iterable[Check]:
+def _configuration(settings: Settings, config_file: Path | None) -> Iterable[DoctorCheck]:
     found = f"{config_file} is valid" if config_file else "no file; flags and defaults"
-    yield Check("", "configuration", "file", OK, found)
+    yield DoctorCheck("", "configuration", "file", OK, found)
     if not settings.clusters:
-        yield Check(
+        yield DoctorCheck(
             "", "configuration", "sources", FAILED, "no source to examine",
             "add --prometheus URL, or a [clusters.NAME.prometheus] table to throttlescope.toml",
         )  # fmt: skip
@@ -77,7 +77,7 @@ def _configuration(settings: Settings, config_file: Path | None) -> Iterable[Che
             for key in ("ca_file", "cert_file", "key_file"):
                 path = getattr(access, key)
                 if path is not None and not path.expanduser().is_file():
-                    yield Check(
+                    yield DoctorCheck(
                         name,
                         "configuration",
                         f"{area}.{key}",
@@ -86,14 +86,14 @@ def _configuration(settings: Settings, config_file: Path | None) -> Iterable[Che
                         "correct the path",
                     )
             if not access.verify:
-                yield Check(
+                yield DoctorCheck(
                     name, "configuration", f"{area}.verify", WARNING, "the server's certificate is not checked",
                     "give its authority with ca_file and drop verify = false",
                 )  # fmt: skip
             urls = [access.url] if area == "prometheus" else access.urls
             secret = access.username or access.token_file or access.token_env
             if secret and any(url.startswith("http://") for url in urls) and not all(map(_is_loopback, urls)):
-                yield Check(
+                yield DoctorCheck(
                     name, "configuration", f"{area}.url", WARNING, "a secret is sent without TLS",
                     "use an https:// address",
                 )  # fmt: skip

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.config import UNNAMED
-from throttlescope.app.services.doctor.check import FAILED, OK, SKIPPED, WARNING, Check, refused
+from throttlescope.app.services.doctor.check import FAILED, OK, SKIPPED, WARNING, DoctorCheck, refused
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.models.messages.units import duration_text
 
@@ -43,7 +43,7 @@ _TOPIC_LEVEL = "set exposeTopicLevelMetricsInPrometheus=true in broker.conf and 
 _CONSUMER_LEVEL = "set exposeConsumerLevelMetricsInPrometheus=true in broker.conf and restart the brokers (9 more series per consumer)"
 
 
-def examine_prometheus(name: str, cluster: Cluster) -> tuple[list[Check], dict[str, Any]]:
+def examine_prometheus(name: str, cluster: Cluster) -> tuple[list[DoctorCheck], dict[str, Any]]:
     """Checks of one cluster's Prometheus.
 
     Returns
@@ -58,17 +58,17 @@ def examine_prometheus(name: str, cluster: Cluster) -> tuple[list[Check], dict[s
         api = PrometheusQuestions(cluster.prometheus.url, cluster.prometheus.access())
     except ThrottlescopeError as error:
         return [refused(name, AREA, "reachable", error)], {}
-    return _Examination(name, cluster, api).run()
+    return _PrometheusExamination(name, cluster, api).run()
 
 
-class _Examination:
+class _PrometheusExamination:
     def __init__(self, name: str, cluster: Cluster, api: Any) -> None:
         self.name, self.cluster, self.api = name, cluster, api
-        self.checks: list[Check] = []
+        self.checks: list[DoctorCheck] = []
         self.seen: dict[str, Any] = {}
         self.backlog = BACKLOG
 
-    def run(self) -> tuple[list[Check], dict[str, Any]]:
+    def run(self) -> tuple[list[DoctorCheck], dict[str, Any]]:
         if self._reachable():
             names = self._names()
             if names and self._guarded(self._topic_level, names):
@@ -311,7 +311,7 @@ class _Examination:
     # -- helpers ---------------------------------------------------------------------------
 
     def _say(self, check: str, status: str, found: str, fix: str = "") -> None:
-        self.checks.append(Check(self.name, AREA, check, status, found, fix))
+        self.checks.append(DoctorCheck(self.name, AREA, check, status, found, fix))
 
     def _guarded(self, check: Callable[[set[str]], Any], names: set[str]) -> Any:
         try:

@@ -21,13 +21,13 @@ from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake.duck import from_table
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.forecast.judge import Coverage, Outcome, coverage, outcome, outcomes
+from throttlescope.models.forecast.judge import Coverage, ForecastOutcome, coverage, outcome, outcomes
 from throttlescope.models.forecast.read import METRICS, traces_of
 from throttlescope.models.forecast.residuals import SHIPPED
 from throttlescope.models.forecast.stored import LossOutcome, drain_of, loss_outcome
 from throttlescope.models.forecast.trace import Trace
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -101,7 +101,7 @@ def back_test_lake(
     InputError
         There is no forecast in the range.
     """
-    judged: list[Outcome] = []
+    judged: list[ForecastOutcome] = []
     expiries: list[LossOutcome] = []
     newest = clusters_of(lake, cluster, None)
     first_ms = start_ms if start_ms is not None else 0
@@ -141,7 +141,7 @@ def back_test_lake(
             if every_ms is None
             else "bring more with throttlescope run --lake DIR, or widen --start and --end",
         )
-    by_cause: dict[str, list[Outcome]] = defaultdict(list)
+    by_cause: dict[str, list[ForecastOutcome]] = defaultdict(list)
     for item in judged:
         by_cause[item.cause].append(item)
     states = [item.drain.state for item in judged]
@@ -171,7 +171,7 @@ def _judged_drains(
     traces: dict[SubscriptionKey, Trace],
     changes: dict[SubscriptionKey, list[int]],
     causes: dict[SubscriptionKey, list[tuple[int, str]]],
-) -> Iterator[Outcome]:
+) -> Iterator[ForecastOutcome]:
     """What came of stored drains; one whose samples are gone is not judged."""
     for row in rows:
         key = _key(row)
@@ -207,7 +207,7 @@ class _Read:
     end_ms: int
     topics: list[str] | None
 
-    def source(self) -> LakeSource:
+    def source(self) -> LakeSampleSource:
         """Samples of the backlogs in the range."""
         where = (pc.field("cluster") == self.cluster) & pc.field("metric_name").isin(METRICS)
         if self.topics is not None:
@@ -221,7 +221,7 @@ class _Read:
                 "cluster": (self.cluster, self.cluster),
             },
         )
-        return LakeSource(files, catalogue)
+        return LakeSampleSource(files, catalogue)
 
     def limits(self) -> list[dict[str, Any]]:
         """Limits that any time of the range may be joined to, one row for each period that a subscription partition had."""

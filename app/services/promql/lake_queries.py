@@ -14,7 +14,7 @@ from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.promql.catalogue import Catalogue
 from throttlescope.transforms.promql.engine import CACHE_BYTES, Engine, Place
-from throttlescope.transforms.promql.query import DEFAULTS, Answer, Options
+from throttlescope.transforms.promql.query import DEFAULTS, Options, QueryAnswer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,7 +61,9 @@ class LakeQueries:
                     self._catalogue = (version, Catalogue.of(self.lake))
                 return self._catalogue[1]
 
-    def instant(self, text: str, time_ms: int, options: Options = DEFAULTS, place: Place = "auto") -> Answer:
+    def instant(
+        self, text: str, time_ms: int, options: Options = DEFAULTS, place: Place = "auto"
+    ) -> QueryAnswer:
         """As :meth:`Engine.instant`; a lake that cannot be read is a LakeReadError."""
         with _reading():
             return self._engine.instant(text, time_ms, options, place=place)
@@ -74,7 +76,7 @@ class LakeQueries:
         step_ms: int,
         options: Options = DEFAULTS,
         place: Place = "auto",
-    ) -> Answer:
+    ) -> QueryAnswer:
         """As :meth:`Engine.range`; a lake that cannot be read is a LakeReadError."""
         with _reading():
             return self._engine.range(text, start_ms, end_ms, step_ms, options, place=place)

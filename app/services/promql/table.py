@@ -11,7 +11,7 @@ import numpy as np
 
 from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.transforms.promql.answer import number, points_of, rows_of
-from throttlescope.transforms.promql.query import Answer
+from throttlescope.transforms.promql.query import QueryAnswer
 
 #: A range with more points is told as a line per series.
 POINTS_SHOWN = 100
@@ -65,7 +65,7 @@ class AnswerTable:
     left_out: int
 
 
-def answer_table(answer: Answer, *, most: int = ROWS_SHOWN) -> AnswerTable:
+def answer_table(answer: QueryAnswer, *, most: int = ROWS_SHOWN) -> AnswerTable:
     """The first lines of an answer that is no string."""
     rows = list(rows_of(answer))
     names = sorted({name for labels, *_ in rows for name in labels})

@@ -4,17 +4,17 @@ Nothing is judged anew but forecasts, whose outcome only later samples tell, and
 """
 
 from throttlescope.app.services.review.agreement import Agreement, Disagreement
-from throttlescope.app.services.review.flips import Flips, Wavering
+from throttlescope.app.services.review.flips import VerdictFlips, Wavering
 from throttlescope.app.services.review.limits import LimitUse, LimitUses
 from throttlescope.app.services.review.review import Review, review_lake
 
 __all__ = [
     "Agreement",
     "Disagreement",
-    "Flips",
     "LimitUse",
     "LimitUses",
     "Review",
+    "VerdictFlips",
     "Wavering",
     "review_lake",
 ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.services.review.query import KEY, Asked
+from throttlescope.app.services.review.query import KEY, ReviewQuery
 from throttlescope.models.intervals import wilson
 
 
@@ -63,7 +63,7 @@ class Agreement:
     disagreements: list[Disagreement]
 
 
-def agreement_of(asked: Asked) -> Agreement:
+def agreement_of(asked: ReviewQuery) -> Agreement:
     """Count agreement in a range."""
     (total,) = asked.rows(f"""
         SELECT count(*) AS episodes, count(counterfactual) AS asked, count(counterfactual.failed) AS failed,

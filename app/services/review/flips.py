@@ -1,4 +1,4 @@
-"""How often verdicts changed their mind. In: rows of ``verdicts`` of a range. Out: :class:`Flips`.
+"""How often verdicts changed their mind. In: rows of ``verdicts`` of a range. Out: :class:`VerdictFlips`.
 
 Twice: as the verdicts came, and after the hysteresis with which episodes show them. Unlike those of an evaluation, whose windows lie in
 one known state, some of these changes are real: the second figure is closer to how often something happened, the first to how
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.services.review.query import KEY, Asked
+from throttlescope.app.services.review.query import KEY, ReviewQuery
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.models.episodes.steady import spells, steady
@@ -36,7 +36,7 @@ class Wavering:
 
 
 @dataclass(frozen=True)
-class Flips:
+class VerdictFlips:
     """Changes of the cause from one window to the next.
 
     Attributes
@@ -63,7 +63,7 @@ class Flips:
     most: list[Wavering]
 
 
-def flips_of(asked: Asked) -> Flips:
+def flips_of(asked: ReviewQuery) -> VerdictFlips:
     """Count changes in a range. Only subscription partitions with a change are looked at window by window."""
     ordered = f"""
         SELECT {KEY}, cause, lag(cause) OVER w AS cause_before, window_start_ms, window_end_ms,
@@ -92,7 +92,7 @@ def flips_of(asked: Asked) -> Flips:
         waverings.append(Wavering(*key, len(changes), steady_flips))
     flips, steady_flips = (sum(getattr(one, name) for one in waverings) for name in ("flips", "steady_flips"))
     hours = float(total["length_ms"]) / BLOCK_MS
-    return Flips(
+    return VerdictFlips(
         windows=total["windows"],
         subscription_partitions=total["subscription_partitions"],
         hours=hours,

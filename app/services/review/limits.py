@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.services.review.query import KEY, Asked
+from throttlescope.app.services.review.query import KEY, ReviewQuery
 from throttlescope.ingest.contracts.vocabulary import LIMITERS
 from throttlescope.ingest.core.times import MINUTE_MS
 
@@ -73,7 +73,7 @@ class LimitUses:
     least: list[LimitUse]
 
 
-def limit_uses(asked: Asked) -> LimitUses:
+def limit_uses(asked: ReviewQuery) -> LimitUses:
     """Find which limits bound in a range and which never did."""
     cursor = asked.connection.cursor()
     query = _SQL.format(minutes=asked.minutes(), windows=asked.windows())

@@ -17,7 +17,7 @@ _AT_ONCE = 10_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReviewQuery:
     """The range [start_ms, end_ms), and the one cluster that is looked at; None: all.
 
     Attributes

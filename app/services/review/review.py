@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.services.forecast.back_test import BackTest, back_test_lake
 from throttlescope.app.services.review.agreement import Agreement, agreement_of
-from throttlescope.app.services.review.flips import Flips, flips_of
+from throttlescope.app.services.review.flips import VerdictFlips, flips_of
 from throttlescope.app.services.review.limits import LimitUses, limit_uses
-from throttlescope.app.services.review.query import Asked
+from throttlescope.app.services.review.query import ReviewQuery
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import check_range
 
@@ -36,7 +36,7 @@ class Review:
     end_ms: int
     clusters: list[str]
     rules_versions: list[str]
-    flips: Flips
+    flips: VerdictFlips
     agreement: Agreement
     limits: LimitUses
     forecasts: BackTest | None
@@ -80,7 +80,7 @@ def review_lake(
             fix=None if known else "make some with throttlescope run --lake DIR",
         )
     with lake.duckdb() as connection:
-        asked = Asked(connection, start_ms, end_ms, cluster, most)
+        asked = ReviewQuery(connection, start_ms, end_ms, cluster, most)
         (told,) = asked.rows(
             "SELECT list(DISTINCT cluster ORDER BY cluster) AS clusters, "  # noqa: S608
             f"list(DISTINCT rules_version ORDER BY rules_version) AS versions FROM verdicts WHERE {asked.windows()}"

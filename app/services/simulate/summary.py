@@ -37,7 +37,7 @@ class LimitInForce:
 
 
 @dataclass(frozen=True)
-class Backlog:
+class BacklogSummary:
     """A backlog at the start and the end of a state, and the largest that a row of it shows."""
 
     start: int
@@ -62,8 +62,8 @@ class StateSummary:
     dispatched_msg_per_s: float | None
     dispatched_bytes_per_s: float | None
     events: dict[str, int]
-    backlog_entries: Backlog | None
-    backlog_messages: Backlog | None
+    backlog_entries: BacklogSummary | None
+    backlog_messages: BacklogSummary | None
     drained: bool | None
     drained_after_s: float | None
 
@@ -229,13 +229,13 @@ def _state(name, start_s, end_s, done, limits, rows, every_s) -> StateSummary:
     )
 
 
-def _backlog(values: np.ndarray, inside: np.ndarray, before: np.ndarray) -> Backlog:
+def _backlog(values: np.ndarray, inside: np.ndarray, before: np.ndarray) -> BacklogSummary:
     start = int(values[before[-1]]) if len(before) else 0
     mine = values[inside]
-    return Backlog(start, int(mine[-1]), max(start, int(mine.max())))
+    return BacklogSummary(start, int(mine[-1]), max(start, int(mine.max())))
 
 
-def _drained(values, ends, inside, backlog: Backlog, published: float, start_s: float):
+def _drained(values, ends, inside, backlog: BacklogSummary, published: float, start_s: float):
     """Whether and when, from the state's start, the backlog fell from its peak to next to nothing."""
     enough = max(1.0, published, DRAINED_SHARE * backlog.peak)
     if backlog.peak <= enough:

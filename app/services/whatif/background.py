@@ -43,7 +43,7 @@ State = Literal["waiting", "running", "done", "failed", "cancelled", "timed out"
 
 
 @dataclass(frozen=True)
-class Progress:
+class SearchProgress:
     """How far a search is.
 
     Attributes
@@ -115,7 +115,7 @@ class Searches:
             self._spawn(place)
         return search.name
 
-    def progress(self, name: str) -> Progress | None:
+    def progress(self, name: str) -> SearchProgress | None:
         """How far a search is; None: there is none of this name, or not any more."""
         place = self._folder / name
         try:
@@ -132,7 +132,7 @@ class Searches:
                 document = json.loads((place / "document.json").read_text())
             except (OSError, ValueError):
                 state = "lost"
-        return Progress(
+        return SearchProgress(
             search, state, said.get("done", 0), said.get("total", 1), said.get("words", ""),
             max(0.0, ended_s - said["started_s"]), document,
         )  # fmt: skip

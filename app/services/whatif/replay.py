@@ -13,9 +13,9 @@ from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import DAY_MS, SECOND_MS, parse_duration, parse_time
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.throttling.replay import (
-    Answer,
     Change,
     Observed,
+    ReplayAnswer,
     newest_ms,
     parse_change,
     read_observed,
@@ -40,7 +40,7 @@ class Question:
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class ReplayInputs:
     """What was read of a lake for a question; the window is [start_ms, at_ms)."""
 
     name: SubscriptionName
@@ -53,7 +53,7 @@ class Read:
     drained_below_entries: int | None
 
 
-def read(lake: Lake, question: Question, *, now_ms: int) -> Read:
+def read(lake: Lake, question: Question, *, now_ms: int) -> ReplayInputs:
     """Check a question and read what it needs.
 
     Raises
@@ -79,13 +79,13 @@ def read(lake: Lake, question: Question, *, now_ms: int) -> Read:
     at_ms = newest + 1 if question.at is None else parse_time(question.at, now_ms=now_ms)
     observed = read_observed(lake, question.subscription, at_ms - window_ms, at_ms, question.cluster)
     history = read_observed(lake, question.subscription, at_ms - history_ms, at_ms, question.cluster)
-    return Read(
+    return ReplayInputs(
         name, change, observed, history, at_ms - window_ms, at_ms, horizon_ms // SECOND_MS,
         question.drained_below_entries,
     )  # fmt: skip
 
 
-def answer(found: Read) -> Answer:
+def answer(found: ReplayInputs) -> ReplayAnswer:
     """Replay what was read.
 
     Raises

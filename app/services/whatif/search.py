@@ -20,10 +20,10 @@ from throttlescope.models.recommendation import advise
 from throttlescope.models.recommendation.smallest import smallest_consumers, smallest_limit
 from throttlescope.models.throttling.replay import (
     KEYS,
-    Answer,
     Forecast,
     Ground,
     Observed,
+    ReplayAnswer,
     parse_change,
     replay,
     rewind,
@@ -183,7 +183,7 @@ def _sweep(search: Search, ground: Ground, scale: Scale, note: Note) -> dict[str
     }
 
 
-def _point(value: float, answer: Answer) -> dict[str, Any]:
+def _point(value: float, answer: ReplayAnswer) -> dict[str, Any]:
     main = answer.changed.fitted or answer.changed.best
     return {
         "value": value,

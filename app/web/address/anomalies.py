@@ -17,7 +17,7 @@ from throttlescope.app.presentation.links.query import (
     time_of,
     times_of,
 )
-from throttlescope.app.presentation.links.subscription import Subscription, named_subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition, named_subscription
 from throttlescope.ingest.contracts.anomalies import ANOMALY_SIGNALS, DIRECTIONS
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time
@@ -29,7 +29,7 @@ STATES = ("open", "closed")
 class Opened:
     """One anomaly: a signal of a subscription partition from a moment on."""
 
-    subscription: Subscription
+    subscription: SubscriptionPartition
     signal: str
     start_ms: int
 
@@ -111,7 +111,7 @@ class AnomaliesAddress:
 
     def to_open(self, row: dict) -> AnomaliesAddress:
         """The same with the anomaly of a row opened."""
-        key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+        key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
         return replace(self, opened=Opened(key, row["signal"], row["start_ms"]))
 
 

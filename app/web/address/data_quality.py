@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from throttlescope.app.presentation.links.paths import DATA_PATH
 from throttlescope.app.presentation.links.query import link, one, one_of, page_of, parts_of, time_of, times_of
-from throttlescope.app.presentation.links.subscription import Subscription, named_subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition, named_subscription
 
 TABS = ("runs", "gates", "quarantine", "freshness", "blind", "verdict")
 
@@ -27,7 +27,7 @@ class DataAddress:
         Of ``quarantine``: only rows refused for this.
     search : str
         Of ``verdict``: words in the names of subscriptions.
-    subscription : Subscription or None
+    subscription : SubscriptionPartition or None
         Of ``verdict``: whose windows are listed.
     at_ms : int or None
         Of ``verdict``: end of the window that is opened.
@@ -40,7 +40,7 @@ class DataAddress:
     everything: bool = False
     reason: str | None = None
     search: str = ""
-    subscription: Subscription | None = None
+    subscription: SubscriptionPartition | None = None
     at_ms: int | None = None
     page: int = 1
 
@@ -74,6 +74,6 @@ class DataAddress:
         return replace(self, page=page)
 
 
-def past_verdict(subscription: Subscription, at_ms: int | None = None) -> DataAddress:
+def past_verdict(subscription: SubscriptionPartition, at_ms: int | None = None) -> DataAddress:
     """Where a stored verdict is opened with its inputs; ``at_ms`` is its window's end, None: all of its windows."""
     return DataAddress("verdict", subscription=subscription, at_ms=at_ms)

@@ -15,7 +15,7 @@ from throttlescope.app.presentation.links.query import (
     some_of,
     times_of,
 )
-from throttlescope.app.presentation.links.subscription import Subscription, named_subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition, named_subscription
 from throttlescope.ingest.contracts.vocabulary import LEVELS, SET_BY
 
 #: Limits that were often nearly used up in the recent range, and those that were not half used in any minute of it.
@@ -36,7 +36,7 @@ class LimitsAddress:
         ``often`` or ``never`` reached; None: all.
     without : bool
         Levels that were asked for and have no limit are shown too.
-    subject : Subscription or None
+    subject : SubscriptionPartition or None
         The subscription partition whose ladder, policies and changes are told; None: the table.
     start_ms, end_ms : int or None
         Of the changes; None: the newest day.
@@ -49,7 +49,7 @@ class LimitsAddress:
     set_by: tuple[str, ...] = ()
     use: str | None = None
     without: bool = False
-    subject: Subscription | None = None
+    subject: SubscriptionPartition | None = None
     start_ms: int | None = None
     end_ms: int | None = None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from throttlescope.app.presentation.links.paths import WHAT_IF_PATH
 from throttlescope.app.presentation.links.query import link, one, parts_of, range_of, times_of
-from throttlescope.app.presentation.links.subscription import Subscription, named_subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition, named_subscription
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS
@@ -35,7 +35,7 @@ class WhatIfAddress:
 
     Attributes
     ----------
-    subscription : Subscription or None
+    subscription : SubscriptionPartition or None
         None: it is to be searched for; ``partition`` -1 means all of them together.
     start_ms, end_ms : int or None
         The window [start, end); None: the newest half hour.
@@ -53,7 +53,7 @@ class WhatIfAddress:
         Words of the search box.
     """
 
-    subscription: Subscription | None = None
+    subscription: SubscriptionPartition | None = None
     start_ms: int | None = None
     end_ms: int | None = None
     when: str = WHENS[0]

@@ -12,14 +12,14 @@ from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.parts import view_link
 from throttlescope.app.web.data.latest import RECENT_MS
-from throttlescope.app.web.data.newest import NOW, RECENT, Freshness
+from throttlescope.app.web.data.newest import NOW, RECENT, ClusterFreshness
 
 _RECENT = fmt.duration(RECENT_MS)
 
 Address = TypeVar("Address", SubscriptionsAddress, RollupsAddress)
 
 
-def with_view(address: Address, freshness: Freshness) -> Address:
+def with_view(address: Address, freshness: ClusterFreshness) -> Address:
     """The view asked for, or the one that answers: recordings end when their trouble has been mended."""
     return replace(address, view=address.view or (RECENT if freshness.is_recording else NOW))
 

@@ -8,7 +8,7 @@ from dash import dcc, html
 from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNTHETIC
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 
 
 def cause_badge(word: str, limiter: str | None = None) -> html.Span:
@@ -99,7 +99,7 @@ def save_buttons(name: str) -> html.Span:
 def subscription_link(row: dict, href: str | None = None) -> dcc.Link:
     """A subscription and its topic, leading to its page or another address; ``row`` has the key of any table."""
     if href is None:
-        key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+        key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
         href = SubscriptionAddress(key).href()
     return dcc.Link(
         [

@@ -17,7 +17,7 @@ from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNT
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation import time_zone
 from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
-from throttlescope.app.web.data.newest import Freshness
+from throttlescope.app.web.data.newest import ClusterFreshness
 from throttlescope.ingest.core.errors import ThrottlescopeError
 
 _LOG = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ def fault(error: ThrottlescopeError) -> dmc.Alert:
     return panel(f"{error.what}.", sentences, next_step=back_link(), tone="orange")
 
 
-def freshness_line(freshness: Freshness) -> list:
+def freshness_line(freshness: ClusterFreshness) -> list:
     """How new the data is; recordings are named as such."""
     if freshness.data_up_to_ms is None:
         return ["no data yet"]
@@ -156,7 +156,7 @@ def freshness_line(freshness: Freshness) -> list:
     return words
 
 
-def cluster_choices(freshness: Freshness) -> list[dict[str, str]]:
+def cluster_choices(freshness: ClusterFreshness) -> list[dict[str, str]]:
     """The clusters of the lake, as a list offers them."""
     return [{"value": cluster, "label": fmt.name(cluster, 60)} for cluster in freshness.clusters]
 

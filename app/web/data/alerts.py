@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from throttlescope.app.presentation.cause_runs import runs
-from throttlescope.app.rules_export.preview.firings import Stretch, key_labels
+from throttlescope.app.rules_export.preview.firings import VerdictStretch, key_labels
 from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
@@ -21,7 +21,9 @@ MOST_EPISODES = 5_000
 _EPISODE = "since_ms, start_ms, end_ms, judged_until_ms, cause, side, limiter, peak_entries"
 
 
-def stretches(reader: LakeReader, firings: Sequence[Firing], start_ms: int, end_ms: int) -> list[Stretch]:
+def stretches(
+    reader: LakeReader, firings: Sequence[Firing], start_ms: int, end_ms: int
+) -> list[VerdictStretch]:
     """What the subscriptions of firings were judged in [start, end).
 
     Raises
@@ -65,7 +67,9 @@ def stretches(reader: LakeReader, firings: Sequence[Firing], start_ms: int, end_
         verdicts = list(mine)
         sides = {(row["cause"], row["limiter"]): row["side"] for row in verdicts}
         found += [
-            Stretch(key, run.start_ms, run.end_ms, sides[run.cause, run.limiter], run.cause, run.limiter)
+            VerdictStretch(
+                key, run.start_ms, run.end_ms, sides[run.cause, run.limiter], run.cause, run.limiter
+            )
             for run in runs(verdicts)
         ]
     return found

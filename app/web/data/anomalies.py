@@ -12,7 +12,7 @@ from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.sql_filters import Conditions
 from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import DataFile
-from throttlescope.models.anomaly.band import Usual, usual
+from throttlescope.models.anomaly.band import UsualBand, usual
 from throttlescope.models.anomaly.minutes import COLUMNS
 from throttlescope.models.anomaly.subscription import SIDES, Range
 from throttlescope.models.anomaly.verdicts import CALM
@@ -29,7 +29,7 @@ _SELECTOR = "cluster || ' ' || topic || CASE WHEN partition < 0 THEN '' ELSE '-p
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedAnomalies:
     """What is there at all.
 
     Attributes
@@ -76,7 +76,7 @@ def newest_end(reader: LakeReader) -> int | None:
     return reader.read(read)
 
 
-def judged(reader: LakeReader, start_ms: int, end_ms: int) -> Judged:
+def judged(reader: LakeReader, start_ms: int, end_ms: int) -> JudgedAnomalies:
     """Whether there is anything, and what was still being learned in [start_ms, end_ms)."""
 
     def read(cursor, snapshot):
@@ -90,7 +90,7 @@ def judged(reader: LakeReader, start_ms: int, end_ms: int) -> Judged:
         return learning, until, snapshot.versions["anomalies"] is not None, oldest
 
     learning, until, ever, oldest = reader.read(read)
-    return Judged(ever, newest_end(reader), learning, until, oldest)
+    return JudgedAnomalies(ever, newest_end(reader), learning, until, oldest)
 
 
 def groups(reader: LakeReader, address: AnomaliesAddress, start_ms: int, end_ms: int) -> Groups:
@@ -170,7 +170,7 @@ def one(reader: LakeReader, wanted: Opened) -> dict | None:
     return reader.read(read)
 
 
-def band(reader: LakeReader, row: dict, wanted: Opened, start_ms: int, end_ms: int) -> Usual | None:
+def band(reader: LakeReader, row: dict, wanted: Opened, start_ms: int, end_ms: int) -> UsualBand | None:
     """The signal around an anomaly with what was usual, made from the weeks that the lake holds now.
 
     None for samples, which have no band, and where the weeks are in too many files to be read for a page.

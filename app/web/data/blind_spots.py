@@ -27,7 +27,7 @@ class Fresh:
 
 
 @dataclass(frozen=True)
-class Broker:
+class UnseenBroker:
     """One broker as it told its version; ``counts`` is whether that version has the throttle counters."""
 
     cluster: str
@@ -42,7 +42,7 @@ class BlindSpots:
 
     Attributes
     ----------
-    brokers : tuple of Broker
+    brokers : tuple of UnseenBroker
         Those whose version is known.
     clusters_without_version : tuple of str
         Judged clusters of which no broker's version was read.
@@ -58,7 +58,7 @@ class BlindSpots:
         Subscriptions with a verdict.
     """
 
-    brokers: tuple[Broker, ...]
+    brokers: tuple[UnseenBroker, ...]
     clusters_without_version: tuple[str, ...]
     non_persistent_topics: int
     non_persistent_judged: int
@@ -141,7 +141,7 @@ def _summarise(snapshot) -> None:
     )
 
 
-def _brokers(cursor, snapshot) -> tuple[Broker, ...]:
+def _brokers(cursor, snapshot) -> tuple[UnseenBroker, ...]:
     """Every broker's newest version, as the admin API or the metric ``pulsar_version_info`` told it."""
     policies = snapshot.source("policies", snapshot.files["policies"])
     rows = cursor.execute(
@@ -155,5 +155,6 @@ def _brokers(cursor, snapshot) -> tuple[Broker, ...]:
         SELECT cluster, broker, arg_max(version, at_ms) FROM told GROUP BY ALL ORDER BY ALL"""  # noqa: S608
     ).fetchall()
     return tuple(
-        Broker(cluster, broker, version, has_throttle_counters(version)) for cluster, broker, version in rows
+        UnseenBroker(cluster, broker, version, has_throttle_counters(version))
+        for cluster, broker, version in rows
     )

@@ -5,7 +5,7 @@ Each is asked only where it can have something to say.
 
 from __future__ import annotations
 
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.queries.consumers import of_window
 from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader
@@ -25,7 +25,7 @@ from throttlescope.models.episodes.changes import COLUMNS as LIMIT_COLUMNS
 from throttlescope.models.episodes.changes import limit_changes
 
 
-def key_of(subscription: Subscription) -> SubscriptionKey:
+def key_of(subscription: SubscriptionPartition) -> SubscriptionKey:
     """The same subscription, as the models name it."""
     namespace = "/".join(subscription.topic.split("://", 1)[-1].split("/")[:2])
     return SubscriptionKey(
@@ -38,7 +38,7 @@ def key_of(subscription: Subscription) -> SubscriptionKey:
 
 
 def neighbours(
-    reader: LakeReader, subscription: Subscription, limiter: str | None, start_ms: int, end_ms: int
+    reader: LakeReader, subscription: SubscriptionPartition, limiter: str | None, start_ms: int, end_ms: int
 ) -> list[QuotaUse]:
     """Who used a limit that is shared, most first; nobody where it is the subscription's own."""
     level = (limiter or "").split(".")[0]
@@ -74,7 +74,7 @@ def neighbours(
 
 
 def consumers(
-    reader: LakeReader, subscription: Subscription, cause: str, start_ms: int, end_ms: int
+    reader: LakeReader, subscription: SubscriptionPartition, cause: str, start_ms: int, end_ms: int
 ) -> SlowConsumers | None:
     """The consumers of a window that something holds, as the lake's samples tell; None where nothing holds it."""
     if cause == "healthy":
@@ -83,7 +83,9 @@ def consumers(
     return of_window(Lake(reader.lake_path), key_of(subscription)._asdict() | window)
 
 
-def changes(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> list[Compared]:
+def changes(
+    reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int
+) -> list[Compared]:
     """Changes of the effective limits that were seen in [start_ms, end_ms), newest first, with the minutes before and after."""
 
     def read(cursor, snapshot):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.ingest.lake import DataFile
@@ -18,7 +18,7 @@ _LIGHT = (
 )
 
 
-def span(reader: LakeReader, subscription: Subscription) -> tuple[int, int] | None:
+def span(reader: LakeReader, subscription: SubscriptionPartition) -> tuple[int, int] | None:
     """First and last moment for which there is a minute or a verdict; None: never seen."""
 
     def read(cursor, snapshot):
@@ -71,7 +71,7 @@ def _may_beat(file: DataFile, best: int | None, column: str, *, newest: bool) ->
 
 def signals(
     reader: LakeReader,
-    subscription: Subscription,
+    subscription: SubscriptionPartition,
     start_ms: int,
     end_ms: int,
     columns: Sequence[str] | None = None,
@@ -97,18 +97,28 @@ def signals(
     return reader.read(read)
 
 
-def verdicts(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> list[dict]:
+def verdicts(
+    reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int
+) -> list[dict]:
     """Verdicts whose window ends in (start_ms, end_ms], oldest first, with their evidence."""
     return _verdicts(reader, subscription, start_ms, end_ms, "*")
 
 
-def windows(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> list[dict]:
+def windows(
+    reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int
+) -> list[dict]:
     """As :func:`verdicts` without evidence but for ``reason``: a week of it is still small."""
     return _verdicts(reader, subscription, start_ms, end_ms, _LIGHT, keep=end_ms - start_ms <= DAY_MS)
 
 
 def newest_windows(
-    reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int, *, skip: int, most: int
+    reader: LakeReader,
+    subscription: SubscriptionPartition,
+    start_ms: int,
+    end_ms: int,
+    *,
+    skip: int,
+    most: int,
 ) -> tuple[list[dict], int]:
     """Some of :func:`windows`, newest first, and how many there are.
 
@@ -132,7 +142,7 @@ def newest_windows(
     return reader.read(read)
 
 
-def causes(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> list[dict]:
+def causes(reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int) -> list[dict]:
     """As :func:`verdicts`, with what :func:`runs` needs alone."""
     return _verdicts(
         reader,
@@ -144,7 +154,7 @@ def causes(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms
 
 
 def verdict(
-    reader: LakeReader, subscription: Subscription, window_start_ms: int, window_end_ms: int
+    reader: LakeReader, subscription: SubscriptionPartition, window_start_ms: int, window_end_ms: int
 ) -> dict | None:
     """The verdict of one window with its evidence; None where there is none."""
     found = _verdicts(reader, subscription, window_end_ms - 1, window_end_ms, "*", keep=True)
@@ -153,7 +163,7 @@ def verdict(
 
 def _verdicts(
     reader: LakeReader,
-    subscription: Subscription,
+    subscription: SubscriptionPartition,
     start_ms: int,
     end_ms: int,
     columns: str,
@@ -178,7 +188,7 @@ def _verdicts(
     return [dict(row) for row in kept]
 
 
-def truth(reader: LakeReader, subscription: Subscription, start_ms: int, end_ms: int) -> list[dict]:
+def truth(reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int) -> list[dict]:
     """What a recording's script did, where it touches [start_ms, end_ms); empty for a live cluster."""
 
     def read(cursor, snapshot):
@@ -198,5 +208,5 @@ OF_KEY = "cluster = ? AND topic = ? AND partition = ? AND subscription = ?"
 THIS = f"WHERE {OF_KEY}"
 
 
-def values_of(subscription: Subscription) -> list:
+def values_of(subscription: SubscriptionPartition) -> list:
     return [subscription.cluster, subscription.topic, subscription.partition, subscription.subscription]

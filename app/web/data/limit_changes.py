@@ -37,7 +37,7 @@ MOST_EVENTS = 12
 
 
 @dataclass(frozen=True)
-class Event:
+class LimitChangeEvent:
     """One change of one record.
 
     Attributes
@@ -53,7 +53,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Changes:
+class LimitChanges:
     """Events, the newest first.
 
     Attributes
@@ -64,12 +64,12 @@ class Changes:
         Every limiter that changed was read.
     """
 
-    events: tuple[Event, ...]
+    events: tuple[LimitChangeEvent, ...]
     total: int
     is_whole: bool
 
 
-def changes(reader: LakeReader, address: LimitsAddress, start_ms: int, end_ms: int) -> Changes:
+def changes(reader: LakeReader, address: LimitsAddress, start_ms: int, end_ms: int) -> LimitChanges:
     """Changes that were seen in [start_ms, end_ms)."""
 
     def read(cursor, snapshot):
@@ -84,7 +84,7 @@ def changes(reader: LakeReader, address: LimitsAddress, start_ms: int, end_ms: i
             where.values,
         ).fetchall()
         if not changed:
-            return Changes((), 0, True)
+            return LimitChanges((), 0, True)
         is_whole = len(changed) <= MOST_SERIES
         cursor.execute(f"CREATE OR REPLACE TEMP TABLE changed AS SELECT {KEY}, level FROM {source} LIMIT 0")  # noqa: S608
         cursor.executemany("INSERT INTO changed VALUES (?, ?, ?, ?, ?, ?)", changed[:MOST_SERIES])
@@ -96,11 +96,11 @@ def changes(reader: LakeReader, address: LimitsAddress, start_ms: int, end_ms: i
         found.sort(key=lambda one: -one.new_from_ms)
         if not found:
             # What changed did so before the range.
-            return Changes((), 0, is_whole)
+            return LimitChanges((), 0, is_whole)
         shown = found[:MOST_EVENTS]
         told = [_worst(cursor, event) for event in shown]
         compared = _compared(cursor, snapshot, told)
-        return Changes(tuple(map(Event, shown, compared)), len(found), is_whole)
+        return LimitChanges(tuple(map(LimitChangeEvent, shown, compared)), len(found), is_whole)
 
     return reader.read(read)
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.data.limiters import make_limiters, newest_limit_files
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
@@ -40,7 +40,7 @@ class Subject:
     unread: str | None
 
 
-def subject(reader: LakeReader, key: Subscription) -> Subject:
+def subject(reader: LakeReader, key: SubscriptionPartition) -> Subject:
     """Read it."""
 
     def read(cursor, snapshot):
@@ -79,11 +79,11 @@ def namespace_of(topic: str) -> str:
     return topic.split("://", 1)[-1].rsplit("/", 1)[0]
 
 
-def _named(key: Subscription) -> dict[str, Any]:
+def _named(key: SubscriptionPartition) -> dict[str, Any]:
     return dict(key.pairs()) | {"partition": key.partition, "namespace": namespace_of(key.topic)}
 
 
-def _policies(cursor, snapshot: Snapshot, key: Subscription) -> list[dict]:
+def _policies(cursor, snapshot: Snapshot, key: SubscriptionPartition) -> list[dict]:
     """The newest answer to each question that its limits rest on, of the last day of the cluster."""
     mine = [file for file in snapshot.files["policies"] if _may_hold(file, key.cluster)]
     newest = max((file.maximum["observed_ms"] for file in mine), default=0)

@@ -46,7 +46,7 @@ _BY_HARM = {
 
 
 @dataclass(frozen=True)
-class Freshness:
+class ClusterFreshness:
     """What the lake holds and how new it is.
 
     Attributes
@@ -81,7 +81,7 @@ class CauseCount:
     recent: int
 
 
-def freshness(reader: LakeReader) -> Freshness:
+def freshness(reader: LakeReader) -> ClusterFreshness:
     """How new the lake is and where it came from."""
 
     def read(cursor, snapshot):
@@ -95,7 +95,7 @@ def freshness(reader: LakeReader) -> Freshness:
         ).fetchall()
         source, command = last[0] if last else (None, None)
         is_recording = command == "demo" or (source or "").startswith("recording")
-        return Freshness(newest, rows, own, tuple(row[0] for row in clusters), source, is_recording)
+        return ClusterFreshness(newest, rows, own, tuple(row[0] for row in clusters), source, is_recording)
 
     return reader.read(read)
 

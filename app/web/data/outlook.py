@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.core.times import DAY_MS
@@ -14,7 +14,7 @@ LOOK_BACK_MS = DAY_MS
 
 
 @dataclass(frozen=True)
-class Outlook:
+class StoredOutlook:
     """What the lake says of what comes.
 
     Attributes
@@ -34,7 +34,9 @@ class Outlook:
     episodes_are_stored: bool = False
 
 
-def outlook(reader: LakeReader, subscription: Subscription, start_ms: int, at_ms: int) -> Outlook:
+def outlook(
+    reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, at_ms: int
+) -> StoredOutlook:
     """What was known at a moment.
 
     Parameters
@@ -61,7 +63,7 @@ def outlook(reader: LakeReader, subscription: Subscription, start_ms: int, at_ms
                 [*values_of(subscription), at_ms, start_ms],
             )
         )
-        return Outlook(
+        return StoredOutlook(
             tuple(made),
             snapshot.versions["forecasts"] is not None,
             held[0] if held else None,

@@ -13,7 +13,7 @@ FORECAST_KNOWN_MS = 2 * BLOCK_MS
 
 
 @dataclass(frozen=True)
-class Run:
+class LastRun:
     """The newest run of the lake.
 
     Attributes
@@ -125,7 +125,7 @@ def judged(reader: LakeReader) -> frozenset[str]:
     )
 
 
-def last_run(reader: LakeReader) -> Run | None:
+def last_run(reader: LakeReader) -> LastRun | None:
     """How the newest run ended."""
 
     def ask(cursor, snapshot):
@@ -134,7 +134,7 @@ def last_run(reader: LakeReader) -> Run | None:
             "SELECT command, status, finished_ms, max(CASE WHEN status = 'done' THEN finished_ms END) OVER () "  # noqa: S608
             f"FROM {source} ORDER BY finished_ms DESC LIMIT 1"
         ).fetchall()
-        return Run(*rows[0]) if rows else None
+        return LastRun(*rows[0]) if rows else None
 
     return reader.read(ask)
 

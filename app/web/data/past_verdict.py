@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.core.times import BLOCK_MS
@@ -16,7 +16,7 @@ MOST_WINDOWS = 60
 NEAR_MS = 3 * BLOCK_MS
 
 
-def windows(reader: LakeReader, subscription: Subscription, at_ms: int | None) -> list[dict]:
+def windows(reader: LakeReader, subscription: SubscriptionPartition, at_ms: int | None) -> list[dict]:
     """Windows around a moment, or the newest ones; newest first, with what is listed of them."""
 
     def read(cursor, snapshot):
@@ -41,7 +41,9 @@ def windows(reader: LakeReader, subscription: Subscription, at_ms: int | None) -
     return reader.read(read)
 
 
-def opened(reader: LakeReader, subscription: Subscription, namespace: str, window_start_ms: int) -> Reopened:
+def opened(
+    reader: LakeReader, subscription: SubscriptionPartition, namespace: str, window_start_ms: int
+) -> Reopened:
     """One window: what was stored, the minutes that it saw then, and what today's rules say of them.
 
     It reads one day of one subscription partition, in this process.

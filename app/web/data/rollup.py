@@ -41,7 +41,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Place:
+class Rollup:
     """What a place is and how it stands.
 
     Attributes
@@ -100,7 +100,7 @@ def mine(address: RollupsAddress, *, has_broker: bool) -> tuple[str, list]:
     return f"cluster = ? AND ({KEY}) IN ({members})", [address.cluster, address.cluster, address.name]
 
 
-def place(reader: LakeReader, address: RollupsAddress) -> Place | None:
+def place(reader: LakeReader, address: RollupsAddress) -> Rollup | None:
     """How the place stands; None where no verdict of the last day is of it."""
 
     def read(cursor, snapshot):
@@ -118,7 +118,7 @@ def place(reader: LakeReader, address: RollupsAddress) -> Place | None:
         newest_ms = cursor.execute(
             "SELECT max(window_end_ms) FROM latest WHERE cluster = ?", [address.cluster]
         ).fetchall()[0][0]
-        return Place(
+        return Rollup(
             Counts(total, causes, backlog),
             _before(cursor, snapshot, address, newest_ms - DAY_MS),
             topics,

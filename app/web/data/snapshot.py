@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.services.server_counters import looked
 from throttlescope.app.web.data.latest import make_day_before, make_latest
 from throttlescope.ingest.contracts import TABLES
@@ -146,7 +146,7 @@ class Snapshot:
         return found
 
     def files_of(
-        self, table: str, subscription: Subscription, column: str, start: int, end: int
+        self, table: str, subscription: SubscriptionPartition, column: str, start: int, end: int
     ) -> list[DataFile]:
         """Files that may hold rows of a subscription with ``column`` in [start, end]."""
         wanted = {

@@ -16,7 +16,7 @@ from throttlescope.app.web.address.what_if import LONGEST_MS, WhatIfAddress
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.models.throttling.replay import Answer, Change, Ground, Outlook, flow, newest_ms
+from throttlescope.models.throttling.replay import Change, Ground, Outlook, ReplayAnswer, flow, newest_ms
 from throttlescope.models.throttling.replay.flow import as_it_was, error_share
 from throttlescope.models.throttling.replay.replay import drained_below
 
@@ -28,7 +28,7 @@ MOST_WINDOWS = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Window:
+class LabWindow:
     """A window, read and fitted.
 
     Attributes
@@ -62,7 +62,7 @@ class Window:
         with self._lock:
             return error_share(self.ground)
 
-    def answer(self, change: Change, when: str, ahead_s: int) -> Answer:
+    def answer(self, change: Change, when: str, ahead_s: int) -> ReplayAnswer:
         """Replay with a change from the window's ``end`` or ``start`` on.
 
         Raises
@@ -90,7 +90,7 @@ class Windows:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple, _Place] = OrderedDict()
 
-    def of(self, address: WhatIfAddress) -> Window:
+    def of(self, address: WhatIfAddress) -> LabWindow:
         """The window that an address asks for.
 
         Raises
@@ -113,19 +113,19 @@ class Windows:
         """Of the tables that a replay is made from."""
         return tuple(self._lake.version(table) for table in TABLES)
 
-    def _read(self, address: WhatIfAddress) -> Window:
+    def _read(self, address: WhatIfAddress) -> LabWindow:
         selector, cluster = str(address.name), address.subscription.cluster
         newest = newest_ms(self._lake, selector, cluster)
         start_ms, end_ms = chosen_range(address, newest)
         ground = read_ground(self._lake, selector, cluster, start_ms, end_ms)
         below = drained_below(ground.observed, Change(), ground.arrivals)
-        return Window(ground, start_ms, end_ms, newest, below)
+        return LabWindow(ground, start_ms, end_ms, newest, below)
 
 
 @dataclass
 class _Place:
     lock: threading.Lock = field(default_factory=threading.Lock)
-    window: Window | None = None
+    window: LabWindow | None = None
 
 
 def chosen_range(address: WhatIfAddress, newest: int) -> tuple[int, int]:

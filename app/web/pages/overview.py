@@ -17,8 +17,8 @@ from throttlescope.app.web.components.shell import explained, freshness_line, no
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data import overview as asked
 from throttlescope.app.web.data.latest import RECENT_MS
-from throttlescope.app.web.data.newest import CauseCount, Freshness
-from throttlescope.app.web.data.overview import Run
+from throttlescope.app.web.data.newest import CauseCount, ClusterFreshness
+from throttlescope.app.web.data.overview import LastRun
 from throttlescope.app.web.data.reader import LakeReader
 
 PATH = OVERVIEW_PATH
@@ -83,7 +83,7 @@ def page(reader: LakeReader) -> html.Div:
     )
 
 
-def run_line(run: Run | None) -> list:
+def run_line(run: LastRun | None) -> list:
     """How the newest run ended; one that failed says since when nothing new came."""
     if run is None:
         return []
@@ -94,7 +94,7 @@ def run_line(run: Run | None) -> list:
     return [html.Strong(f"{words}; {since}", className="run-failed")]
 
 
-def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: Freshness) -> html.Nav:
+def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: ClusterFreshness) -> html.Nav:
     """One card per cause that is or was there: how many now, and the change since a day before."""
     now = {count.cause: count.now for count in counts}
     recent = {count.cause: count.recent for count in counts}
@@ -147,7 +147,7 @@ def _table(head: tuple[str, ...], rows: list[list], none: str):
     return plain_table(head, rows) if rows else html.P(none, className="quiet")
 
 
-def losses(rows: list[dict], freshness: Freshness, *, is_forecast: bool) -> html.Section:
+def losses(rows: list[dict], freshness: ClusterFreshness, *, is_forecast: bool) -> html.Section:
     """What is lost or held next if nothing changes."""
     if not is_forecast:
         body = panel(
@@ -185,13 +185,13 @@ def _loss(row: dict) -> list:
     ]
 
 
-def _for(since_ms: int, freshness: Freshness) -> html.Span:
+def _for(since_ms: int, freshness: ClusterFreshness) -> html.Span:
     return html.Span(
         fmt.duration(max(0, freshness.data_up_to_ms - since_ms)), title=f"since {fmt.moment(since_ms)}"
     )
 
 
-def incidents(rows: list[dict], freshness: Freshness, *, are_judged: bool) -> html.Section:
+def incidents(rows: list[dict], freshness: ClusterFreshness, *, are_judged: bool) -> html.Section:
     """What several open backlogs have in common."""
     if not are_judged:
         body = panel(
@@ -218,7 +218,9 @@ def incidents(rows: list[dict], freshness: Freshness, *, are_judged: bool) -> ht
     )
 
 
-def backlogs(rows: list[dict], total: int, freshness: Freshness, *, are_judged: bool) -> html.Section | None:
+def backlogs(
+    rows: list[dict], total: int, freshness: ClusterFreshness, *, are_judged: bool
+) -> html.Section | None:
     """The largest backlogs that are not drained, with what holds them now."""
     if not are_judged:
         return None

@@ -121,7 +121,7 @@ def compact(
 
 
 @dataclass(frozen=True)
-class _Place:
+class _FilePlace:
     """Where rows that may be in one file belong."""
 
     partition: tuple[tuple[str, str], ...]
@@ -131,8 +131,8 @@ class _Place:
     end_ms: int
 
 
-def _by_place(contract: Table, files: Iterable[DataFile]) -> dict[_Place, list[DataFile]]:
-    found: dict[_Place, list[DataFile]] = {}
+def _by_place(contract: Table, files: Iterable[DataFile]) -> dict[_FilePlace, list[DataFile]]:
+    found: dict[_FilePlace, list[DataFile]] = {}
     for file in files:
         place = _place(contract, file)
         if place is not None:
@@ -140,7 +140,7 @@ def _by_place(contract: Table, files: Iterable[DataFile]) -> dict[_Place, list[D
     return found
 
 
-def _place(contract: Table, file: DataFile) -> _Place | None:
+def _place(contract: Table, file: DataFile) -> _FilePlace | None:
     """Where a file belongs; None where it may not be put together with others."""
     span = span_of(contract, file)
     if span is None or span[1] - span[0] != BLOCK_MS:
@@ -153,7 +153,7 @@ def _place(contract: Table, file: DataFile) -> _Place | None:
         one[name] = low
     if one["cluster"] is None:
         return None
-    return _Place(tuple(sorted(file.partition.items())), str(one["cluster"]), one["shard"], *span)
+    return _FilePlace(tuple(sorted(file.partition.items())), str(one["cluster"]), one["shard"], *span)
 
 
 def _together(files: list[DataFile]) -> Iterator[list[DataFile]]:

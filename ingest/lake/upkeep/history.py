@@ -16,7 +16,7 @@ from throttlescope.ingest.lake.upkeep.log import Commit, commits
 
 
 @dataclass(frozen=True)
-class Change:
+class TableChange:
     """One version of a table.
 
     Attributes
@@ -50,7 +50,7 @@ class Change:
         return asdict(self) | {"clusters": list(self.clusters)}
 
 
-def history(lake: Lake, table: str, *, limit: int | None = None) -> list[Change]:
+def history(lake: Lake, table: str, *, limit: int | None = None) -> list[TableChange]:
     """Versions of a table that its log still knows, newest first.
 
     Raises
@@ -62,13 +62,13 @@ def history(lake: Lake, table: str, *, limit: int | None = None) -> list[Change]
     return list(islice(_changes(lake, table), limit))
 
 
-def _changes(lake: Lake, table: str) -> Iterator[Change]:
+def _changes(lake: Lake, table: str) -> Iterator[TableChange]:
     contract = TABLES[table]
     for commit in commits(lake, table):
         came = [_new_file(contract, action) for action in commit.add]
         spans = [span for file in came if (span := span_of(contract, file)) is not None]
         spans = spans or [span for one in commit.remove if (span := _span_of_removed(contract, one))]
-        yield Change(
+        yield TableChange(
             commit.version,
             commit.time_ms,
             commit.run_id,

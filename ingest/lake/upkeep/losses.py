@@ -31,7 +31,7 @@ _PENDING = "_repair/pending.json"
 
 
 @dataclass(frozen=True)
-class Loss:
+class DamageLoss:
     """Rows that a file does not give any more.
 
     Attributes
@@ -70,7 +70,7 @@ def how(table: str, *, recordings: bool) -> str:
     return "computed" if table in COMPUTED_AGAIN else "nothing"
 
 
-def losses(lake: Lake, faults: Iterable[Fault]) -> list[Loss]:
+def losses(lake: Lake, faults: Iterable[Fault]) -> list[DamageLoss]:
     """The data files among the faults, with what the log knows of their rows."""
     by_table: dict[str, dict[str, str]] = {}
     for fault in faults:
@@ -83,13 +83,13 @@ def losses(lake: Lake, faults: Iterable[Fault]) -> list[Loss]:
     return found
 
 
-def _loss(lake: Lake, table: str, file: DataFile, what: str) -> Loss:
+def _loss(lake: Lake, table: str, file: DataFile, what: str) -> DamageLoss:
     span = span_of(TABLES[table], file)
     if table == "series":
         # The catalogue has no time: the series of a shard are those of its samples.
         shard = int(file.partition["shard"])
         span = span_of_all(TABLES["samples"], lake.files("samples", between={"shard": (shard, shard)}))
-    return Loss(
+    return DamageLoss(
         table, file.relative_path, what, _rows(lake, table, file), _clusters(file), *(span or (None, None)),
         dict(file.partition), dict(file.minimum), dict(file.maximum),
     )  # fmt: skip
@@ -112,7 +112,7 @@ def _clusters(file: DataFile) -> tuple[str, ...]:
     return (str(low),) if low is not None and low == high else ()
 
 
-def left_by_log(lake: Lake, table: str) -> list[Loss]:
+def left_by_log(lake: Lake, table: str) -> list[DamageLoss]:
     """What whole data files hold that no version names: a table that went back has lost some of it."""
     named = {file.relative_path for file in lake.files(table)}
     found = []
@@ -153,7 +153,7 @@ def _as_file(table: str, path: str, rows: pa.Table, size_bytes: int) -> DataFile
     return DataFile(path, path, partition, rows.num_rows, size_bytes, low, high, 0)
 
 
-def take_out(lake: Lake, found: Sequence[Loss], run_id: str) -> None:
+def take_out(lake: Lake, found: Sequence[DamageLoss], run_id: str) -> None:
     """Take damaged files out of their tables, one transaction a table, and set them aside: their names belong to whole ones."""
     if not found:
         return
@@ -168,20 +168,20 @@ def take_out(lake: Lake, found: Sequence[Loss], run_id: str) -> None:
             set_aside(lake, f"{table}/{path}")
 
 
-def rows_back(lake: Lake, loss: Loss) -> int:
+def rows_back(lake: Lake, loss: DamageLoss) -> int:
     """Rows that are where a loss was."""
     return sum(file.rows for file in lake.files(loss.table) if loss.overlaps(file))
 
 
-def pending(lake: Lake) -> list[Loss]:
+def pending(lake: Lake) -> list[DamageLoss]:
     """What a repair that was stopped has taken out and not brought back."""
     content = lake.storage.read(_PENDING)
     if content is None:
         return []
-    return [Loss(**one | {"clusters": tuple(one["clusters"])}) for one in json.loads(content)]
+    return [DamageLoss(**one | {"clusters": tuple(one["clusters"])}) for one in json.loads(content)]
 
 
-def save_pending(lake: Lake, found: Sequence[Loss]) -> None:
+def save_pending(lake: Lake, found: Sequence[DamageLoss]) -> None:
     """Write down what is still to be brought back; nothing is left where nothing is."""
     if found:
         lake.storage.write(_PENDING, json.dumps([asdict(loss) for loss in found]).encode())

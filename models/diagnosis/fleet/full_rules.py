@@ -36,7 +36,7 @@ Left = dict[SubscriptionKey, list[int]]
 
 
 @dataclass(frozen=True)
-class Piece:
+class FleetPiece:
     """What is read of one file."""
 
     file: DataFile
@@ -70,7 +70,7 @@ def judge_left(session: SparkSession, files: list[DataFile], left: Left, window_
     share_of = {key: number for number, share in enumerate(shares) for key in share}
     work = pieces(files, left, window_ms)
 
-    def read(piece: Piece) -> Iterator[pa.RecordBatch]:
+    def read(piece: FleetPiece) -> Iterator[pa.RecordBatch]:
         for share, rows in take(piece, share_of):
             yield pa.RecordBatch.from_pydict(
                 {"share": pa.array([share], pa.int32()), "rows": pa.array([_pack(rows)], pa.binary())}
@@ -100,7 +100,7 @@ def share_out(left: Left, parallelism: int) -> list[list[SubscriptionKey]]:
     return shares
 
 
-def take(piece: Piece, share_of: dict[SubscriptionKey, int]) -> Iterator[tuple[int, pa.Table]]:
+def take(piece: FleetPiece, share_of: dict[SubscriptionKey, int]) -> Iterator[tuple[int, pa.Table]]:
     """A file's rows of the subscriptions that are asked for, share by share."""
     names = list(SUBSCRIPTION_KEY_NAMES)
     columns = TABLES["signals"].loose_schema.names if piece.whole else [*names, *HISTORY_COLUMNS]
@@ -141,7 +141,7 @@ def judge_share(rows: pa.Table, left: Left, window_ms: int) -> pa.Table:
     return pa.Table.from_pylist(verdicts, schema=TABLES["verdicts"].loose_schema)
 
 
-def pieces(files: list[DataFile], left: Left, window_ms: int) -> list[Piece]:
+def pieces(files: list[DataFile], left: Left, window_ms: int) -> list[FleetPiece]:
     """What has to be read for the windows of each cluster: whole rows of the hours that they touch, a day before the first."""
     asked: dict[str, set[int]] = {}
     for key, starts_ms in left.items():
@@ -154,7 +154,7 @@ def pieces(files: list[DataFile], left: Left, window_ms: int) -> list[Piece]:
         for file in files:
             if file.partition["cluster"] == cluster and touches(file, first_ms, last_ms):
                 whole = any(touches(file, hour_ms, hour_ms + BLOCK_MS) for hour_ms in touched)
-                found.append(Piece(file, first_ms, last_ms, whole))
+                found.append(FleetPiece(file, first_ms, last_ms, whole))
     return found
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import DataFile, read_files
 from throttlescope.ingest.spark.executors import parallelism
-from throttlescope.models.diagnosis.healthy_fast_path import Grid
+from throttlescope.models.diagnosis.healthy_fast_path import WindowGrid
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,14 +31,14 @@ class Hour:
 
     Attributes
     ----------
-    grid : Grid
+    grid : WindowGrid
         Where they begin.
     files : tuple of DataFile
         All files that may hold minutes of these subscriptions.
     """
 
     cluster: str
-    grid: Grid
+    grid: WindowGrid
     files: tuple[DataFile, ...]
 
     @property
@@ -76,7 +76,7 @@ def hours(
         for hour_ms in range(first_ms - first_ms % BLOCK_MS, last_ms, BLOCK_MS):
             start_ms = max(hour_ms, first_ms)
             end_ms = min(hour_ms + BLOCK_MS, last_ms - window_ms + 1)
-            grid = Grid.of(start_ms, end_ms, window_ms, every_ms)
+            grid = WindowGrid.of(start_ms, end_ms, window_ms, every_ms)
             read = tuple(file for file in own if touches(file, grid.start_ms, grid.end_ms))
             if grid.count and read:
                 # Windows that reach into the next hour have their subscriptions in files of both.

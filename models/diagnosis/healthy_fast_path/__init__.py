@@ -5,8 +5,8 @@ windows in which nothing waits and nothing happened -> ``evidence`` and ``rows``
 equal to what :func:`~throttlescope.models.diagnosis.verdict.diagnose` answers, which judges all other windows.
 """
 
-from throttlescope.models.diagnosis.healthy_fast_path.frame import Grid
+from throttlescope.models.diagnosis.healthy_fast_path.frame import WindowGrid
 from throttlescope.models.diagnosis.healthy_fast_path.quiet import COLUMNS
-from throttlescope.models.diagnosis.healthy_fast_path.rows import Answer, answers, judge
+from throttlescope.models.diagnosis.healthy_fast_path.rows import FastAnswer, answers, judge
 
-__all__ = ["COLUMNS", "Answer", "Grid", "answers", "judge"]
+__all__ = ["COLUMNS", "FastAnswer", "WindowGrid", "answers", "judge"]

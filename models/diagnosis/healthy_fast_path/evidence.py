@@ -16,7 +16,7 @@ import pyarrow as pa
 from throttlescope.ingest.contracts.results import EVIDENCE
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
-from throttlescope.models.diagnosis.healthy_fast_path.limiters import Reading
+from throttlescope.models.diagnosis.healthy_fast_path.limiters import FastReading
 from throttlescope.models.diagnosis.healthy_fast_path.quiet import Screened
 from throttlescope.models.diagnosis.symptoms.backlog import not_growing_text, waiting_text
 from throttlescope.models.diagnosis.symptoms.limiters import NO_EVENT, NO_LIMIT, events_text, use_text
@@ -197,7 +197,7 @@ def _limit(told: _Told) -> list[_Rows]:
     return rows
 
 
-def _use(told: _Told, reading: Reading, of: np.ndarray) -> _Rows:
+def _use(told: _Told, reading: FastReading, of: np.ndarray) -> _Rows:
     at = told.subscription[of], told.start[of]
     rho, own_rho = reading.rho[at], np.fmin(reading.own_rho[at], reading.rho[at])
     own_rho = np.where(np.isnan(reading.own_rho[at]), np.nan, own_rho)
@@ -212,7 +212,7 @@ def _use(told: _Told, reading: Reading, of: np.ndarray) -> _Rows:
     )  # fmt: skip
 
 
-def _use_query(told: _Told, reading: Reading, of: np.ndarray) -> np.ndarray:
+def _use_query(told: _Told, reading: FastReading, of: np.ndarray) -> np.ndarray:
     frame = told.found.frame
     length_ms = frame.grid.length_ms
 

@@ -23,7 +23,7 @@ AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
-class Grid:
+class WindowGrid:
     """Where windows start: ``count`` of them, ``every`` minutes apart from ``first`` on, each ``length`` minutes long.
 
     Attributes
@@ -39,7 +39,7 @@ class Grid:
     length: int
 
     @classmethod
-    def of(cls, start_ms: int, end_ms: int, window_ms: int, every_ms: int) -> Grid:
+    def of(cls, start_ms: int, end_ms: int, window_ms: int, every_ms: int) -> WindowGrid:
         """Windows that start in [start_ms, end_ms), on the epoch grid of ``every_ms``."""
         first_ms = start_ms + -start_ms % every_ms
         count = max(0, -(-(end_ms - first_ms) // every_ms))
@@ -91,7 +91,7 @@ class Frame:
     """
 
     keys: list[SubscriptionKey]
-    grid: Grid
+    grid: WindowGrid
     rows: pa.Table
     row_at: np.ndarray
     odd: np.ndarray
@@ -227,7 +227,7 @@ class Frame:
         return total, known
 
 
-def frames(rows: pa.Table, grid: Grid, at_once: int = AT_ONCE) -> Iterator[Frame]:
+def frames(rows: pa.Table, grid: WindowGrid, at_once: int = AT_ONCE) -> Iterator[Frame]:
     """Lay rows of ``signals`` on a grid, some subscriptions at a time, in the order of their keys.
 
     Parameters
@@ -262,7 +262,11 @@ def frames(rows: pa.Table, grid: Grid, at_once: int = AT_ONCE) -> Iterator[Frame
 
 
 def _frame(
-    keys: list[SubscriptionKey], grid: Grid, rows: pa.Table, subscription: np.ndarray, minute_ms: np.ndarray
+    keys: list[SubscriptionKey],
+    grid: WindowGrid,
+    rows: pa.Table,
+    subscription: np.ndarray,
+    minute_ms: np.ndarray,
 ) -> Frame:
     since_ms = minute_ms - grid.start_ms
     place = subscription * grid.minutes + since_ms // MINUTE_MS

@@ -23,7 +23,7 @@ _INFORMATIVE = {UNTOLD: None, NO: False, YES: True}
 
 
 @dataclass
-class Reading:
+class FastReading:
     """One limiter in all windows; every array is subscriptions x windows, NaN where there is no number.
 
     Attributes
@@ -101,7 +101,7 @@ class Reading:
         )
 
 
-def read(frame: Frame) -> list[Reading]:
+def read(frame: Frame) -> list[FastReading]:
     """All six limiters, in the order of the closed list."""
     shared = _Shared(frame)
     return [_read(frame, shared, level, unit) for level in LEVELS for unit in UNITS]
@@ -136,7 +136,7 @@ class _Shared:
         return self._rates[unit]
 
 
-def _read(frame: Frame, shared: _Shared, level: str, unit: str) -> Reading:
+def _read(frame: Frame, shared: _Shared, level: str, unit: str) -> FastReading:
     grid, nothing = frame.grid, frame.nothing
     observed = ~np.isnan(frame.last(f"limit_{level}_set_by"))
     limit, period_s = _limit_in_force(frame, level, unit)
@@ -169,7 +169,7 @@ def _read(frame: Frame, shared: _Shared, level: str, unit: str) -> Reading:
         believed = limited & ~shared.old
         informative[believed & (limit < smallest)] = NO
         informative[believed & (limit >= largest)] = YES
-    return Reading(
+    return FastReading(
         level=level, unit=unit, observed=observed, limit=limit, period_s=period_s, rho=rho, rho_at_ms=rho_at_ms,
         own_rho=own_rho, measured=measured, near=(rho >= t.RHO_NEAR_LIMIT) & (rho < t.RHO_AT_LIMIT),
         events=events, events_per_s=events_per_s, events_at_ms=events_at_ms, sparse=sparse,

@@ -17,7 +17,7 @@ from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.consumers import ONE_ACTIVE, TRACKS_UNACKED
 from throttlescope.models.diagnosis.healthy_fast_path.frame import Frame
-from throttlescope.models.diagnosis.healthy_fast_path.limiters import Reading, or_, read
+from throttlescope.models.diagnosis.healthy_fast_path.limiters import FastReading, or_, read
 
 #: All that is read of ``signals`` to judge quiet windows.
 COLUMNS = (
@@ -55,7 +55,7 @@ class Screened:
     publish_entry_rate : array
     ready_entries, growth_entries, growth_threshold_entries : array
         Ready backlog at its end, its change, and up to which change it is noise.
-    readings : list of Reading
+    readings : list of FastReading
     """
 
     frame: Frame
@@ -67,7 +67,7 @@ class Screened:
     ready_entries: np.ndarray
     growth_entries: np.ndarray
     growth_threshold_entries: np.ndarray
-    readings: list[Reading]
+    readings: list[FastReading]
 
     @property
     def quiet(self) -> np.ndarray:
@@ -156,7 +156,7 @@ def _bursts(
     undelivered: list[np.ndarray],
     floor: np.ndarray,
     per_entry: np.ndarray,
-    readings: list[Reading],
+    readings: list[FastReading],
 ) -> np.ndarray:
     """The backlog was higher than a limiter's period lets through, at an end of a minute or between two."""
     between = reduce(

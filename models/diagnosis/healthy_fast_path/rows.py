@@ -14,7 +14,7 @@ from throttlescope.ingest.contracts.results import CONTRIBUTING, MISSING_EVIDENC
 from throttlescope.ingest.core.times import date_of
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.healthy_fast_path.evidence import evidence
-from throttlescope.models.diagnosis.healthy_fast_path.frame import AT_ONCE, Frame, Grid, frames
+from throttlescope.models.diagnosis.healthy_fast_path.frame import AT_ONCE, Frame, WindowGrid, frames
 from throttlescope.models.diagnosis.healthy_fast_path.quiet import Screened, screen
 from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.hypotheses.passing import NO_BACKLOG
@@ -23,7 +23,7 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 
 
 @dataclass
-class Answer:
+class FastAnswer:
     """What a screen says of some subscriptions.
 
     Attributes
@@ -38,7 +38,7 @@ class Answer:
     left: list[tuple[SubscriptionKey, list[int]]]
 
 
-def judge(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Answer:
+def judge(rows: pa.Table, grid: WindowGrid, *, at_once: int = AT_ONCE) -> FastAnswer:
     """Judge the windows of a grid that need no thought.
 
     Parameters
@@ -50,13 +50,13 @@ def judge(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Answer:
     """
     found = list(answers(rows, grid, at_once=at_once))
     empty = TABLES["verdicts"].loose_schema.empty_table()
-    return Answer(
+    return FastAnswer(
         pa.concat_tables([empty, *(answer.verdicts for answer in found)]),
         [left for answer in found for left in answer.left],
     )
 
 
-def answers(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Iterator[Answer]:
+def answers(rows: pa.Table, grid: WindowGrid, *, at_once: int = AT_ONCE) -> Iterator[FastAnswer]:
     """The same, some subscriptions at a time, in the order of their keys."""
     laid = frames(rows, grid, at_once)
     # An hour of a large fleet is hundreds of megabytes, and is copied once to be in one piece.
@@ -66,7 +66,7 @@ def answers(rows: pa.Table, grid: Grid, *, at_once: int = AT_ONCE) -> Iterator[A
         quiet = found.quiet
         rest = found.there & ~quiet
         left = [(frame.keys[i], grid.starts_ms[rest[i]].tolist()) for i in np.flatnonzero(rest.any(axis=1))]
-        yield Answer(_verdicts(found, *np.nonzero(quiet)), left)
+        yield FastAnswer(_verdicts(found, *np.nonzero(quiet)), left)
 
 
 def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray) -> pa.Table:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from throttlescope.ingest.core.system_names import is_system
 from throttlescope.models.diagnosis.consumers import QueueReading, read_queue
-from throttlescope.models.diagnosis.history import Burst, Capacity, burst_before, capacity_seen
+from throttlescope.models.diagnosis.history import Burst, ObservedCapacity, burst_before, capacity_seen
 from throttlescope.models.diagnosis.limiters import LimiterReading, read_limiters
 from throttlescope.models.diagnosis.symptoms import backlog, before, consumers, limiters, surroundings
 from throttlescope.models.diagnosis.symptoms.symptom import SYMPTOMS, Symptom
@@ -28,7 +28,7 @@ class Symptoms:
     by_name: dict[str, Symptom]
     limiters: tuple[LimiterReading, ...]
     queue: QueueReading
-    capacity: Capacity | None = None
+    capacity: ObservedCapacity | None = None
     burst: Burst | None = None
     is_system: bool = False
 

@@ -7,7 +7,7 @@ from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.history import (
     Burst,
-    Capacity,
+    ObservedCapacity,
     nobody_since_ms,
 )
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
@@ -15,7 +15,7 @@ from throttlescope.models.diagnosis.window import Window
 from throttlescope.models.diagnosis.wording import duration, number
 
 
-def capacity_short(window: Window, capacity: Capacity | None) -> Symptom:
+def capacity_short(window: Window, capacity: ObservedCapacity | None) -> Symptom:
     """The consumers, when last seen at their capacity, did less than is published now."""
     name, query = "capacity_short", promql.flow(window.key, window.length_ms)
     published = window.rate("in_msg_delta")

@@ -6,6 +6,6 @@ once -> ``lifted`` lifts each cause in a replay -> ``apply`` does it on Spark an
 """
 
 from throttlescope.models.episodes.levers.lifted import answer
-from throttlescope.models.episodes.levers.question import Question, questions
+from throttlescope.models.episodes.levers.question import LeverQuestion, questions
 
-__all__ = ["Question", "answer", "questions"]
+__all__ = ["LeverQuestion", "answer", "questions"]

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import DAY_MS, check_range
 from throttlescope.models.episodes.levers.lifted import verdict_agrees
-from throttlescope.models.episodes.levers.question import VERDICT_COLUMNS, Question, questions
-from throttlescope.models.episodes.levers.shard import Work, answers_of, works_of
+from throttlescope.models.episodes.levers.question import VERDICT_COLUMNS, LeverQuestion, questions
+from throttlescope.models.episodes.levers.shard import ShardWork, answers_of, works_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -125,17 +125,17 @@ def _verdicts(lake: Lake, cluster: str, episodes: list[dict[str, Any]]) -> list[
     ).to_pylist()
 
 
-def _judged_anew(question: Question, stored: Mapping[str, Any]) -> dict[str, Any]:
+def _judged_anew(question: LeverQuestion, stored: Mapping[str, Any]) -> dict[str, Any]:
     """A stored answer, beside what the verdicts say by now."""
     agrees = verdict_agrees(question, stored["primary"], stored["limiter"])
     return {**stored, "verdict_lever": question.verdict_lever, "agrees": agrees}
 
 
-def _here(works: Iterable[Work]) -> dict[str, dict[str, Any]]:
+def _here(works: Iterable[ShardWork]) -> dict[str, dict[str, Any]]:
     return dict(pair for work in works for pair in answers_of(work))
 
 
-def _on_spark(session: SparkSession, works: list[Work]) -> dict[str, dict[str, Any]]:
+def _on_spark(session: SparkSession, works: list[ShardWork]) -> dict[str, dict[str, Any]]:
     # Imported here: asking in-process needs no Spark.
     from pyspark.sql.pandas.types import from_arrow_schema
 

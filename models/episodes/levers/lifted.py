@@ -19,7 +19,7 @@ from throttlescope.models.diagnosis.counterfactual import (
     counterfactuals,
     limiters_of,
 )
-from throttlescope.models.episodes.levers.question import Question
+from throttlescope.models.episodes.levers.question import LeverQuestion
 from throttlescope.models.throttling.replay import Ground, Observed
 from throttlescope.models.throttling.replay.admin import Said
 from throttlescope.models.throttling.replay.speed import TRIED
@@ -35,7 +35,7 @@ MOST_ENTRIES = 30_000_000
 _FUTURES = 3 * 1.5
 
 
-def answer(question: Question, series: Iterable[Series], said: Said) -> dict[str, Any]:
+def answer(question: LeverQuestion, series: Iterable[Series], said: Said) -> dict[str, Any]:
     """Lift each cause of an episode in a replay.
 
     Parameters
@@ -88,7 +88,7 @@ def simulated_entries(observed: Observed, limiters: int, length_s: int) -> float
     return per_s * (len(TRIED) * observed.elapsed_s + futures * length_s) + futures * waiting
 
 
-def verdict_agrees(question: Question, primary: str | None, limiter: str | None) -> bool | None:
+def verdict_agrees(question: LeverQuestion, primary: str | None, limiter: str | None) -> bool | None:
     """Whether the main cause asks for the lever that drains most; None where one of them names none."""
     if primary is None or question.verdict_lever is None:
         return None
@@ -97,13 +97,13 @@ def verdict_agrees(question: Question, primary: str | None, limiter: str | None)
     return primary != "limiter" or question.verdict_limiter in (None, limiter)
 
 
-def _window(question: Question, series: list[Series], said: Said, length_ms: int) -> Observed:
+def _window(question: LeverQuestion, series: list[Series], said: Said, length_ms: int) -> Observed:
     key = question.key
     name = SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
     return observed_of(key.cluster, name, series, said, question.at_ms - length_ms, question.at_ms)
 
 
-def _value(question: Question, found: Counterfactuals, length_s: int) -> dict[str, Any]:
+def _value(question: LeverQuestion, found: Counterfactuals, length_s: int) -> dict[str, Any]:
     best = _best(found)
     limiter = best.limiter if best is not None and found.primary == "limiter" else None
     capacity = found.capacity

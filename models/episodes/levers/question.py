@@ -29,7 +29,7 @@ _LEVER_OF = {"throttled": "limiter", "micro_burst_throttled": "limiter", "both":
 
 
 @dataclass(frozen=True)
-class Question:
+class LeverQuestion:
     """What a replay is asked about one episode.
 
     Attributes
@@ -71,7 +71,7 @@ class Question:
 
 def questions(
     episodes: Iterable[Mapping[str, Any]], verdicts: Iterable[Mapping[str, Any]]
-) -> dict[str, Question]:
+) -> dict[str, LeverQuestion]:
     """Questions of the episodes whose verdicts leave two levers open, by episode.
 
     Parameters
@@ -94,7 +94,7 @@ def questions(
         ]
         if hypotheses_alive(mine) < LEAST_ALIVE:
             continue
-        found[row["episode_id"]] = Question(
+        found[row["episode_id"]] = LeverQuestion(
             key=key,
             episode_id=row["episode_id"],
             at_ms=row["peak_ms"],

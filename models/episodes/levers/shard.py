@@ -17,7 +17,7 @@ from throttlescope.ingest.core.labels import shard_of
 from throttlescope.ingest.core.times import DAY_MS, block_start
 from throttlescope.ingest.lake import DataFile, Lake, read_files
 from throttlescope.models.episodes.levers.lifted import HISTORY_MS, answer
-from throttlescope.models.episodes.levers.question import Question
+from throttlescope.models.episodes.levers.question import LeverQuestion
 from throttlescope.models.throttling.replay.admin import Said, version
 from throttlescope.models.throttling.replay.series import BROKER_METRICS, METRICS, of_topics, series_of
 
@@ -25,7 +25,7 @@ _CATALOGUE = ["series_id", "metric_name", "labels"]
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class ShardWork:
     """Questions of one cluster's shard and UTC day, and what their answers are read from.
 
     Attributes
@@ -39,16 +39,16 @@ class Work:
     """
 
     cluster: str
-    questions: tuple[Question, ...]
+    questions: tuple[LeverQuestion, ...]
     series_files: tuple[DataFile, ...]
     sample_files: tuple[DataFile, ...]
     brokers: pa.Table
     said: Mapping[str, Said]
 
 
-def works_of(lake: Lake, cluster: str, questions: Iterable[Question]) -> list[Work]:
+def works_of(lake: Lake, cluster: str, questions: Iterable[LeverQuestion]) -> list[ShardWork]:
     """Cut the questions of a cluster into pieces of work."""
-    grouped: dict[tuple[int, int], list[Question]] = {}
+    grouped: dict[tuple[int, int], list[LeverQuestion]] = {}
     for question in sorted(questions, key=lambda one: (one.key, one.at_ms)):
         shard = shard_of(cluster, question.key.namespace, question.key.topic)
         grouped.setdefault((shard, question.at_ms // DAY_MS), []).append(question)
@@ -87,7 +87,7 @@ def works_of(lake: Lake, cluster: str, questions: Iterable[Question]) -> list[Wo
         ]
         topics = {one.key.topic for one in mine}
         found.append(
-            Work(
+            ShardWork(
                 cluster,
                 tuple(mine),
                 tuple(series_files.get(str(shard), ())),
@@ -99,7 +99,7 @@ def works_of(lake: Lake, cluster: str, questions: Iterable[Question]) -> list[Wo
     return found
 
 
-def answers_of(work: Work) -> Iterator[tuple[str, dict[str, Any]]]:
+def answers_of(work: ShardWork) -> Iterator[tuple[str, dict[str, Any]]]:
     """The id of each episode and the value of its ``counterfactual``."""
     topics = {question.key.topic for question in work.questions}
     where = (pc.field("cluster") == work.cluster) & pc.field("metric_name").isin(METRICS)

@@ -6,7 +6,7 @@ consumers serve is not assumed: the simulator says it, for two minutes of a full
 value, ``check`` holds the fluid against a replay of the worst half hour, ``words`` says it with its commands.
 """
 
-from throttlescope.models.recommendation.slo.arrivals import Minutes, read_minutes
-from throttlescope.models.recommendation.slo.result import Keep, Kept, keep_age
+from throttlescope.models.recommendation.slo.arrivals import ArrivalMinutes, read_minutes
+from throttlescope.models.recommendation.slo.result import Keep, SloResult, keep_age
 
-__all__ = ["Keep", "Kept", "Minutes", "keep_age", "read_minutes"]
+__all__ = ["ArrivalMinutes", "Keep", "SloResult", "keep_age", "read_minutes"]

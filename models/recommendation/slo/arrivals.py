@@ -27,7 +27,7 @@ _DAY = DAY_MS // MINUTE_MS
 
 
 @dataclass(frozen=True, eq=False)
-class Minutes:
+class ArrivalMinutes:
     """Every minute of [start_ms, end_ms), one element each.
 
     Attributes
@@ -66,7 +66,9 @@ class Minutes:
         return float(np.quantile(there, SHARE, method="higher")) if len(there) else None
 
 
-def read_minutes(lake: Lake, cluster: str, name: SubscriptionName, start_ms: int, end_ms: int) -> Minutes:
+def read_minutes(
+    lake: Lake, cluster: str, name: SubscriptionName, start_ms: int, end_ms: int
+) -> ArrivalMinutes:
     """Minutes of a subscription; of all partitions together where none is named.
 
     Raises
@@ -98,7 +100,7 @@ def read_minutes(lake: Lake, cluster: str, name: SubscriptionName, start_ms: int
     return minutes
 
 
-def minutes_of(rows: pa.Table, start_ms: int, end_ms: int) -> Minutes:
+def minutes_of(rows: pa.Table, start_ms: int, end_ms: int) -> ArrivalMinutes:
     """Minutes from rows of ``signals`` of one subscription: the sum over the partitions that were ever seen."""
     count = (end_ms - start_ms) // MINUTE_MS
     partitions = rows.column("partition").unique().to_pylist()
@@ -118,7 +120,7 @@ def minutes_of(rows: pa.Table, start_ms: int, end_ms: int) -> Minutes:
     if not partitions:
         arrived[:] = np.nan
     known = ~np.isnan(arrived)
-    return Minutes(start_ms, end_ms, _filled(arrived, known), known, backlog, age)
+    return ArrivalMinutes(start_ms, end_ms, _filled(arrived, known), known, backlog, age)
 
 
 def _filled(arrived: np.ndarray, known: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from throttlescope.models.throttling.replay import Change, Ground
 
 
 @dataclass(frozen=True)
-class Check:
+class SloCheck:
     """Half an hour by the fluid, by the replay, and as it was recorded.
 
     Attributes
@@ -34,7 +34,7 @@ class Check:
     replay_error_share: float
 
 
-def check(ground: Ground) -> Check:
+def check(ground: Ground) -> SloCheck:
     """Hold the fluid against the replay of a window, second by second, from the backlog that the window began with."""
     observed = ground.observed
     per_entry = observed.messages_per_entry
@@ -50,7 +50,7 @@ def check(ground: Ground) -> Check:
     waits = _from_full(arrived, served)
     peak = float(observed.backlog_entries.max()) * per_entry
     error = float(np.mean(np.abs(waits - replayed))) / peak if peak else None
-    return Check(int(observed.times_ms[0]), int(observed.times_ms[-1]), peak, error, speed.error_share)
+    return SloCheck(int(observed.times_ms[0]), int(observed.times_ms[-1]), peak, error, speed.error_share)
 
 
 def _from_full(arrived: np.ndarray, served: float) -> np.ndarray:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from throttlescope.models.diagnosis.counterfactual import limiters_of
 from throttlescope.models.recommendation.slo.age import backlog_msg, oldest_age_s
-from throttlescope.models.recommendation.slo.arrivals import Minutes
-from throttlescope.models.recommendation.slo.check import Check, check
+from throttlescope.models.recommendation.slo.arrivals import ArrivalMinutes
+from throttlescope.models.recommendation.slo.check import SloCheck, check
 from throttlescope.models.recommendation.slo.service import held_by, service_msg_per_s
 from throttlescope.models.recommendation.smallest import (
     EXACT_SHARE,
@@ -62,7 +62,7 @@ class Keep:
 
 
 @dataclass(frozen=True)
-class Kept:
+class SloResult:
     """What would have kept an objective.
 
     Attributes
@@ -78,38 +78,38 @@ class Kept:
     keeps : tuple of Keep
     not_enough : tuple of (str, float, str)
         Levers that are not enough however large: their name, the age without them, and what holds it then.
-    check : Check or None
+    check : SloCheck or None
         The fluid beside the replay; None: there was no backlog.
     notes : list of str
     """
 
     target_s: float
-    minutes: Minutes
+    minutes: ArrivalMinutes
     recorded_p99_s: float | None
     measured_p99_s: float | None
     as_is_p99_s: float
     as_is_service_msg_per_s: float
     keeps: tuple[Keep, ...]
     not_enough: tuple[tuple[str, float, str], ...]
-    check: Check | None
+    check: SloCheck | None
     notes: list[str] = field(default_factory=list)
 
 
 def keep_age(
     ground: Ground,
-    minutes: Minutes,
+    minutes: ArrivalMinutes,
     target_s: float,
     *,
     worst: Ground | None = None,
     notes: tuple[str, ...] = (),
-) -> Kept:
+) -> SloResult:
     """Find the smallest values that would have kept an age over the minutes that are known.
 
     Parameters
     ----------
     ground : Ground
         Today's window: its limits, its consumers, its broker's speed.
-    minutes : Minutes
+    minutes : ArrivalMinutes
         What was published, and what waited.
     target_s : float
         The age of the oldest message that 99 of 100 minutes are to stay at or below.
@@ -139,7 +139,7 @@ def keep_age(
             not_enough.append(("consumers", sweep.p99_s(free), held_by(ground, free)))
     if not keeps and limiters and ground.capacity.msg_per_s is not None:
         keeps += sweep.together(limiters)
-    return Kept(
+    return SloResult(
         target_s=target_s,
         minutes=minutes,
         recorded_p99_s=minutes.quantile_s(minutes.recorded_age_s),
@@ -156,7 +156,7 @@ def keep_age(
 class Sweep:
     """Values tried on one history; what was simulated is kept."""
 
-    def __init__(self, ground: Ground, minutes: Minutes, target_s: float) -> None:
+    def __init__(self, ground: Ground, minutes: ArrivalMinutes, target_s: float) -> None:
         self._ground, self._minutes, self._target_s = ground, minutes, target_s
         self._served: dict[str, float] = {}
 
@@ -311,7 +311,7 @@ def smallest(enough: Callable[[int], bool], now: int, most: int, exact: Callable
     return high
 
 
-def _notes(ground: Ground, minutes: Minutes) -> list[str]:
+def _notes(ground: Ground, minutes: ArrivalMinutes) -> list[str]:
     found = []
     missing = 1 - float(minutes.known.mean())
     if missing > 0:

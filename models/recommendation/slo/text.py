@@ -1,4 +1,4 @@
-"""What keeps an objective, in words and commands. In: a :class:`Kept`. Out: recommendations like those that drain, and what is not enough."""
+"""What keeps an objective, in words and commands. In: a :class:`SloResult`. Out: recommendations like those that drain, and what is not enough."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.wording import duration, number, per_period
 from throttlescope.models.recommendation.advice import Recommendation
 from throttlescope.models.recommendation.commands import Command, set_limit
-from throttlescope.models.recommendation.slo.result import Keep, Kept
+from throttlescope.models.recommendation.slo.result import Keep, SloResult
 from throttlescope.models.throttling.replay import Ground, Observed
 
 _UNITS = {"msg": "message", "bytes": "byte"}
 _HELD = {"consumers": "what the consumers can do", "reads": "the broker's reading"}
 
 
-def recommendations(kept: Kept, ground: Ground) -> tuple[Recommendation, ...]:
+def recommendations(kept: SloResult, ground: Ground) -> tuple[Recommendation, ...]:
     """Each value with its command, its way back, what it risks and how to see that it works; nothing is executed."""
     return tuple(_recommendation(one, kept, ground) for one in kept.keeps)
 
 
-def not_enough(kept: Kept) -> tuple[str, ...]:
+def not_enough(kept: SloResult) -> tuple[str, ...]:
     """Levers that do not keep it by themselves, however large."""
     found = []
     for name, age_s, held_by in kept.not_enough:
@@ -37,7 +37,7 @@ def age_text(age_s: float | None) -> str:
     return "unknown" if age_s is None else duration(age_s)
 
 
-def _recommendation(one: Keep, kept: Kept, ground: Ground) -> Recommendation:
+def _recommendation(one: Keep, kept: SloResult, ground: Ground) -> Recommendation:
     observed = ground.observed
     do, undo, notes = None, None, ()
     if one.limiter is not None and one.lever != "partitions":
@@ -104,7 +104,7 @@ def _command(one: Keep, observed: Observed) -> Command:
     )
 
 
-def _risks(one: Keep, kept: Kept, observed: Observed) -> tuple[str, ...]:
+def _risks(one: Keep, kept: SloResult, observed: Observed) -> tuple[str, ...]:
     if one.lever == "partitions":
         return ("keys move to other partitions, and partitions cannot be taken away again",)
     found = []
@@ -130,7 +130,7 @@ def _risks(one: Keep, kept: Kept, observed: Observed) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _verify(one: Keep, kept: Kept, observed: Observed) -> tuple[str, ...]:
+def _verify(one: Keep, kept: SloResult, observed: Observed) -> tuple[str, ...]:
     where = promql.of_all_partitions(observed.topic, observed.subscription, observed.partition)
     topic = where.replace(f',subscription="{observed.subscription}"', "")
     return (

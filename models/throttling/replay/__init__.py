@@ -11,7 +11,7 @@ window. ``flow`` answers both in milliseconds, with what the simulator serves fr
 960.0
 """
 
-from throttlescope.models.throttling.replay.answer import Answer, Arrivals, Forecast, Outlook
+from throttlescope.models.throttling.replay.answer import Arrivals, Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.capacity import Capacity, fit_capacity
 from throttlescope.models.throttling.replay.change import KEYS, Change, parse_change
 from throttlescope.models.throttling.replay.flow import flow
@@ -23,7 +23,6 @@ from throttlescope.models.throttling.replay.rewind import rewind
 
 __all__ = [
     "KEYS",
-    "Answer",
     "Arrivals",
     "Capacity",
     "Change",
@@ -31,6 +30,7 @@ __all__ = [
     "Ground",
     "Observed",
     "Outlook",
+    "ReplayAnswer",
     "fit_arrivals",
     "fit_capacity",
     "flow",

@@ -1,4 +1,4 @@
-"""What a replay knows, as records. In: nothing; out: :class:`Answer` and its parts."""
+"""What a replay knows, as records. In: nothing; out: :class:`ReplayAnswer` and its parts."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Forecast:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class ReplayAnswer:
     """What a replay knows.
 
     Attributes

@@ -1,4 +1,4 @@
-"""Backlogs as a flow: what comes, less what is served while messages wait. In: a :class:`Ground` and a change; out: an :class:`Answer`.
+"""Backlogs as a flow: what comes, less what is served while messages wait. In: a :class:`Ground` and a change; out: an :class:`ReplayAnswer`.
 
 What is served is measured in the simulator, from a full backlog and for some periods: every loss of the engine is in it (the second's
 pause, batches, reads, neighbours on a shared limit). What the simulator would repeat for hours is then a sum. It takes
@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from throttlescope.models.throttling.machine import Machine
-from throttlescope.models.throttling.replay.answer import Answer, Forecast, Outlook
+from throttlescope.models.throttling.replay.answer import Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.ground import Ground
 from throttlescope.models.throttling.replay.notes import notes_of
@@ -81,7 +81,7 @@ def flow(
     *,
     horizon_s: int,
     drained_below_entries: int | None = None,
-) -> Answer:
+) -> ReplayAnswer:
     """What a change does from the window's end on, or had done from its beginning on.
 
     Parameters
@@ -120,7 +120,7 @@ def flow(
 
     backlog_matters = float(observed.backlog_entries.max()) > below
     error = error_share(ground) if backlog_matters else 0.0
-    return Answer(
+    return ReplayAnswer(
         observed, change, capacity, arrivals, speed, int(observed.backlog_entries[-1]),
         as_is=forecast(Change(), told_ms is not None or fitted.msg_per_s is not None),
         changed=forecast(change, capacity.msg_per_s is not None),

@@ -1,4 +1,4 @@
-"""What would have happened, and what will. In: an :class:`Observed` and a :class:`Change`; out: an :class:`Answer` with intervals.
+"""What would have happened, and what will. In: an :class:`Observed` and a :class:`Change`; out: an :class:`ReplayAnswer` with intervals.
 
 First the window is replayed as it was: how far the simulated backlog is from the recorded one says what the rest is worth. Then the
 time after it is simulated, as it is and with the change, three times each: with what was fitted, and with the best and the worst
@@ -12,7 +12,7 @@ import math
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling.bounds import MAX_EVENTS
 from throttlescope.models.throttling.machine import LAB, Machine
-from throttlescope.models.throttling.replay.answer import Answer, Arrivals, Forecast
+from throttlescope.models.throttling.replay.answer import Arrivals, Forecast, ReplayAnswer
 from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.ground import Ground
@@ -38,7 +38,7 @@ def replay(
     drained_below_entries: int | None = None,
     engine: Engine = "kernel",
     ground: Ground | None = None,
-) -> Answer:
+) -> ReplayAnswer:
     """Replay a window and look ahead from its end.
 
     Parameters
@@ -87,7 +87,7 @@ def replay(
         )
 
     backlog_matters = float(observed.backlog_entries.max()) > below
-    return Answer(
+    return ReplayAnswer(
         observed, change, capacity, arrivals, speed, future.backlog_entries,
         as_is=forecast(Change(), told_ms is not None or fitted.msg_per_s is not None),
         changed=forecast(change, capacity.msg_per_s is not None),

@@ -1,4 +1,4 @@
-"""What would have been: a window replayed with a change from its beginning on. In: a :class:`Ground` and a change; out: an :class:`Answer`.
+"""What would have been: a window replayed with a change from its beginning on. In: a :class:`Ground` and a change; out: an :class:`ReplayAnswer`.
 
 Arrivals are known here, so best and worst differ by what the consumers can do and by how fast the broker reads. As it was, it is the
 replay that the window was fitted with.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from throttlescope.models.throttling.machine import Machine
-from throttlescope.models.throttling.replay.answer import Answer, Forecast, Outlook
+from throttlescope.models.throttling.replay.answer import Forecast, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.ground import Ground
 from throttlescope.models.throttling.replay.notes import notes_of
@@ -25,7 +25,7 @@ from throttlescope.models.throttling.replay.replay import check_change, drained_
 from throttlescope.models.throttling.simulate import run
 
 
-def rewind(ground: Ground, change: Change, *, drained_below_entries: int | None = None) -> Answer:
+def rewind(ground: Ground, change: Change, *, drained_below_entries: int | None = None) -> ReplayAnswer:
     """Replay a window with a change from its beginning on.
 
     Parameters
@@ -37,7 +37,7 @@ def rewind(ground: Ground, change: Change, *, drained_below_entries: int | None 
 
     Returns
     -------
-    Answer
+    ReplayAnswer
         ``drain_s`` of its outlooks counts from the window's beginning to when the backlog is gone for good; None: it is there
         at the end.
 
@@ -69,7 +69,7 @@ def rewind(ground: Ground, change: Change, *, drained_below_entries: int | None 
             worst=past("low", speed.fitted),
         )
 
-    return Answer(
+    return ReplayAnswer(
         observed, change, capacity, arrivals, speed, int(observed.backlog_entries[-1]),
         as_is=forecast(Change(), told_ms is not None or fitted.msg_per_s is not None),
         changed=forecast(change, capacity.msg_per_s is not None),

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.selector import metric_selector
 from throttlescope.ingest.lake import DataFile
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.source import Series
 
 BACKLOG = "pulsar_subscription_back_log"
@@ -51,7 +51,9 @@ def series_of(files: Sequence[DataFile], catalogue: pa.Table, start_ms: int, end
     """
     found = []
     for metric in METRICS:
-        source = LakeSource([file for file in files if file.partition["metric_name"] == metric], catalogue)
+        source = LakeSampleSource(
+            [file for file in files if file.partition["metric_name"] == metric], catalogue
+        )
         found += source.select(metric_selector(metric), start_ms, end_ms)
     return [item for item in found if len(item.timestamps_ms)]
 

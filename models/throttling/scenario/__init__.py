@@ -5,7 +5,7 @@ nothing acts on is refused, never ignored: every model forbids extra fields, and
 topic, a truth for an unknown subscription) is refused here, before anything starts.
 """
 
-from throttlescope.models.throttling.scenario.broker import Broker, Engine, Settings
+from throttlescope.models.throttling.scenario.broker import Broker, BrokerSettings, Engine
 from throttlescope.models.throttling.scenario.file import ScenarioError, load_scenario, load_scenarios
 from throttlescope.models.throttling.scenario.limits import Limit, LimitPlace
 from throttlescope.models.throttling.scenario.load import (
@@ -54,6 +54,7 @@ __all__ = [
     "BacklogQuota",
     "Batching",
     "Broker",
+    "BrokerSettings",
     "Bursts",
     "Check",
     "Drains",
@@ -79,7 +80,6 @@ __all__ = [
     "SetRate",
     "SetRedelivery",
     "SetTtl",
-    "Settings",
     "Shows",
     "SizeShare",
     "State",

@@ -19,7 +19,7 @@ CLASSIC_FACTORY = "org.apache.pulsar.broker.service.persistent.DispatchRateLimit
 _MAX_RATE = 10**10
 
 
-class Settings(Model):
+class BrokerSettings(Model):
     """Settings of ``broker.conf`` that change what is dispatched, with the defaults of Pulsar 4.2.
 
     ``topicLevelPoliciesEnabled`` and the metric switches are not here: they change what is seen, not what happens.
@@ -65,7 +65,7 @@ class Broker(Model):
 
     version: str = Field("4.2.4", pattern=r"^\d+\.\d+\.\d+$")
     engine: Engine | None = None
-    settings: Settings = Settings()
+    settings: BrokerSettings = BrokerSettings()
 
     @property
     def limiter_engine(self) -> Engine:

@@ -7,7 +7,7 @@ has used it up, all its channels of that direction close until the next window.
 from __future__ import annotations
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import Gate
+from throttlescope.models.throttling.tdmq.gates import TdmqGate
 from throttlescope.models.throttling.tdmq.records import Threshold
 from throttlescope.models.throttling.tdmq.scenario import WINDOW_US, ClusterScenario
 
@@ -31,7 +31,7 @@ class ClusterThrottle:
 
     Parameters
     ----------
-    gates : list of Gate
+    gates : list of TdmqGate
         Of production and of consumption; all gates that count a quota share it.
     thresholds : dict
         Filled with the last threshold of each window, node and quota.
@@ -41,7 +41,7 @@ class ClusterThrottle:
         self,
         scenario: ClusterScenario,
         agenda: Agenda,
-        gates: list[Gate],
+        gates: list[TdmqGate],
         thresholds: dict[tuple[int, int, str], Threshold],
     ) -> None:
         self._agenda = agenda
@@ -88,7 +88,7 @@ class ClusterThrottle:
                         node_threshold(limit.bandwidth_bytes, own.bytes, size_bytes),
                     )
 
-    def counted(self, gate: Gate, quota: str) -> None:
+    def counted(self, gate: TdmqGate, quota: str) -> None:
         """Close the node's channels if the quota is used up."""
         threshold = self._log[self._window_us, gate.place, quota]
         used = gate.used[quota]

@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import Gate, Throttle
+from throttlescope.models.throttling.tdmq.gates import TdmqGate, Throttle
 from throttlescope.models.throttling.tdmq.records import Delivery, Request
 from throttlescope.models.throttling.tdmq.scenario import Consumers
 
@@ -17,7 +17,7 @@ from throttlescope.models.throttling.tdmq.scenario import Consumers
 @dataclass(slots=True)
 class _Subscription:
     number: int
-    gate: Gate
+    gate: TdmqGate
     waiting: deque[Delivery] = field(default_factory=deque)
     ready_us: int = 0
     awaited: bool = False
@@ -28,7 +28,7 @@ class Consumption:
 
     Parameters
     ----------
-    gates : list of Gate
+    gates : list of TdmqGate
         One for each node (partition).
     deliveries : list of Delivery
         Filled with every delivery, in the order in which they become available.
@@ -38,7 +38,7 @@ class Consumption:
         self,
         consumers: Consumers,
         agenda: Agenda,
-        gates: list[Gate],
+        gates: list[TdmqGate],
         throttle: Throttle,
         deliveries: list[Delivery],
     ) -> None:
@@ -111,6 +111,6 @@ class Consumption:
         if subscription.waiting:
             self._push_at(subscription, subscription.ready_us)
 
-    def _opened(self, gate: Gate) -> None:
+    def _opened(self, gate: TdmqGate) -> None:
         for subscription in self._at[gate.place]:
             self._push_at(subscription, self._agenda.now_us)

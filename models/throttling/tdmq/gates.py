@@ -18,7 +18,7 @@ class Usage(NamedTuple):
     bytes: int = 0
 
 
-class Gate:
+class TdmqGate:
     """The channels of one direction (production or consumption) of one place.
 
     Attributes
@@ -32,7 +32,7 @@ class Gate:
     def __init__(self, place: int, quotas: Iterable[str], closings: list[Closing]) -> None:
         self.place = place
         self.used = {quota: Usage() for quota in quotas}
-        self.when_opened: Callable[[Gate], None] = lambda gate: None
+        self.when_opened: Callable[[TdmqGate], None] = lambda gate: None
         self._closing: Closing | None = None
         self._opened_us = 0
         self._closings = closings
@@ -72,4 +72,4 @@ class Throttle(Protocol):
 
     def start(self) -> None: ...
 
-    def counted(self, gate: Gate, quota: str) -> None: ...
+    def counted(self, gate: TdmqGate, quota: str) -> None: ...

@@ -8,7 +8,7 @@ stops pushing for one second. Neither looks before a message passes, so both let
 from __future__ import annotations
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import Gate
+from throttlescope.models.throttling.tdmq.gates import TdmqGate
 from throttlescope.models.throttling.tdmq.records import Threshold
 from throttlescope.models.throttling.tdmq.scenario import WINDOW_US, PartitionScenario
 
@@ -18,7 +18,7 @@ class PartitionThrottle:
 
     Parameters
     ----------
-    gates : list of Gate
+    gates : list of TdmqGate
         Of production and of consumption.
     thresholds : dict
         Filled with the quotas, for each window.
@@ -28,7 +28,7 @@ class PartitionThrottle:
         self,
         scenario: PartitionScenario,
         agenda: Agenda,
-        gates: list[Gate],
+        gates: list[TdmqGate],
         thresholds: dict[tuple[int, int, str], Threshold],
     ) -> None:
         self._agenda = agenda
@@ -65,20 +65,20 @@ class PartitionThrottle:
             if gate.is_open and self._exceeded(gate, "production"):
                 gate.close("production", self._agenda.now_us)
 
-    def counted(self, gate: Gate, quota: str) -> None:
+    def counted(self, gate: TdmqGate, quota: str) -> None:
         """Stop pushing if consumption is looked at after each push; production is looked at by the task only."""
         if quota == "consumption" and self._each_push:
             self._check_consumption(gate)
 
-    def _check_consumption(self, gate: Gate) -> None:
+    def _check_consumption(self, gate: TdmqGate) -> None:
         if gate.is_open and self._exceeded(gate, "consumption"):
             gate.close("consumption", self._agenda.now_us)
             self._agenda.add(self._agenda.now_us + WINDOW_US, Rank.REOPEN, self._open, gate)
 
-    def _open(self, gate: Gate) -> None:
+    def _open(self, gate: TdmqGate) -> None:
         gate.open(self._agenda.now_us)
 
-    def _exceeded(self, gate: Gate, quota: str) -> bool:
+    def _exceeded(self, gate: TdmqGate, quota: str) -> bool:
         used, threshold = gate.used[quota], self._thresholds[quota]
         return (threshold.msg is not None and used.msg > threshold.msg) or (
             threshold.bytes is not None and used.bytes > threshold.bytes

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import Gate, Throttle
+from throttlescope.models.throttling.tdmq.gates import TdmqGate, Throttle
 from throttlescope.models.throttling.tdmq.records import Request
 from throttlescope.models.throttling.tdmq.scenario import Producers, Scenario, Sends
 
@@ -32,7 +32,7 @@ def sent_us(sends: Sends, random: Random) -> Iterator[int]:
 @dataclass(slots=True)
 class _Producer:
     number: int
-    gate: Gate
+    gate: TdmqGate
     in_flight_requests: int
     coming: Iterator[Request]
     waiting: deque[Request] = field(default_factory=deque)
@@ -44,7 +44,7 @@ class Production:
 
     Parameters
     ----------
-    gates : list of Gate
+    gates : list of TdmqGate
         One for each node (partition).
     holds_answers : bool
         Answers to requests that were processed behind a closed channel are held back until it opens ("packet response
@@ -60,7 +60,7 @@ class Production:
         scenario: Scenario,
         seed: int,
         agenda: Agenda,
-        gates: list[Gate],
+        gates: list[TdmqGate],
         throttle: Throttle,
         *,
         holds_answers: bool,
@@ -125,7 +125,7 @@ class Production:
         request.answered_us = self._agenda.now_us
         self._producers[request.producer].unanswered -= 1
 
-    def _opened(self, gate: Gate) -> None:
+    def _opened(self, gate: TdmqGate) -> None:
         for request in self._held[gate.place]:
             self._answer(request)
         self._held[gate.place].clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from throttlescope.models.throttling.tdmq.agenda import Agenda
 from throttlescope.models.throttling.tdmq.cluster import ClusterThrottle
 from throttlescope.models.throttling.tdmq.consumption import Consumption
-from throttlescope.models.throttling.tdmq.gates import Gate
+from throttlescope.models.throttling.tdmq.gates import TdmqGate
 from throttlescope.models.throttling.tdmq.partition import PartitionThrottle
 from throttlescope.models.throttling.tdmq.production import Production
 from throttlescope.models.throttling.tdmq.records import Records
@@ -33,9 +33,11 @@ def simulate(scenario: Scenario, seed: int = 0) -> Tables:
     is_cluster = isinstance(scenario, ClusterScenario)
     producing = [quota for quota in scenario.quotas if quota != "consumption"]
     places = range(scenario.places)
-    production_gates = [Gate(place, producing, records.closings) for place in places if scenario.producers]
+    production_gates = [
+        TdmqGate(place, producing, records.closings) for place in places if scenario.producers
+    ]
     consumption_gates = [
-        Gate(place, ["consumption"], records.closings) for place in places if scenario.consumers
+        TdmqGate(place, ["consumption"], records.closings) for place in places if scenario.consumers
     ]
     build = ClusterThrottle if is_cluster else PartitionThrottle
     throttle = build(scenario, agenda, [*production_gates, *consumption_gates], records.thresholds)

@@ -16,7 +16,7 @@ from throttlescope.app.server.api.parameters import Parameters, parse_form
 from throttlescope.app.server.app import create_app
 from throttlescope.app.services.promql.concurrency import QueryLimits
 from throttlescope.transforms.promql.matrix import Steps, empty
-from throttlescope.transforms.promql.query import Answer, Options
+from throttlescope.transforms.promql.query import Options, QueryAnswer
 
 AT = f"{START_MS / 1000 + 600:.3f}"
 RANGE = {"query": "up", "start": f"{START_MS / 1000}", "end": f"{END_MS / 1000}", "step": "15"}
@@ -153,7 +153,7 @@ class _Noted:
         self.notes = notes
 
     def instant(self, text, time_ms, options):
-        return Answer("vector", Steps.at(time_ms), empty(1), *self.notes)
+        return QueryAnswer("vector", Steps.at(time_ms), empty(1), *self.notes)
 
 
 def test_ten_notes_are_shown_and_the_rest_are_counted():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from throttlescope.app.services.diagnose_now import Asked
+from throttlescope.app.services.diagnose_now import NowQuestion
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
@@ -13,19 +13,19 @@ END_MS = 1_700_000_000_000
 
 def test_a_subscription_a_topic_or_a_partition():
     topic = "persistent://acme/shop/orders"
-    one = Asked.of(subscription=f"{topic}-partition-3#billing", end_ms=END_MS)
+    one = NowQuestion.of(subscription=f"{topic}-partition-3#billing", end_ms=END_MS)
     assert (one.topic, one.partition, one.subscription) == (topic, 3, "billing")
     assert (one.means(3, "billing"), one.means(2, "billing"), one.means(3, "audit")) == (True, False, False)
-    whole = Asked.of(topic=topic, end_ms=END_MS)
+    whole = NowQuestion.of(topic=topic, end_ms=END_MS)
     assert (whole.topic, whole.partition, whole.subscription) == (topic, None, None)
     assert whole.means(0, "audit")
-    part = Asked.of(topic=f"{topic}-partition-0", end_ms=END_MS)
+    part = NowQuestion.of(topic=f"{topic}-partition-0", end_ms=END_MS)
     assert (part.topic, part.partition) == (topic, 0)
     assert part.namespace == "acme/shop"
 
 
 def test_whole_hours_are_read_as_a_run_reads_them():
-    asked = Asked.of(topic="persistent://a/b/c", end_ms=END_MS, history_ms=BLOCK_MS)
+    asked = NowQuestion.of(topic="persistent://a/b/c", end_ms=END_MS, history_ms=BLOCK_MS)
     start_ms, end_ms = asked.read_range(END_MS + 5)
     assert start_ms % BLOCK_MS == 0
     assert start_ms <= END_MS - 30 * MINUTE_MS - BLOCK_MS
@@ -50,4 +50,4 @@ def test_whole_hours_are_read_as_a_run_reads_them():
 )
 def test_refused(more):
     with pytest.raises(InputError):
-        Asked.of(end_ms=END_MS, **more)
+        NowQuestion.of(end_ms=END_MS, **more)

@@ -10,7 +10,7 @@ import pytest
 from tests.app.now.recorded import Recorded, settings
 from throttlescope.app.cli.tables.now import print_now
 from throttlescope.app.presentation.output import write_json
-from throttlescope.app.services.diagnose_now import Asked, CancelledError, Hurry, diagnose_now
+from throttlescope.app.services.diagnose_now import CancelledError, Hurry, NowQuestion, diagnose_now
 from throttlescope.app.services.diagnose_now.document import document
 from throttlescope.app.services.diagnose_now.sources import Sources
 from throttlescope.ingest.contracts import TABLES
@@ -57,8 +57,8 @@ def in_order(rows: list[dict]) -> list[str]:
     return sorted(repr(sorted(row.items())) for row in rows)
 
 
-def ask(recorded: Recorded, end_ms: int, **more) -> Asked:
-    return Asked.of(**({"topic": recorded.topic} | more), end_ms=end_ms)
+def ask(recorded: Recorded, end_ms: int, **more) -> NowQuestion:
+    return NowQuestion.of(**({"topic": recorded.topic} | more), end_ms=end_ms)
 
 
 @pytest.mark.long
@@ -214,7 +214,7 @@ def test_a_prometheus_that_hangs_ends_with_the_deadline(monkeypatch):
     started_s = time.monotonic()
     with pytest.raises(SourceError, match="Prometheus was not read in time"):
         diagnose_now(
-            Asked.of(topic="persistent://a/b/c", end_ms=10**12), settings(admin=False), hurry=Hurry(0.5)
+            NowQuestion.of(topic="persistent://a/b/c", end_ms=10**12), settings(admin=False), hurry=Hurry(0.5)
         )
     assert time.monotonic() - started_s < 25
 
@@ -224,7 +224,7 @@ def test_whoever_cancels_waits_no_longer(monkeypatch):
     started_s = time.monotonic()
     with pytest.raises(CancelledError):
         diagnose_now(
-            Asked.of(topic="persistent://a/b/c", end_ms=10**12), settings(admin=False),
+            NowQuestion.of(topic="persistent://a/b/c", end_ms=10**12), settings(admin=False),
             hurry=Hurry(60, lambda: time.monotonic() - started_s > 0.2),
         )  # fmt: skip
     assert time.monotonic() - started_s < 25

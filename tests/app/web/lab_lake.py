@@ -10,14 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from tests.models.throttling.replay.samples import START_MS, key, scenario, simulated_lake
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import date_of
 from throttlescope.ingest.lake import Lake
 
 SECONDS = 900
-BILLING = Subscription("prod", key()["topic"], -1, "billing")
+BILLING = SubscriptionPartition("prod", key()["topic"], -1, "billing")
 END_MS = START_MS + 1000 * SECONDS + 1
 ADDRESS = WhatIfAddress(BILLING, END_MS - 600_000, END_MS, ahead="1h")
 

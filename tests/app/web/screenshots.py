@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from tests.app.web.browser import is_settled, running_chromium, running_server
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.ingest.core.times import MINUTE_MS, parse_time
 
@@ -22,7 +22,7 @@ SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 TIMEOUT_MS = 120_000
 
 #: Held back by its topic's message limit, which two others use as well, to the demo's last minute.
-_HELD = Subscription("europe-west", "persistent://payments/checkout/carts", -1, "support-desk")
+_HELD = SubscriptionPartition("europe-west", "persistent://payments/checkout/carts", -1, "support-desk")
 _AT_MS = parse_time("2026-11-23T16:28:00Z", now_ms=0)
 _WHAT_IF = WhatIfAddress(
     _HELD,

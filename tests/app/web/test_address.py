@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.app.web.sample_lake import HOSTILE_NAME
 from throttlescope.app.presentation.causes import ORDER
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.ingest.core.errors import InputError
 
@@ -33,7 +33,7 @@ def query_of(href: str) -> str:
 def test_a_subscription_survives_its_link(cluster, topic, partition, subscription, bounds, at):
     start_ms, end_ms = (None, None) if bounds is None else (bounds[0] * 1000, bounds[1] * 1000)
     address = SubscriptionAddress(
-        Subscription(cluster, topic, partition, subscription),
+        SubscriptionPartition(cluster, topic, partition, subscription),
         start_ms,
         end_ms,
         None if at is None else at * 1000,
@@ -55,14 +55,16 @@ def test_an_overview_survives_its_link(search, causes, clusters):
 
 
 def test_a_hostile_name_stays_inside_its_parameter():
-    href = SubscriptionAddress(Subscription("c", "persistent://t/n/a", -1, HOSTILE_NAME)).href()
+    href = SubscriptionAddress(SubscriptionPartition("c", "persistent://t/n/a", -1, HOSTILE_NAME)).href()
     assert urlsplit(href).path == "/subscription"
     assert urlsplit(href).fragment == ""
     assert SubscriptionAddress.parse(query_of(href)).subscription.subscription == HOSTILE_NAME
 
 
 def test_links_carry_absolute_times_that_people_can_read():
-    address = SubscriptionAddress(Subscription("c", "t", 3, "s"), 1_795_132_800_000, 1_795_143_600_000)
+    address = SubscriptionAddress(
+        SubscriptionPartition("c", "t", 3, "s"), 1_795_132_800_000, 1_795_143_600_000
+    )
     assert "from=2026-11-20T00%3A00%3A00Z&to=2026-11-20T03%3A00%3A00Z" in address.href()
 
 

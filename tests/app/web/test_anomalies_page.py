@@ -9,7 +9,7 @@ from tests.app.web.components import find, text_of, walk
 from tests.app.web.lake_of_anomalies import END_MS, HOSTILE, START_MS
 from tests.app.web.test_format import plain
 from tests.models.anomaly.lakes import minute_ms
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.anomalies import AnomaliesAddress, Opened
 from throttlescope.app.web.data import anomalies as asked
 from throttlescope.app.web.data.reader import LakeReader
@@ -57,7 +57,7 @@ def opening(rows: list[dict], name: str, signal: str) -> tuple[dict, AnomaliesAd
     [
         AnomaliesAddress(),
         AnomaliesAddress("a b", ("x", "y&z"), ("samples", "in_msg_rate"), ("up",), "open", START_MS, END_MS, page=4),
-        AnomaliesAddress(group="12ab", opened=Opened(Subscription("c", "t#u?", 3, HOSTILE), "throttled_events", START_MS)),
+        AnomaliesAddress(group="12ab", opened=Opened(SubscriptionPartition("c", "t#u?", 3, HOSTILE), "throttled_events", START_MS)),
     ],
 )  # fmt: skip
 def test_an_address_comes_back_as_it_was(address):
@@ -155,7 +155,7 @@ def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path, sample_lake):
     assert "Nothing is left by these filters." in shown(reader, AnomaliesAddress(search="nobody"))
     before = AnomaliesAddress(start_ms=START_MS - 12 * DAY_MS, end_ms=START_MS - 11 * DAY_MS)
     assert "Nothing is stored of this range. The oldest row is of" in shown(reader, before)
-    calm = asked.Judged(True, END_MS, 0, None, START_MS)
+    calm = asked.JudgedAnomalies(True, END_MS, 0, None, START_MS)
     assert "Nothing was unusual." in read(page.nothing(AnomaliesAddress(), calm, 0, END_MS))
     young = shown(reader, AnomaliesAddress(start_ms=minute_ms(TODAY, 0), end_ms=minute_ms(TODAY, 200)))
     assert "More history is needed." in young
@@ -210,7 +210,7 @@ def test_too_many_files_leave_the_stored_band(reader, rows, monkeypatch):
 
 def test_an_anomaly_of_an_old_link_is_explained(reader):
     wanted = Opened(
-        Subscription("prod", "persistent://acme/shop/orders", 0, "billing"), "in_msg_rate", START_MS
+        SubscriptionPartition("prod", "persistent://acme/shop/orders", 0, "billing"), "in_msg_rate", START_MS
     )
     assert "not in the lake any longer" in read(page.opened_part(reader, AnomaliesAddress(opened=wanted)))
 

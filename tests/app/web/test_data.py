@@ -17,13 +17,13 @@ from tests.app.web.sample_lake import (
     write_sample_lake,
 )
 from throttlescope.app.presentation.causes import ORDER
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import history, newest
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.lake import Lake
 
-BILLING = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
+BILLING = SubscriptionPartition("sample-east", "persistent://shop/checkout/orders", -1, "billing")
 
 
 def names(reader, address=None, **options):
@@ -175,14 +175,16 @@ def test_ranges_are_half_open(reader):
 
 def test_a_stranger_has_no_span(reader):
     assert (
-        history.span(reader, Subscription("sample-east", "persistent://shop/checkout/orders", 0, "billing"))
+        history.span(
+            reader, SubscriptionPartition("sample-east", "persistent://shop/checkout/orders", 0, "billing")
+        )
         is None
     )
-    assert history.signals(reader, Subscription("x", "y", -1, "z"), 0, END_MS).empty
+    assert history.signals(reader, SubscriptionPartition("x", "y", -1, "z"), 0, END_MS).empty
 
 
 def test_truth_is_there_for_recordings_only(reader):
-    lifted = Subscription("sample-west", "persistent://shop/web/lifted", -1, "recommendations")
+    lifted = SubscriptionPartition("sample-west", "persistent://shop/web/lifted", -1, "recommendations")
     assert [row["cause"] for row in history.truth(reader, lifted, START_MS, END_MS)] == [
         "healthy",
         "throttled",
@@ -215,7 +217,7 @@ def test_files_that_a_vacuum_took_are_not_missed(tmp_path):
     sample = Sample("persistent://a/b/c", "one", (Phase(0),))
     lake = write_sample_lake(tmp_path / "lake", (sample,))
     reader = LakeReader(tmp_path / "lake")
-    key = Subscription("sample-east", "persistent://a/b/c", -1, "one")
+    key = SubscriptionPartition("sample-east", "persistent://a/b/c", -1, "one")
     assert len(history.signals(reader, key, START_MS, END_MS)) == 180
     stale = reader._snapshot
     write_sample_lake(tmp_path / "lake", (Sample("persistent://a/b/c", "two", (Phase(0),)),))

@@ -12,7 +12,7 @@ from tests.app.web.components import find, text_of, walk
 from tests.app.web.lake_of_runs import FAILED, GATED, HOSTILE
 from tests.app.web.sample_lake import END_MS, SAMPLES, START_MS
 from tests.app.web.test_format import plain
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.data_quality import TABS, DataAddress, past_verdict
 from throttlescope.app.web.data import blind_spots, quality
 from throttlescope.app.web.data.reader import LakeReader
@@ -35,9 +35,9 @@ def reader(lake) -> LakeReader:
     return LakeReader(lake.root)
 
 
-def key(name: str) -> Subscription:
+def key(name: str) -> SubscriptionPartition:
     sample = next(sample for sample in SAMPLES if sample.subscription == name)
-    return Subscription(sample.cluster, sample.topic, sample.partition, name)
+    return SubscriptionPartition(sample.cluster, sample.topic, sample.partition, name)
 
 
 def read(part) -> str:
@@ -63,7 +63,7 @@ def plain_count(value: float) -> list[str]:
         DataAddress("gates", run=FAILED, everything=True),
         DataAddress("quarantine", reason="missing_key_label", page=2),
         DataAddress("verdict", search="a b&c=d"),
-        past_verdict(Subscription("c", "persistent://t/n/x?y#z", 3, HOSTILE), START_MS),
+        past_verdict(SubscriptionPartition("c", "persistent://t/n/x?y#z", 3, HOSTILE), START_MS),
     ],
 )
 def test_an_address_comes_back_as_it_was(address):
@@ -214,7 +214,7 @@ def test_windows_lead_to_themselves(reader):
     assert len(links) == 36
     assert DataAddress.parse(links[0].href.partition("?")[2]).at_ms == END_MS
     assert "No verdict of this subscription is stored" in shown(
-        reader, past_verdict(Subscription("c", "t", -1, "x"))
+        reader, past_verdict(SubscriptionPartition("c", "t", -1, "x"))
     )
     assert "No verdict of this subscription is stored within hours of 1970" in shown(
         reader, past_verdict(key("archive"), 1)

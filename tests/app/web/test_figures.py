@@ -14,15 +14,15 @@ from tests.app.web.test_limits import minutes as signal_minutes
 from tests.app.web.test_runs import verdict
 from throttlescope.app.presentation import figures
 from throttlescope.app.presentation.figures.chart import CONFIG
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.data import history
 
 BOUNDS = {"start_ms": START_MS, "end_ms": END_MS}
 
 
-def subscription(name: str) -> Subscription:
+def subscription(name: str) -> SubscriptionPartition:
     sample = next(sample for sample in SAMPLES if sample.subscription == name)
-    return Subscription(sample.cluster, sample.topic, sample.partition, name)
+    return SubscriptionPartition(sample.cluster, sample.topic, sample.partition, name)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.app.web.components import find
 from tests.app.web.sample_lake import SAMPLES, START_MS
 from throttlescope.app.presentation import figures
 from throttlescope.app.presentation.figures.lanes import Cell, Lane
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.data import history
 from throttlescope.app.web.pages.subscription.content import read_view
 from throttlescope.app.web.pages.subscription.page import page
@@ -20,7 +20,7 @@ from throttlescope.ingest.core.times import MINUTE_MS
 
 def view_of(reader, name: str):
     sample = next(one for one in SAMPLES if one.subscription == name)
-    key = Subscription(sample.cluster, sample.topic, sample.partition, name)
+    key = SubscriptionPartition(sample.cluster, sample.topic, sample.partition, name)
     return read_view(reader, SubscriptionAddress(key))
 
 

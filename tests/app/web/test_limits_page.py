@@ -13,7 +13,7 @@ from tests.app.web.sample_lake import END_MS, HOSTILE_NAME, START_MS
 from tests.app.web.test_format import plain
 from tests.app.web.test_pages import read
 from tests.transforms.test_limits import CLUSTER, NAMESPACE, SUB, TOPIC
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.queries.limit_changes import read_changes
 from throttlescope.app.queries.verdicts import VerdictFilter
 from throttlescope.app.web.address.limits import LimitsAddress
@@ -28,7 +28,7 @@ from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, date_of
 from throttlescope.ingest.lake import Lake
 
-KEY = Subscription(CLUSTER, TOPIC, -1, SUB)
+KEY = SubscriptionPartition(CLUSTER, TOPIC, -1, SUB)
 SUBJECT = LimitsAddress(subject=KEY)
 
 
@@ -169,7 +169,9 @@ def test_each_kind_of_nothing_has_its_own_words(limits_reader, tmp_path):
         LimitsAddress("a b", ("c",), ("t/n", "t/m"), ("broker",), ("none", "topic_policy"), "often", True),
         SUBJECT,
         LimitsAddress(
-            subject=Subscription("c", "persistent://t/n/x", 3, HOSTILE_NAME), start_ms=START_MS, end_ms=END_MS
+            subject=SubscriptionPartition("c", "persistent://t/n/x", 3, HOSTILE_NAME),
+            start_ms=START_MS,
+            end_ms=END_MS,
         ),
     ],
 )
@@ -227,7 +229,7 @@ def test_the_winners_are_the_limits_in_force(limits_reader):
 
 
 def test_a_subscription_that_nobody_asked_for_is_explained(limits_reader):
-    address = LimitsAddress(subject=Subscription(CLUSTER, "persistent://t/other/y", 2, "gone"))
+    address = LimitsAddress(subject=SubscriptionPartition(CLUSTER, "persistent://t/other/y", 2, "gone"))
     said = read(page_parts(limits_reader, urlsplit(address.href()).query)[1])
     assert "No limit of this subscription was read." in said
     assert "An unknown limit is not the absence of one." in said

@@ -11,7 +11,7 @@ from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.components.shared_incident import shared_link
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data import overview as asked
-from throttlescope.app.web.data.overview import Run
+from throttlescope.app.web.data.overview import LastRun
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages import overview
 from throttlescope.ingest.contracts import TABLES
@@ -117,10 +117,10 @@ def test_counts_are_compared_with_a_day_before(tmp_path):
 
 
 def test_a_run_that_failed_is_not_quiet():
-    failed = overview.run_line(Run("run", "failed", END_MS, START_MS))
+    failed = overview.run_line(LastRun("run", "failed", END_MS, START_MS))
     assert read(failed[0]) == ("run failed at 2026-11-20 03:00:00 UTC; last done 2026-11-20 00:00:00 UTC")
     assert failed[0].className == "run-failed"
-    assert "none was ever done" in read(overview.run_line(Run("run", "gated", END_MS, None))[0])
+    assert "none was ever done" in read(overview.run_line(LastRun("run", "gated", END_MS, None))[0])
     assert overview.run_line(None) == []
 
 

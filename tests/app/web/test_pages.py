@@ -20,7 +20,7 @@ from tests.app.web.sample_lake import (
 from tests.app.web.test_format import plain
 from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNTHETIC
 from throttlescope.app.presentation.causes import CAUSES
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components import grid, now_or_recent, shell
 from throttlescope.app.web.components.parts import synthetic_badge
@@ -36,7 +36,9 @@ from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 def address(name: str, **parts) -> SubscriptionAddress:
     sample = next(sample for sample in SAMPLES if sample.subscription == name)
-    return SubscriptionAddress(Subscription(sample.cluster, sample.topic, sample.partition, name), **parts)
+    return SubscriptionAddress(
+        SubscriptionPartition(sample.cluster, sample.topic, sample.partition, name), **parts
+    )
 
 
 @pytest.fixture
@@ -258,7 +260,7 @@ def test_a_limit_that_was_lifted_inside_the_window_is_told_as_it_was(tmp_path):
     phases = (dataclasses.replace(limited, from_minute=0), Phase(177, in_msg=10.0))
     sample = Sample("persistent://a/b/c", "lifted", phases)
     write_sample_lake(tmp_path, (sample,))
-    key = SubscriptionAddress(Subscription(sample.cluster, sample.topic, -1, "lifted"))
+    key = SubscriptionAddress(SubscriptionPartition(sample.cluster, sample.topic, -1, "lifted"))
     view = read_view(LakeReader(tmp_path), key)
     # The window's middle is still limited, its end is not.
     told = view.told | {"cause": "throttled", "limiter": "subscription.msg"}
@@ -275,7 +277,7 @@ def test_unknown_is_not_given_a_probability(reader, tmp_path):
     sample = Sample("persistent://a/b/c", "open", (Phase(0, "unknown", "unknown", confidence=0.0),))
     write_sample_lake(tmp_path, (sample,))
     own = LakeReader(tmp_path)
-    key = SubscriptionAddress(Subscription(sample.cluster, sample.topic, -1, "open"))
+    key = SubscriptionAddress(SubscriptionPartition(sample.cluster, sample.topic, -1, "open"))
     assert "? Unknown no cause is named" in read(subscription.page(read_view(own, key)))
     assert (
         table.grid_row(newest.subscriptions(own, SubscriptionsAddress())[0][0], "now")["confidence"]
@@ -351,7 +353,7 @@ def test_a_range_without_data_says_where_there_is_some(page):
 
 
 def test_a_stranger_is_explained(reader):
-    stranger = SubscriptionAddress(Subscription("c", "persistent://t/n/x", -1, "nobody"))
+    stranger = SubscriptionAddress(SubscriptionPartition("c", "persistent://t/n/x", -1, "nobody"))
     assert read_view(reader, stranger) is None
     said = read(subscription.never_seen(stranger))
     assert "The lake has never seen this subscription." in said

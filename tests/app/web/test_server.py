@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.app.web.sample_lake import SAMPLES, write_sample_lake
+from throttlescope.app import web
 from throttlescope.app.server import app
 from throttlescope.app.web import warm_pages
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.core.errors import InputError
 
-ASSETS = Path(app.__file__).parent / "assets"
+ASSETS = Path(web.__file__).parent / "assets"
 
 
 @pytest.fixture
@@ -186,13 +187,13 @@ def test_a_page_is_built_without_spark(sample_lake):
     """In a process of its own: other tests of this run have long imported pyspark."""
     program = """
 import sys
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription.content import read_view
 from throttlescope.app.server.app import create_app
 create_app(sys.argv[1])
-key = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
+key = SubscriptionPartition("sample-east", "persistent://shop/checkout/orders", -1, "billing")
 page = subscription.page(read_view(LakeReader(sys.argv[1]), SubscriptionAddress(key)))
 assert "Throttled" in str(page)
 print(sorted(name for name in sys.modules if name.split(".")[0] in ("pyspark", "py4j", "great_expectations")))

@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 
 from tests.app.web.sample_lake import SAMPLES, Phase, Sample, write_sample_lake
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import history, newest, reader
 from throttlescope.app.web.data.reader import LakeReader
@@ -216,7 +216,7 @@ def test_names_are_searched_whatever_their_case(tmp_path):
 def test_what_a_page_asks_for_again_is_kept_as_long_as_the_version(lake, app):
     reader = LakeReader(lake.root)
     row = rows_of(reader)[0]
-    key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+    key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
     first, last = history.span(reader, key)
     asked = []
 

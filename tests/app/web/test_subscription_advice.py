@@ -10,7 +10,7 @@ import pytest
 from tests.app.web.components import find
 from tests.app.web.sample_lake import START_MS
 from tests.app.web.test_pages import address, read
-from throttlescope.app.incident.advice import Outcome, within
+from throttlescope.app.incident.advice import AdviceOutcome, within
 from throttlescope.app.services.promql.concurrency import Turnstile
 from throttlescope.app.web.pages.subscription import advice
 from throttlescope.app.web.pages.subscription import page as subscription
@@ -140,7 +140,7 @@ def test_one_at_a_time_in_a_worker(reader, monkeypatch):
     data, places = shown(read_view(reader, address("billing"))), Turnstile(running=1, waiting=0)
     asked = []
     monkeypatch.setattr(
-        advice, "advice_within", lambda *parts, **_: asked.append(parts) or Outcome(FOUND, None)
+        advice, "advice_within", lambda *parts, **_: asked.append(parts) or AdviceOutcome(FOUND, None)
     )
     assert advice.worked_out(reader, places, data)["found"] is FOUND
     (lake, question, at_ms) = asked[0]

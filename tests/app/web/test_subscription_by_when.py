@@ -8,8 +8,8 @@ import pytest
 from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, START_MS, Phase, Sample, key, write_sample_lake
 from tests.app.web.test_pages import address, read
-from throttlescope.app.presentation.links.subscription import Subscription
-from throttlescope.app.web.data.outlook import Outlook, outlook
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
+from throttlescope.app.web.data.outlook import StoredOutlook, outlook
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription.content import read_view
@@ -18,7 +18,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS, date_of
 
 TOLD = {"window_end_ms": END_MS, "cause": "throttled"}
-BILLING = Subscription("sample-east", "persistent://shop/checkout/orders", -1, "billing")
+BILLING = SubscriptionPartition("sample-east", "persistent://shop/checkout/orders", -1, "billing")
 
 
 def forecast(kind="ttl", state="expected", minutes=120, made_at_ms=END_MS, **more) -> dict:
@@ -38,7 +38,7 @@ def forecast(kind="ttl", state="expected", minutes=120, made_at_ms=END_MS, **mor
 
 
 def said(*rows, told=TOLD, **more) -> str:
-    return read(by_when(Outlook(tuple(rows), are_stored=True, **more), told))
+    return read(by_when(StoredOutlook(tuple(rows), are_stored=True, **more), told))
 
 
 def test_a_loss_says_when_its_interval_what_happens_and_how_likely():
@@ -50,7 +50,9 @@ def test_a_loss_says_when_its_interval_what_happens_and_how_likely():
 
 def test_losses_come_before_the_drain_and_what_does_not_come_is_last():
     tree = by_when(
-        Outlook((forecast("quota_age", "never"), forecast("drain", minutes=20), forecast(minutes=90)), True),
+        StoredOutlook(
+            (forecast("quota_age", "never"), forecast("drain", minutes=20), forecast(minutes=90)), True
+        ),
         TOLD,
     )
     rows = [read(row) for row in find(tree, "Li")]
@@ -86,9 +88,9 @@ def test_a_moment_that_has_passed_is_not_ahead():
 @pytest.mark.parametrize(
     ("found", "told", "words"),
     [
-        (Outlook(), TOLD, "The lake has no forecasts."),
-        (Outlook(are_stored=True), TOLD | {"cause": "healthy"}, "No backlog to forecast."),
-        (Outlook(are_stored=True), TOLD, "No forecast was made for it in the day before this window."),
+        (StoredOutlook(), TOLD, "The lake has no forecasts."),
+        (StoredOutlook(are_stored=True), TOLD | {"cause": "healthy"}, "No backlog to forecast."),
+        (StoredOutlook(are_stored=True), TOLD, "No forecast was made for it in the day before this window."),
     ],
 )
 def test_each_kind_of_nothing_has_its_own_words(found, told, words):
@@ -113,10 +115,12 @@ def test_a_lake_without_these_tables_says_how_they_come(tmp_path):
     sample = Sample("persistent://a/b/c", "bare", (Phase(0),))
     lake = write_sample_lake(tmp_path, (sample,))
     bare = LakeReader(lake.root)
-    found = outlook(bare, Subscription(sample.cluster, sample.topic, -1, "bare"), START_MS, END_MS)
+    found = outlook(bare, SubscriptionPartition(sample.cluster, sample.topic, -1, "bare"), START_MS, END_MS)
     assert not found.are_stored
     row = key(sample) | forecast() | {"unit": "s", "method_version": "0", "date": date_of(END_MS)}
     lake.upsert(
         "forecasts", pa.Table.from_pylist([row], schema=TABLES["forecasts"].loose_schema), run_id="late"
     )
-    assert outlook(bare, Subscription(sample.cluster, sample.topic, -1, "bare"), START_MS, END_MS).are_stored
+    assert outlook(
+        bare, SubscriptionPartition(sample.cluster, sample.topic, -1, "bare"), START_MS, END_MS
+    ).are_stored

@@ -9,7 +9,7 @@ from tests.app.web.sample_lake import END_MS, START_MS
 from tests.app.web.test_pages import address, read
 from throttlescope.app.presentation.episodes import gain_text, lever_text
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
-from throttlescope.app.web.data.outlook import Outlook
+from throttlescope.app.web.data.outlook import StoredOutlook
 from throttlescope.app.web.pages.subscription.content import read_view
 from throttlescope.app.web.pages.subscription.episode import counterfactual, this_backlog
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -61,7 +61,7 @@ def test_a_window_without_a_backlog_has_none(reader):
 
 def test_a_lake_without_episodes_says_how_they_come(reader):
     view = read_view(reader, address("billing"))
-    assert "throttlescope episodes --store" in read(this_backlog(Outlook(), view.address))
+    assert "throttlescope episodes --store" in read(this_backlog(StoredOutlook(), view.address))
 
 
 def test_a_counterfactual_says_what_each_lever_would_have_drained():

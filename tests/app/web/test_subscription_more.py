@@ -16,8 +16,8 @@ from tests.app.web.sample_lake import (
     write_sample_lake,
 )
 from tests.app.web.test_pages import address, read
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
-from throttlescope.app.web.data.context import neighbours
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
+from throttlescope.app.web.data import context as stored
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import context
 from throttlescope.app.web.pages.subscription.content import read_view
@@ -28,7 +28,7 @@ from throttlescope.models.diagnosis.single_consumers import Consumer
 from throttlescope.models.diagnosis.slowest import SlowConsumers
 
 WINDOW = (END_MS - 5 * MINUTE_MS, END_MS)
-FEED = Subscription("sample-east", "persistent://shop/web/feed", -1, "search-index")
+FEED = SubscriptionPartition("sample-east", "persistent://shop/web/feed", -1, "search-index")
 
 
 def page_of(reader, name: str) -> Shown:
@@ -49,7 +49,7 @@ def with_deltas(tmp_path):
 
 
 def test_neighbours_of_a_topics_limit_are_those_of_its_partition_most_first(tmp_path):
-    uses = neighbours(with_deltas(tmp_path), FEED, "topic.msg", *WINDOW)
+    uses = stored.neighbours(with_deltas(tmp_path), FEED, "topic.msg", *WINDOW)
     assert [(use.key.subscription, use.asked) for use in uses] == [
         ("greedy-export", False),
         ("search-index", True),
@@ -59,13 +59,13 @@ def test_neighbours_of_a_topics_limit_are_those_of_its_partition_most_first(tmp_
 
 
 def test_neighbours_of_a_brokers_limit_are_all_on_the_broker(tmp_path):
-    uses = neighbours(with_deltas(tmp_path), FEED, "broker.msg", *WINDOW)
+    uses = stored.neighbours(with_deltas(tmp_path), FEED, "broker.msg", *WINDOW)
     assert {use.key.subscription for use in uses} == {"greedy-export", "search-index", "billing"}
 
 
 def test_a_limit_of_its_own_has_no_neighbours(reader):
-    assert neighbours(reader, FEED, "subscription.msg", *WINDOW) == []
-    assert neighbours(reader, FEED, None, *WINDOW) == []
+    assert stored.neighbours(reader, FEED, "subscription.msg", *WINDOW) == []
+    assert stored.neighbours(reader, FEED, None, *WINDOW) == []
     assert context.neighbours([], {"limiter": None}, page_of(reader, "billing")) == []
 
 
@@ -106,11 +106,11 @@ def test_consumers_are_listed_slow_ones_marked_by_more_than_colour():
 
 def test_consumers_nobody_measured_are_one_sentence(reader):
     page = page_of(reader, "billing")
-    found = context.consumers(reader, page.address.subscription, "throttled", *WINDOW)
+    found = stored.consumers(reader, page.address.subscription, "throttled", *WINDOW)
     said = read(context.consumers(found))
     assert context.consumers(found, are_blamed=False) == [], "a limit holds it: they do not matter"
     assert "exposeConsumerLevelMetricsInPrometheus=true" in said
-    assert context.consumers(reader, page.address.subscription, "healthy", *WINDOW) is None
+    assert stored.consumers(reader, page.address.subscription, "healthy", *WINDOW) is None
 
 
 def limit(sample: Sample, at_minute: int, rate: int | None) -> dict:
@@ -139,8 +139,8 @@ def test_a_change_of_a_limit_is_told_before_and_after(tmp_path):
     rows = [limit(sample, 60, 50), limit(sample, 89, 50), limit(sample, 91, None)]
     lake.upsert("limits", pa.Table.from_pylist(rows, schema=TABLES["limits"].loose_schema), run_id="limits")
     own = LakeReader(lake.root)
-    subscription = Subscription(sample.cluster, sample.topic, -1, "changed")
-    found = context.changes(own, subscription, START_MS, END_MS)
+    subscription = SubscriptionPartition(sample.cluster, sample.topic, -1, "changed")
+    found = stored.changes(own, subscription, START_MS, END_MS)
     assert [(one.change.kind, one.change.new_from_ms) for one in found] == [
         ("removed", START_MS + 91 * MINUTE_MS)
     ]
@@ -148,5 +148,5 @@ def test_a_change_of_a_limit_is_told_before_and_after(tmp_path):
     assert "The subscription message limit was removed : 50 msg/s to none" in said
     assert "Seen at 2026-11-20 01:31:00 UTC, changed since 01:29:00 UTC." in said
     assert "Published, msg/s" in said
-    assert context.changes(own, subscription, START_MS, START_MS + 91 * MINUTE_MS) == []
+    assert stored.changes(own, subscription, START_MS, START_MS + 91 * MINUTE_MS) == []
     assert context.changes([]) == []

@@ -11,7 +11,7 @@ from tests.app.now.recorded import Recorded, settings
 from tests.app.web.components import find
 from tests.app.web.test_pages import address, read
 from throttlescope.app.config import load_settings
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.services.diagnose_now import CancelledError
 from throttlescope.app.web import live as live_module
 from throttlescope.app.web.components.shell import explained
@@ -36,8 +36,8 @@ def recorded(monkeypatch) -> Recorded:
     return found
 
 
-def key(cluster=NAME) -> Subscription:
-    return Subscription(cluster, f"persistent://lab/{NAME}/orders", -1, "billing")
+def key(cluster=NAME) -> SubscriptionPartition:
+    return SubscriptionPartition(cluster, f"persistent://lab/{NAME}/orders", -1, "billing")
 
 
 def nobody_left() -> bool:

@@ -121,7 +121,9 @@ def test_a_packed_series_moves_with_the_zone_and_small_counts_keep_whole_steps(m
         backlog_entries=np.arange(WEEK) % 3 * 1.0, backlog_ready_entries=np.nan, delayed_entries=0.0
     )
     before = figures.backlog_figure(frame, start_ms=0, end_ms=WEEK * MINUTE_MS)
-    monkeypatch.setattr("throttlescope.app.presentation.figures.chart.zone.offset_ms", lambda _: 7_200_000)
+    monkeypatch.setattr(
+        "throttlescope.app.presentation.figures.chart.time_zone.offset_ms", lambda _: 7_200_000
+    )
     after = figures.backlog_figure(frame, start_ms=0, end_ms=WEEK * MINUTE_MS)
     assert list(after.data[0].x - before.data[0].x) == [7_200_000] * len(before.data[0].x)
     assert before.layout.yaxis.dtick == 1

@@ -13,7 +13,7 @@ from tests.fuzz.mutate import ODD_TEXTS, mutated_bytes, mutated_text
 from tests.fuzz.target import Target, UnlikeTwinError
 from throttlescope.app.presentation.links.query import parts_of
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
-from throttlescope.app.presentation.table_rows import Asked
+from throttlescope.app.presentation.table_rows import TableQuery
 from throttlescope.app.server.api.parameters import Parameters, parse_form
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
@@ -37,7 +37,7 @@ _PAGES: dict[str, Callable] = {
         AlertsAddress, AnomaliesAddress, DataAddress, LimitsAddress, MethodAddress, PromqlAddress, RollupsAddress, SubscriptionAddress,
         SubscriptionsAddress, WhatIfAddress,
     )
-} | {f"export {name}": lambda query, name=name: Asked.parse(name, parts_of(query)) for name in ("signals", "verdicts", "ingest_runs")}  # fmt: skip
+} | {f"export {name}": lambda query, name=name: TableQuery.parse(name, parts_of(query)) for name in ("signals", "verdicts", "ingest_runs")}  # fmt: skip
 _KEYS = (
     "cluster", "topic", "partition", "subscription", "from", "to", "at", "zoom", "q", "cause", "view", "own", "page", "rule", "yaml", "kind", "in", "signal",
     "direction", "state", "group", "of", "tab", "run", "checks", "reason", "namespace", "level", "set_by", "use", "without", "set", "query", "step", "by",
@@ -72,7 +72,7 @@ def _address(rng: random.Random) -> dict[str, str]:
 
 def _open(content: dict[str, str]) -> None:
     found = _PAGES[content["page"]]("?" + content["query"])
-    if isinstance(found, Asked):
+    if isinstance(found, TableQuery):
         return
     href = found.href()
     again = type(found).parse(href.partition("?")[2])

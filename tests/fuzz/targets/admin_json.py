@@ -14,9 +14,9 @@ from throttlescope.app.services.diagnose_now.admin import HurriedAdmin, ask_topi
 from throttlescope.app.services.diagnose_now.deadline import Hurry
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.sources.consumer_stats import consumer_stats
-from throttlescope.ingest.sources.pulsar_admin import PulsarAdmin, Topic
+from throttlescope.ingest.sources.pulsar_admin import AdminTopic, PulsarAdmin
 from throttlescope.ingest.sources.topic_stats import THROTTLE_FIELDS
-from throttlescope.transforms.deadlines import Answers
+from throttlescope.transforms.deadlines import TopicAnswers
 from throttlescope.transforms.limits import effective_limits
 
 _TOPIC = "persistent://t/n/x"
@@ -127,10 +127,10 @@ def _ask(content: dict[str, str]) -> None:
     if content["who"] == "run":
         admin = PulsarAdmin(["http://b:8080"], calls_per_s=1e12)
         admin._session = _Session(answers)
-        snapshot = admin.collect("c", [Topic(_TOPIC)])
+        snapshot = admin.collect("c", [AdminTopic(_TOPIC)])
         policies, stats = snapshot.policies.to_pylist(), snapshot.topic_stats.to_pylist()
         effective_limits(policies, stats)
-        Answers(policies, policies[0]["observed_ms"]).deadlines(_TOPIC)
+        TopicAnswers(policies, policies[0]["observed_ms"]).deadlines(_TOPIC)
         for body in (answers["/stats"], answers["/subscriptions"]):
             consumer_stats(-1, body)
     else:

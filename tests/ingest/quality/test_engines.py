@@ -7,7 +7,7 @@ from tests.ingest.quality.rows import HOUR, answer, block, catalogue, hold, limi
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality import frames, samples
-from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.checks import GateCheck
 from throttlescope.ingest.quality.expectations import failing
 from throttlescope.ingest.quality.gates import GATES
 
@@ -105,8 +105,8 @@ def test_what_is_counted_on_spark_is_counted_once(spark, tmp_path):
     tasks = [{"number": number, "folder": str(tmp_path)} for number in range(3)]
     frame = frames.mapped(spark, tasks, faults, schema, rows=10**9)
     checks = [
-        Check("a_is_zero", "a", "error", "faults", "none"),
-        Check("b_is_zero", "b", "warning", "faults", "none"),
+        GateCheck("a_is_zero", "a", "error", "faults", "none"),
+        GateCheck("b_is_zero", "b", "warning", "faults", "none"),
     ]
     assert frame.query("SELECT sum(a) AS a FROM {frame}") == [{"a": 3}]
     assert [check.name for check in failing(frame, checks)] == ["a_is_zero"]

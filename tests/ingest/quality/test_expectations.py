@@ -6,12 +6,12 @@ import pyarrow as pa
 import pytest
 
 from throttlescope.ingest.core.errors import GateError
-from throttlescope.ingest.quality.checks import Check
+from throttlescope.ingest.quality.checks import GateCheck
 from throttlescope.ingest.quality.expectations import _validate, failing, raised_message
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import LocalFrame, SparkFrame
 
-FINE = Check("fine", "there", "warning", "faults", "none")
+FINE = GateCheck("fine", "there", "warning", "faults", "none")
 
 
 def counts(**columns):
@@ -38,7 +38,7 @@ def judged(rows, checks, **how):
     ],
 )
 def test_a_check_of_a_column_that_is_not_there_or_holds_no_counts_is_an_error(column, unique, message):
-    checks = [FINE, Check("broken", column, "warning", "faults", "none", unique=unique)]
+    checks = [FINE, GateCheck("broken", column, "warning", "faults", "none", unique=unique)]
     with pytest.raises(GateError, match=message):
         failing(LocalFrame(counts(word=["x"])), checks)
 
@@ -61,9 +61,9 @@ def test_what_great_expectations_itself_cannot_evaluate_is_told_apart(engine, re
     )
     try:
         for check in (
-            Check("broken", "nowhere", "warning", "faults", "none"),
-            Check("broken", "word", "warning", "faults", "none"),
-            Check("broken", "there", "error", "faults", "none", unique=("cluster", "nowhere")),
+            GateCheck("broken", "nowhere", "warning", "faults", "none"),
+            GateCheck("broken", "word", "warning", "faults", "none"),
+            GateCheck("broken", "there", "error", "faults", "none", unique=("cluster", "nowhere")),
         ):
             by_name = {
                 result.expectation_config.meta["check"]: result for result in _validate(frame, [FINE, check])
@@ -110,7 +110,7 @@ def test_the_keys_of_twenty_rows_are_kept_worst_first_and_the_others_counted():
 
 
 def test_rows_that_a_check_says_nothing_of_are_counted_with_the_reason():
-    check = Check(
+    check = GateCheck(
         "fine", "there", "warning", "faults", "none", aside=(("young", "too young"), ("old", "too old"))
     )
     rows = pa.table(
@@ -133,7 +133,7 @@ def test_no_rows_do_not_look_like_good_data_unless_none_may_be_there(word, succe
 
 
 def test_tables_of_one_gate_are_one_result():
-    fault = Check("faulty", "there", "error", "faults", "none")
+    fault = GateCheck("faulty", "there", "error", "faults", "none")
     good = judged(counts(key=[1]), [FINE])
     bad = judged(counts(key=[1]).set_column(1, "there", pa.array([2], pa.int64())), [fault], table="series")
     both = GateResult.of([good, bad])

@@ -8,7 +8,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull import admin as module
 from throttlescope.ingest.pull.admin import pull_admin
 from throttlescope.ingest.quarantine.rows import kept_rows
-from throttlescope.ingest.sources.pulsar_admin import Topic, _Collection
+from throttlescope.ingest.sources.pulsar_admin import AdminTopic, _Collection
 
 TOPIC = "persistent://t/n/x"
 
@@ -38,7 +38,7 @@ def test_a_refused_answer_is_kept_and_is_unknown_not_unset(tmp_path, monkeypatch
         brokers='["b:8080"]', runtime="{}", version="4.1.0", dispatchRate='["not", "a", "rate"]',
         stats='{"subscriptions": {"s": {"consumers": []}}}',
     )  # fmt: skip
-    monkeypatch.setattr(module, "topics_with_backlog", lambda *_: [Topic(TOPIC, (-1,))])
+    monkeypatch.setattr(module, "topics_with_backlog", lambda *_: [AdminTopic(TOPIC, (-1,))])
     lake = Lake(tmp_path)
     snapshot = pull_admin(lake, admin, "c", 0, 1, "run-1")
     assert "topic_dispatch_rate" not in {row["scope"] for row in snapshot.policies.to_pylist()}
@@ -56,7 +56,7 @@ def test_a_refused_answer_is_kept_and_is_unknown_not_unset(tmp_path, monkeypatch
 
 
 def test_what_brokers_answer_is_not_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "topics_with_backlog", lambda *_: [Topic(TOPIC, (-1,))])
+    monkeypatch.setattr(module, "topics_with_backlog", lambda *_: [AdminTopic(TOPIC, (-1,))])
     admin = _Admin(
         brokers='["b:8080"]', runtime='{"clusterName": "c"}', version="4.1.0", subscriptions='["s"]'
     )

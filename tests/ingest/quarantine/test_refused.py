@@ -38,7 +38,7 @@ def test_words_are_closed(table, reason):
 
 
 def test_every_reason_that_the_labels_give_is_on_the_list():
-    source = (Path(throttlescope.ingest.__file__).parent / "labels.py").read_text()
+    source = (Path(throttlescope.ingest.__file__).parent / "core" / "labels.py").read_text()
     used = set(re.findall(r'LabelError\(\s*"(\w+)"', source))
     assert used
     assert used <= set(REASONS)

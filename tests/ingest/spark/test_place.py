@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from throttlescope.ingest.core.errors import InputError, SourceError
-from throttlescope.ingest.spark.master import Kind, Place, check_answers, place_of
+from throttlescope.ingest.spark.master import MasterKind, SparkMaster, check_answers, place_of
 from throttlescope.ingest.spark.settings import PACKAGE_PYTHON, executor_python, settings_of
 
 SUBMITTED = {"PYSPARK_GATEWAY_PORT": "1"}
@@ -25,8 +25,8 @@ SUBMITTED = {"PYSPARK_GATEWAY_PORT": "1"}
     ],
 )
 def test_kinds(master, kind):
-    assert place_of(master, environment={}).kind == Kind(kind)
-    assert place_of(master, environment=SUBMITTED).kind == Kind.submitted
+    assert place_of(master, environment={}).kind == MasterKind(kind)
+    assert place_of(master, environment=SUBMITTED).kind == MasterKind.submitted
 
 
 def test_local_has_the_cores_that_were_asked_for():
@@ -81,7 +81,7 @@ def test_a_master_that_does_not_listen_is_told_at_once():
         check_answers(place_of(f"spark://127.0.0.1:{taken.getsockname()[1]}", environment={}))
 
 
-def _settings(place: Place, **given) -> dict[str, str]:
+def _settings(place: SparkMaster, **given) -> dict[str, str]:
     asked = {"cores": None, "driver_memory": "2g", "java_options": (), "package": None} | given
     return settings_of(place, "name", **asked)
 

@@ -13,7 +13,7 @@ from typing import Literal
 import yaml
 from pydantic import Field, model_validator
 
-from throttlescope.models.throttling.scenario import Intervention, Scenario, Settings, Truth
+from throttlescope.models.throttling.scenario import BrokerSettings, Intervention, Scenario, Truth
 from throttlescope.models.throttling.scenario.model import Model
 
 #: Fields of a scenario that would have no effect in a fleet.
@@ -132,7 +132,7 @@ class Fleet(Model):
     profile: Literal["helm", "default"]
     scrape_interval_s: int = Field(ge=1)
     brokers: int = Field(ge=2, le=3)
-    settings: Settings = Settings()
+    settings: BrokerSettings = BrokerSettings()
     duration_s: float = Field(gt=0)
     namespaces: tuple[Scenario, ...] = Field(min_length=1)
     faults: tuple[Fault, ...] = ()

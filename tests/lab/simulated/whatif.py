@@ -25,7 +25,7 @@ from tests.lab.simulated.page import renewed
 from tests.lab.simulated.recorded import scenario_of
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.models.throttling.replay import Answer, Forecast, parse_change, read_observed, replay
+from throttlescope.models.throttling.replay import Forecast, ReplayAnswer, parse_change, read_observed, replay
 from throttlescope.models.throttling.scenario import LiftLimit, Scenario, SetConsumers, SetLimit
 
 PAGE = REPOSITORY / "docs" / "accuracy" / "whatif.md"
@@ -60,8 +60,8 @@ class Row:
     """A drain beside its predictions; ``told`` is None where the change itself says the processing time."""
 
     drain: Drain
-    alone: Answer
-    told: Answer | None
+    alone: ReplayAnswer
+    told: ReplayAnswer | None
 
     @property
     def drained_at_msg_per_s(self) -> float:
@@ -148,7 +148,7 @@ def predicted(lake: Lake, drain: Drain) -> Row:
     window = read_observed(lake, drain.selector, start_ms, drain.at_ms, drain.cluster)
     history = read_observed(lake, drain.selector, drain.start_ms, drain.at_ms, drain.cluster)
 
-    def ask(words: Sequence[str]) -> Answer:
+    def ask(words: Sequence[str]) -> ReplayAnswer:
         change = parse_change(words)
         return replay(window, change, history=history, drained_below_entries=drain.below_entries)
 

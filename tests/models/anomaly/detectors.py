@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.models.anomaly.traffic import DAY, FIRST_MS, QUIET_DAYS, Traffic
 from throttlescope.models.anomaly.calendar import calendar_of
-from throttlescope.models.anomaly.rules import RULES, Rules
+from throttlescope.models.anomaly.rules import RULES, AnomalyRules
 from throttlescope.models.anomaly.series import judge
 from throttlescope.models.anomaly.silence import silences
 from throttlescope.models.anomaly.subscription import SIDES
@@ -23,7 +23,7 @@ _SERIES = {
 }  # fmt: skip
 
 
-def ours(traffic: Traffic, rules: Rules = RULES) -> list[int]:
+def ours(traffic: Traffic, rules: AnomalyRules = RULES) -> list[int]:
     """The method, all series of the subscription together."""
     minutes = len(traffic.present)
     calendar = calendar_of(FIRST_MS, FIRST_MS + minutes * 60_000, traffic.zone, rules.weeks)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.naive import anomaly as naive
-from throttlescope.models.anomaly.cusum import Run, joined, one_sided, runs
+from throttlescope.models.anomaly.cusum import CusumRun, joined, one_sided, runs
 from throttlescope.models.anomaly.rules import RULES
 from throttlescope.models.anomaly.sorted_rows import median_of_rows, quantile_of_sorted
 from throttlescope.models.anomaly.transform import restored, stabilised
@@ -42,8 +42,12 @@ def test_runs_are_those_of_a_walk(values, limit, most_minutes, gap):
 
 
 def test_runs_that_are_near_are_one():
-    first, second, third = Run(0, 5, 10, 2.0, False), Run(12, 15, 20, 3.0, False), Run(60, 61, 70, 1.5, True)
-    assert joined([third, first, second], 5) == [Run(0, 5, 20, 3.0, False), third]
+    first, second, third = (
+        CusumRun(0, 5, 10, 2.0, False),
+        CusumRun(12, 15, 20, 3.0, False),
+        CusumRun(60, 61, 70, 1.5, True),
+    )
+    assert joined([third, first, second], 5) == [CusumRun(0, 5, 20, 3.0, False), third]
     assert joined([first, second], 1) == [first, second]
 
 

@@ -18,7 +18,7 @@ from throttlescope.ingest.contracts.vocabulary import LIMITERS
 from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.evidence import BEARING, WEIGHTS
-from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, Answer, Grid, judge
+from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, FastAnswer, WindowGrid, judge
 from throttlescope.models.diagnosis.healthy_fast_path.evidence import TOLD
 from throttlescope.models.diagnosis.hypotheses import HYPOTHESES
 from throttlescope.models.diagnosis.window import Window
@@ -39,10 +39,12 @@ def rows_of(windows: Iterable[Window]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=SIGNALS)
 
 
-def compare(rows: pa.Table, start_ms: int, end_ms: int, *, length: int = 5, every: int = 5, **how) -> Answer:
+def compare(
+    rows: pa.Table, start_ms: int, end_ms: int, *, length: int = 5, every: int = 5, **how
+) -> FastAnswer:
     """Judge with the screen and with the rules, and hold one against the other."""
     window_ms, every_ms = length * MINUTE_MS, every * MINUTE_MS
-    grid = Grid.of(start_ms, end_ms - window_ms + 1, window_ms, every_ms)
+    grid = WindowGrid.of(start_ms, end_ms - window_ms + 1, window_ms, every_ms)
     # No more columns than it says that it needs.
     answer = judge(rows.select(COLUMNS), grid, **how)
     wanted = verdicts_of(rows, start_ms, end_ms, window_ms=window_ms, every_ms=every_ms).to_pylist()
@@ -221,13 +223,15 @@ def test_windows_of_other_lengths_that_slide(length, every):
 
 def test_two_rows_for_one_minute_are_left_to_the_rules():
     rows = rows_of([scene(), scene()])
-    answer = judge(pa.concat_tables([rows, rows.slice(0, 1)]), Grid.of(START_MS, END_MS, 300_000, 300_000))
+    answer = judge(
+        pa.concat_tables([rows, rows.slice(0, 1)]), WindowGrid.of(START_MS, END_MS, 300_000, 300_000)
+    )
     assert [key.subscription for key, _ in answer.left] == ["billing-00000"]
     assert answer.verdicts["subscription"].to_pylist() == ["billing-00001"]
 
 
 def test_no_rows_no_verdicts():
-    answer = judge(SIGNALS.empty_table(), Grid.of(START_MS, END_MS, 300_000, 300_000))
+    answer = judge(SIGNALS.empty_table(), WindowGrid.of(START_MS, END_MS, 300_000, 300_000))
     assert answer.verdicts.num_rows == 0
     assert answer.left == []
 

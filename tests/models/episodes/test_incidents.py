@@ -10,7 +10,7 @@ from tests.models.episodes.scenes import DAY, KEY, episodes, minutes, verdicts
 from tests.naive import episodes as naive
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes import incidents_of
-from throttlescope.models.episodes.incidents import Stretch, hot_times
+from throttlescope.models.episodes.incidents import IncidentStretch, hot_times
 
 
 def held(letters, *, subscription="billing", topic="orders", partition=0, broker="broker-0", **columns):
@@ -121,7 +121,7 @@ _spans = st.lists(
 @given(_spans, st.integers(1, 3))
 def test_times_are_those_of_the_twin(spans, least):
     stretches = [
-        Stretch(
+        IncidentStretch(
             DAY + start * MINUTE_MS, DAY + (start + length) * MINUTE_MS, "throttled", False,
             {**KEY._asdict(), "subscription": who},
         )

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.models.episodes.scenes import DAY, minutes, signals_table
 from tests.naive import episodes as naive
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.episodes.minutes import Minutes
+from throttlescope.models.episodes.minutes import EpisodeMinutes
 from throttlescope.models.episodes.since import change_points, since
 
 
 def found(entries, **columns):
-    known = Minutes.of_rows(signals_table(minutes(entries, **columns)))
+    known = EpisodeMinutes.of_rows(signals_table(minutes(entries, **columns)))
     at_ms, method = since(known, int(np.flatnonzero(known.over)[0]))
     return (at_ms - DAY) / MINUTE_MS, method
 

@@ -13,9 +13,9 @@ from tests.naive import episodes as naive
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS
 from throttlescope.models.episodes import thresholds as t
 from throttlescope.models.episodes.episode import changes
-from throttlescope.models.episodes.steady import Held, causes, joined, spells, steady
+from throttlescope.models.episodes.steady import SteadyCause, causes, joined, spells, steady
 
-_LETTER = {Held(*said): letter for letter, said in SAYS.items()}
+_LETTER = {SteadyCause(*said): letter for letter, said in SAYS.items()}
 
 
 def labels(letters, **grid):

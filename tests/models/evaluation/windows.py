@@ -7,7 +7,7 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.evaluation import Judged
+from throttlescope.models.evaluation import JudgedWindow
 
 START_MS = 1_795_000_200_000
 
@@ -39,7 +39,7 @@ def said(
     confidence=None, grade="A", missing=(),
 ):  # fmt: skip
     answered = cause != "unknown"
-    return Judged(
+    return JudgedWindow(
         key=key(recording, subscription),
         start_ms=minute(start),
         end_ms=minute(start + length),

@@ -9,7 +9,13 @@ from tests.models.forecast.test_calibration import drawn
 from tests.naive.forecast_interval import share_between
 from throttlescope.models.forecast.calibration import calibrate
 from throttlescope.models.forecast.drain import time_to_drain
-from throttlescope.models.forecast.judge import Outcome, _place, coverage, kaplan_meier_inside, outcomes
+from throttlescope.models.forecast.judge import (
+    ForecastOutcome,
+    _place,
+    coverage,
+    kaplan_meier_inside,
+    outcomes,
+)
 from throttlescope.models.forecast.trace import Trace
 
 CALIBRATION = calibrate(drawn(1, 200))
@@ -26,7 +32,7 @@ def trace_of(values) -> Trace:
 FALLING = [max(0.0, 9000 - 300 * n) for n in range(40)]
 
 
-def judged(values, **changed) -> list[Outcome]:
+def judged(values, **changed) -> list[ForecastOutcome]:
     return outcomes(trace_of(values), CALIBRATION, every_ms=STEP_S * 1000, recording="r", **changed)
 
 
@@ -82,7 +88,7 @@ def test_kaplan_meier_is_efrons_redistribution(seed: int) -> None:
     for _ in range(25):
         time_s = float(rng.uniform(0.3, 2.0) * drain.predicted_s)
         came = bool(rng.random() < 0.6)
-        made.append(Outcome("r", "", "", drain, time_s if came else None, time_s))
+        made.append(ForecastOutcome("r", "", "", drain, time_s if came else None, time_s))
     places = [
         _place(
             np.log(((one.after_s or one.censored_s) + STEP_S) / (drain.predicted_s + STEP_S)),
@@ -99,7 +105,7 @@ def test_without_censoring_kaplan_meier_is_the_share_inside() -> None:
     rng = np.random.default_rng(5)
     drain = time_to_drain(trace_of(FALLING), 150_000, CALIBRATION)
     times_s = rng.uniform(0.5, 1.6, 200) * drain.predicted_s
-    made = [Outcome(f"r{n % 7}", "", "", drain, float(t), float(t)) for n, t in enumerate(times_s)]
+    made = [ForecastOutcome(f"r{n % 7}", "", "", drain, float(t), float(t)) for n, t in enumerate(times_s)]
     found = coverage(made, lambda one: CALIBRATION)
     assert 20 < found.inside < 180
     assert found.kaplan_meier == pytest.approx(found.inside / 200)
@@ -114,7 +120,7 @@ def test_dropping_the_undecided_would_flatter_or_blame() -> None:
     end_s = drain.times.high_s
     watched_s = np.where(np.arange(4000) % 4 == 0, 1e9, drain.predicted_s)
     made = [
-        Outcome("r", "", "", drain, float(t) if t <= w else None, float(min(t, w)))
+        ForecastOutcome("r", "", "", drain, float(t) if t <= w else None, float(min(t, w)))
         for t, w in zip(true_s, watched_s, strict=True)
     ]
     inside = float(((true_s >= drain.times.low_s) & (true_s <= end_s)).mean())

@@ -19,7 +19,7 @@ from tests.naive.fluid_age import backlogs_and_ages
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.recommendation.slo import Minutes, keep_age
+from throttlescope.models.recommendation.slo import ArrivalMinutes, keep_age
 from throttlescope.models.recommendation.slo.age import backlog_msg, oldest_age_s
 from throttlescope.models.recommendation.slo.arrivals import minutes_of
 from throttlescope.models.recommendation.slo.check import check
@@ -39,7 +39,7 @@ def minutes(msg_per_s, known=None):
     arrived = 60.0 * np.asarray(msg_per_s, float)
     known = np.ones(len(arrived), bool) if known is None else np.asarray(known)
     unknown = np.full(len(arrived), np.nan)
-    return Minutes(START_MS, START_MS + len(arrived) * MINUTE_MS, arrived, known, unknown, unknown)
+    return ArrivalMinutes(START_MS, START_MS + len(arrived) * MINUTE_MS, arrived, known, unknown, unknown)
 
 
 #: Six hours of 300 msg/s and one of 600 in the middle.
@@ -112,7 +112,7 @@ def test_partitions_are_summed_and_one_that_is_unknown_makes_the_minute_unknown(
 
 def test_the_recorded_age_is_that_of_what_came_last():
     found = minutes([1, 1, 1, 1])
-    held = Minutes(
+    held = ArrivalMinutes(
         found.start_ms,
         found.end_ms,
         found.arrived_msg,

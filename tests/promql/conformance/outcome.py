@@ -1,4 +1,4 @@
-"""What a query gave, ours or Prometheus', in one form. In: an HTTP answer or an :class:`Answer`. Out: :class:`Outcome`."""
+"""What a query gave, ours or Prometheus', in one form. In: an HTTP answer or an :class:`QueryAnswer`. Out: :class:`Outcome`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql.answer import result_of
 from throttlescope.transforms.promql.errors import QueryError, UnsupportedPromQLError
-from throttlescope.transforms.promql.query import Answer
+from throttlescope.transforms.promql.query import QueryAnswer
 
 BAD_DATA, EXECUTION, UNSUPPORTED, CRASH = "bad_data", "execution", "unsupported", "crash"
 
@@ -67,7 +67,7 @@ def server_outcome(body: dict) -> Outcome:
     )
 
 
-def our_outcome(query: Callable[[], Answer]) -> Outcome:
+def our_outcome(query: Callable[[], QueryAnswer]) -> Outcome:
     """What a call of ours gives, errors included."""
     try:
         answer = query()

@@ -12,7 +12,7 @@ from throttlescope.transforms.promql import kernels
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, grouped, masked
-from throttlescope.transforms.promql.notes import Notes, Place
+from throttlescope.transforms.promql.notes import Notes, TextPlace
 from throttlescope.transforms.promql.operators.elements import larger, smaller
 from throttlescope.transforms.promql.operators.wording import plain, short
 from throttlescope.transforms.promql.semantics import Labels, group_key, is_label_name, shown
@@ -45,7 +45,7 @@ def quantile(
     labels: tuple[str, ...],
     without: bool,
     notes: Notes,
-    place: Place | None = None,
+    place: TextPlace | None = None,
 ) -> StepMatrix:
     """A quantile of each group; ``quantiles`` may change from step to step.
 
@@ -112,7 +112,7 @@ def chosen(
     labels: tuple[str, ...],
     without: bool,
     notes: Notes,
-    place: Place | None = None,
+    place: TextPlace | None = None,
 ) -> StepMatrix:
     """``topk``, ``bottomk``, ``limitk`` and ``limit_ratio``: some elements of each group, with all their labels.
 
@@ -151,7 +151,7 @@ def _whole(parameter: StepScalar, needed: np.ndarray, series: int) -> np.ndarray
     return np.trunc(np.clip(np.nan_to_num(parameter), 0, series)).astype(np.int64)
 
 
-def _share(vector: StepMatrix, ratios: StepScalar, notes: Notes, place: Place | None) -> StepMatrix:
+def _share(vector: StepMatrix, ratios: StepScalar, notes: Notes, place: TextPlace | None) -> StepMatrix:
     low, high = least(ratios), most(ratios)
     if low == high == 0:
         return empty(vector.steps)

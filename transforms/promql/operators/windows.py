@@ -12,7 +12,7 @@ from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.functions import FUNCTIONS
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty
-from throttlescope.transforms.promql.notes import Notes, Place
+from throttlescope.transforms.promql.notes import Notes, TextPlace
 from throttlescope.transforms.promql.operators.select import seen_rows
 from throttlescope.transforms.promql.operators.wording import note_quantiles, quoted
 from throttlescope.transforms.promql.semantics import Labels
@@ -62,7 +62,7 @@ def window(
     steps_ms: np.ndarray,
     notes: Notes,
     budget: Budget,
-    place: Place | None = None,
+    place: TextPlace | None = None,
 ) -> StepMatrix:
     """A range function of each series over (end - range, end], under the series' own labels; staleness markers are not seen.
 
@@ -72,7 +72,7 @@ def window(
         The function's other arguments.
     steps_ms : ndarray
         The steps themselves, which ``predict_linear`` counts from whatever offset and ``@`` say.
-    place : Place, optional
+    place : TextPlace, optional
         Where in the text the argument stands that a note may be about.
 
     Raises
@@ -150,7 +150,9 @@ def _computed(
     return values, present
 
 
-def _note_gauges(labels: tuple[Labels, ...], present: np.ndarray, notes: Notes, place: Place | None) -> None:
+def _note_gauges(
+    labels: tuple[Labels, ...], present: np.ndarray, notes: Notes, place: TextPlace | None
+) -> None:
     names = {dict(one).get(NAME_LABEL, "") for one, row in zip(labels, present, strict=True) if row.any()}
     for name in sorted(names):
         if name and not name.endswith(_COUNTER_NAMES):

@@ -7,13 +7,13 @@ from decimal import Decimal
 
 import numpy as np
 
-from throttlescope.transforms.promql.notes import Notes, Place
+from throttlescope.transforms.promql.notes import Notes, TextPlace
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r"}
 _ESCAPES |= {"\t": "\\t", "\v": "\\v"}
 
 
-def note_quantiles(notes: Notes, quantiles: np.ndarray, place: Place | None) -> None:
+def note_quantiles(notes: Notes, quantiles: np.ndarray, place: TextPlace | None) -> None:
     """Warn of each quantile outside 0 to 1."""
     wrong = ~((quantiles >= 0) & (quantiles <= 1))
     for value in dict.fromkeys(map(short, quantiles[wrong].tolist())):

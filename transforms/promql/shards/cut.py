@@ -19,15 +19,15 @@ from throttlescope.transforms.promql.plan import (
     Match,
     Negate,
     Plan,
-    Range,
+    RangeSamples,
+    RangeWindow,
     Read,
     Relabel,
     SampleTime,
     ScalarFirst,
     SetOperation,
     StepTime,
-    Subquery,
-    Window,
+    SubqueryPlan,
     WithScalar,
     gives_scalar,
     inputs,
@@ -86,19 +86,20 @@ def _cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
         yield from _cuts(plan.scalar, Steps.at(steps.start_ms))
         return
     read = getattr(plan, "read", None)
-    if isinstance(read, Subquery):
+    if isinstance(read, SubqueryPlan):
         inner = read.steps(*read.ends_ms(steps.start_ms, steps.end_ms), plan.range_ms)
         if inner is not None:
             yield from _cuts(read.plan, inner)
     for part in inputs(plan):
-        if not (isinstance(read, Subquery) and part is read.plan):
+        if not (isinstance(read, SubqueryPlan) and part is read.plan):
             yield from _cuts(part, steps)
 
 
 def is_cut_whole(plan: Plan) -> bool:
     """Whether shards read all that a plan reads: not the range of a function whose other argument has to meet first."""
     return not any(
-        isinstance(node, Window) and isinstance(node.read, Read) and not within(node) for node in walk(plan)
+        isinstance(node, RangeWindow) and isinstance(node.read, Read) and not within(node)
+        for node in walk(plan)
     )
 
 
@@ -107,9 +108,9 @@ def within(plan: Plan) -> bool:
     match plan:
         case Instant() | SampleTime():
             return True
-        case Range(read=read):
+        case RangeSamples(read=read):
             return isinstance(read, Read) or within(read.plan)
-        case Window(read=read):
+        case RangeWindow(read=read):
             if not _pure(plan, getattr(read, "plan", None)):
                 return False
             return isinstance(read, Read) or within(read.plan)

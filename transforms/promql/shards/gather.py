@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from throttlescope.transforms.promql.budget import Budget
-from throttlescope.transforms.promql.evaluate import Evaluation, Value, read_samples
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.evaluate import PlanEvaluation, Value, read_samples
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, empty
 from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.open_checks import OpenChecks, SpanChecks, refuse_repeated
@@ -19,14 +19,14 @@ from throttlescope.transforms.promql.shards.work import Piece, Work, needed
 from throttlescope.transforms.promql.source import join
 
 
-def result_of_piece(piece: Piece, text: str, source: LakeSource, budget: Budget) -> PieceResult:
+def result_of_piece(piece: Piece, text: str, source: LakeSampleSource, budget: Budget) -> PieceResult:
     """What one piece gives for each cut of its span; ``text`` is the query's."""
     notes = Notes(text)
     selectors = needed(piece.plan, piece.steps, piece.lookback_ms)
     samples = read_samples(selectors, source, budget)
     distinct = frozenset() if piece.only_span else frozenset(filter(source.has_distinct, selectors))
     checks = OpenChecks(some_series=True, some_steps=not piece.only_span, distinct=distinct)
-    evaluation = Evaluation(samples, piece.lookback_ms, notes, budget, checks=checks)
+    evaluation = PlanEvaluation(samples, piece.lookback_ms, notes, budget, checks=checks)
     parts = [part_of(cut, evaluation) for cut in cuts(piece.plan, piece.steps)]
     return PieceResult(parts, checks.by_number(piece.plan, piece.steps), notes.records)
 
@@ -63,7 +63,7 @@ class Gathering:
         checks = OpenChecks(some_series=False, some_steps=len(work.spans) > 1)
         # Where no shard has a series, the plan is evaluated over none: what it notes does not depend on data.
         nothing = {} if results else {one: join([]) for one in needed(work.plan, steps, work.lookback_ms)}
-        evaluation = Evaluation(nothing, work.lookback_ms, self._notes, self._budget, checks=checks)
+        evaluation = PlanEvaluation(nothing, work.lookback_ms, self._notes, self._budget, checks=checks)
         given = {}
         if results:
             given = {

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from throttlescope.transforms.promql.blocks import BlockCache
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.evaluate import Value
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.shards.gather import Gathering, result_of_piece
 from throttlescope.transforms.promql.shards.parts import PieceResult
@@ -26,7 +26,7 @@ def run_here(work: Work, view: LakeView, cache: BlockCache, notes: Notes, budget
 
     def run(piece: Piece) -> PieceResult:
         budget.check_time()
-        source = LakeSource(piece.files, view.indices[piece.shard], cache, piece.limits)
+        source = LakeSampleSource(piece.files, view.indices[piece.shard], cache, piece.limits)
         return result_of_piece(piece, work.text, source, budget)
 
     gathering = Gathering(work, notes, budget)

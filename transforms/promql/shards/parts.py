@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from throttlescope.transforms.promql import kernels
-from throttlescope.transforms.promql.evaluate import Evaluation, Value
+from throttlescope.transforms.promql.evaluate import PlanEvaluation, Value
 from throttlescope.transforms.promql.matrix import StepMatrix, empty, grouped, in_order
 from throttlescope.transforms.promql.open_checks import Left
-from throttlescope.transforms.promql.plan import Range
+from throttlescope.transforms.promql.plan import RangeSamples
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.shards.cut import Cut
 from throttlescope.transforms.promql.source import Series
@@ -26,7 +26,7 @@ class PieceResult:
 
     Attributes
     ----------
-    parts : list of Part
+    parts : list of ShardPart
         One per cut of the span.
     left_open : mapping
         What only all shards, or all spans, can decide.
@@ -34,13 +34,13 @@ class PieceResult:
         Records of :class:`Notes`.
     """
 
-    parts: list[Part]
+    parts: list[ShardPart]
     left_open: Left
     notes: Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ShardPart:
     """What one shard gives for a cut.
 
     Attributes
@@ -58,27 +58,27 @@ class Part:
     means: np.ndarray | None = None
 
 
-def part_of(cut: Cut, evaluation: Evaluation) -> Part:
+def part_of(cut: Cut, evaluation: PlanEvaluation) -> ShardPart:
     """Compute a cut over the samples of one shard."""
     if not cut.in_parts:
-        return Part(evaluation.value(cut.plan, cut.steps))
+        return ShardPart(evaluation.value(cut.plan, cut.steps))
     plan = cut.plan
     if plan.op not in ("sum", "avg"):
-        return Part(evaluation.value(plan, cut.steps))
+        return ShardPart(evaluation.value(plan, cut.steps))
     vector = evaluation.value(plan.vector, cut.steps)
     labels, group_of = grouped(vector, plan.labels, plan.without)
     sums, lost, counts = kernels.sums(vector.values, vector.present, group_of, len(labels))
     total = StepMatrix(labels, sums, counts > 0)
     if plan.op == "sum":
-        return Part(total, lost, counts)
+        return ShardPart(total, lost, counts)
     means = evaluation.value(plan, cut.steps)
-    return Part(total, lost, counts, means.take(_rows(labels, means.labels)).values)
+    return ShardPart(total, lost, counts, means.take(_rows(labels, means.labels)).values)
 
 
-def value_of(cut: Cut, parts: Sequence[Part], evaluation: Evaluation) -> Value:
+def value_of(cut: Cut, parts: Sequence[ShardPart], evaluation: PlanEvaluation) -> Value:
     """Put the results of all shards together, in the order of shards."""
     parts = [part for part in parts if not _is_empty(part)]
-    if isinstance(cut.plan, Range):
+    if isinstance(cut.plan, RangeSamples):
         return sorted(
             (series for part in parts for series in part.value), key=lambda one: sorted(one.labels.items())
         )
@@ -95,7 +95,7 @@ def value_of(cut: Cut, parts: Sequence[Part], evaluation: Evaluation) -> Value:
     return evaluation.given({(cut.plan.vector, cut.steps): rows}).value(again, cut.steps)
 
 
-def _added(op: str, parts: Sequence[Part], steps: int) -> StepMatrix:
+def _added(op: str, parts: Sequence[ShardPart], steps: int) -> StepMatrix:
     row_of: dict[Labels, int] = {}
     for part in parts:
         for labels in part.value.labels:
@@ -134,5 +134,5 @@ def _rows(wanted: Sequence[Labels], labels: Sequence[Labels]) -> list[int]:
     return [row_of[one] for one in wanted]
 
 
-def _is_empty(part: Part) -> bool:
+def _is_empty(part: ShardPart) -> bool:
     return not (part.value if isinstance(part.value, list) else part.value.labels)

@@ -19,7 +19,7 @@ from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.ingest.spark.tags import cancel_jobs, tag_jobs, untag_jobs
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.evaluate import Value
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.series_index import SeriesIndex, with_limits
 from throttlescope.transforms.promql.shards.gather import Gathering, result_of_piece
@@ -98,7 +98,7 @@ def _run_piece(piece: Piece, text: str, left_s: float) -> tuple[int, PieceResult
     rows = read_files("series", list(piece.series_files), columns=["series_id", "metric_name", "labels"])
     index = SeriesIndex(with_limits(rows, piece.limits))
     try:
-        source = LakeSource(piece.files, index, limits=piece.limits)
+        source = LakeSampleSource(piece.files, index, limits=piece.limits)
         result = result_of_piece(piece, text, source, budget)
     except ThrottlescopeError as error:
         return budget.loaded, error

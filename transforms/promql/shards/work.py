@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.parquet import read_parquet
-from throttlescope.transforms.promql.lake_source import LakeSource
+from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC, STEP_MS, LimitSeries
 from throttlescope.transforms.promql.limit_snapshots import read_limit_series
 from throttlescope.transforms.promql.matrix import Steps
@@ -25,9 +25,9 @@ from throttlescope.transforms.promql.plan import (
     Buckets,
     Instant,
     Plan,
+    RangeWindow,
     ScalarFirst,
     ScalarNumber,
-    Window,
     needed_samples,
     walk,
 )
@@ -74,11 +74,11 @@ class LakeView:
             self._limits = read_limit_series(self._lake, self.versions[2])
         return self._limits
 
-    def source(self, start_ms: int, end_ms: int) -> LakeSource:
+    def source(self, start_ms: int, end_ms: int) -> LakeSampleSource:
         """All series over [start, end), without shards."""
         rows = self._lake.read("series", columns=_INDEXED, version=self.versions[1])
         files = list(_within(self.all_files, start_ms, end_ms))
-        return LakeSource(files, with_limits(rows, self.limits), limits=self.limits)
+        return LakeSampleSource(files, with_limits(rows, self.limits), limits=self.limits)
 
     @property
     def indices(self) -> dict[int, SeriesIndex]:
@@ -300,7 +300,9 @@ def _looks_at_all_steps(node: Plan) -> bool:
     parameters = []
     if isinstance(node, Aggregation) and node.op in _JUDGED_OVER_ALL_STEPS:
         parameters = [node.parameter]
-    elif isinstance(node, Buckets) or (isinstance(node, Window) and node.function == "quantile_over_time"):
+    elif isinstance(node, Buckets) or (
+        isinstance(node, RangeWindow) and node.function == "quantile_over_time"
+    ):
         parameters = node.scalars
     return not all(isinstance(parameter, ScalarNumber) for parameter in parameters)
 

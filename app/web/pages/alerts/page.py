@@ -33,7 +33,7 @@ from throttlescope.app.web.components.shell import panel, skeleton
 from throttlescope.app.web.data.promql import Asking, asking_of
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.exported_rules import INHIBIT_PATH, RULES_PATH, rules_blueprint
-from throttlescope.app.web.pages.alerts.preview import View, asked_of, range_of, read_view
+from throttlescope.app.web.pages.alerts.preview import AlertPreview, asked_of, range_of, read_view
 from throttlescope.app.web.pages.alerts.result import answer
 from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
 from throttlescope.transforms.rules.preview import MOST_CELLS, MOST_MOMENTS, MOST_SAMPLES, plan_preview
@@ -148,7 +148,7 @@ def _parts(asking: Asking, reader: LakeReader, query: str | None) -> Answered:
     return page(view, asking), (view.start_ms, view.end_ms)
 
 
-def page(view: View, asking: Asking) -> html.Div:
+def page(view: AlertPreview, asking: Asking) -> html.Div:
     """The whole answer. Pure but for the limits that it names."""
     if view.asked is None:
         return html.Div([_exported(view), _export(), _limits(asking)])
@@ -167,7 +167,7 @@ def page(view: View, asking: Asking) -> html.Div:
     return html.Div([_head(view), bar, _kinds(at, view), *found, *_rule(view), _export(), _limits(asking)])
 
 
-def _head(view: View) -> html.Div:
+def _head(view: AlertPreview) -> html.Div:
     names = ", ".join(dict.fromkeys(rule.name for rule in view.asked.alerts))
     return html.Div(
         [
@@ -177,7 +177,7 @@ def _head(view: View) -> html.Div:
     )
 
 
-def _kinds(at: AlertsAddress, view: View) -> html.Nav:
+def _kinds(at: AlertsAddress, view: AlertPreview) -> html.Nav:
     links = [
         view_link(words, replace(at, kind=kind).href(), chosen=kind == at.kind)
         for kind, words in ((None, "as the rule says"), *((kind, _KIND_WORDS[kind]) for kind in KINDS))
@@ -194,7 +194,7 @@ def _kinds(at: AlertsAddress, view: View) -> html.Nav:
     )
 
 
-def _exported(view: View) -> html.Section:
+def _exported(view: AlertPreview) -> html.Section:
     """The alerts of the export, each with the link that previews it."""
     rows = [
         [
@@ -223,7 +223,7 @@ def _exported(view: View) -> html.Section:
     )
 
 
-def _rule(view: View) -> list[html.Section]:
+def _rule(view: AlertPreview) -> list[html.Section]:
     """An exported rule; one's own stands above, where it was typed."""
     if view.address.text is not None:
         return []

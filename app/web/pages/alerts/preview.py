@@ -8,9 +8,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from throttlescope.app.rules_export.preview.firings import Judged, judge, missed
-from throttlescope.app.rules_export.preview.kinds import Kind, kind_of
-from throttlescope.app.rules_export.preview.rules import Asked, exported, typed
+from throttlescope.app.rules_export.preview.firings import JudgedFirings, judge, missed
+from throttlescope.app.rules_export.preview.kinds import AlertKind, kind_of
+from throttlescope.app.rules_export.preview.rules import PreviewedRules, exported, typed
 from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
 from throttlescope.app.web.components.range_bar import chosen_range
@@ -22,7 +22,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import TooManySamplesError
 from throttlescope.transforms.promql.query import Options
-from throttlescope.transforms.rules.preview import MOST_CELLS, Plan, plan_preview, run_preview
+from throttlescope.transforms.rules.preview import MOST_CELLS, PreviewPlan, plan_preview, run_preview
 
 DEFAULT_MS = 6 * BLOCK_MS
 _PATIENCE_S = 5.0
@@ -30,7 +30,7 @@ _RUNNING = threading.Lock()
 
 
 @dataclass(frozen=True)
-class View:
+class AlertPreview:
     """One preview, or none yet.
 
     Attributes
@@ -39,11 +39,11 @@ class View:
         Time of the lake's newest sample.
     start_ms, end_ms : int
         As asked, or the page's own choice.
-    asked : Asked or None
+    asked : PreviewedRules or None
         The rule; None: none was named.
-    plan : Plan or None
+    plan : PreviewPlan or None
         None: nothing was evaluated, for want of a range.
-    judged : tuple of Judged
+    judged : tuple of JudgedFirings
     failures : tuple of (str, int, str)
         Rules whose evaluations failed: name, how often, and the first error.
     missed : list or None
@@ -58,30 +58,30 @@ class View:
     newest_ms: int
     start_ms: int
     end_ms: int
-    asked: Asked | None = None
-    plan: Plan | None = None
-    judged: tuple[Judged, ...] = ()
+    asked: PreviewedRules | None = None
+    plan: PreviewPlan | None = None
+    judged: tuple[JudgedFirings, ...] = ()
     failures: tuple[tuple[str, int, str], ...] = ()
     missed: Sequence[dict] | None = None
     real_total: int = 0
     is_cut: bool = False
     took_s: float = 0.0
-    kinds: tuple[Kind | None, ...] = field(default=())
+    kinds: tuple[AlertKind | None, ...] = field(default=())
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> AlertKind | None:
         """What counts as real for any of the rules; None where verdicts say nothing of them."""
         return one_kind(self.kinds)
 
 
-def asked_of(address: AlertsAddress) -> Asked | None:
+def asked_of(address: AlertsAddress) -> PreviewedRules | None:
     """The rule that an address names; an InputError says what is wrong with it."""
     if address.rule is not None:
         return exported(address.rule)
     return None if address.text is None else typed(address.text)
 
 
-def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> View | None:
+def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> AlertPreview | None:
     """Evaluate what the address asks for; None where the lake has no samples.
 
     Raises
@@ -95,7 +95,7 @@ def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> Vie
     start_ms, end_ms = range_of(address, newest_ms)
     asked = asked_of(address)
     kinds = tuple(dict.fromkeys(kind_of(rule, address.kind) for rule in asked.alerts)) if asked else ()
-    view = View(address, newest_ms, start_ms, end_ms, asked, kinds=kinds)
+    view = AlertPreview(address, newest_ms, start_ms, end_ms, asked, kinds=kinds)
     if asked is None or address.start_ms is None or address.end_ms is None:
         return view
     begun_s = time.monotonic()
@@ -123,7 +123,7 @@ def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> Vie
         if outcome.failures
     )
     took_s = time.monotonic() - begun_s
-    return View(
+    return AlertPreview(
         address,
         newest_ms,
         start_ms,
@@ -171,12 +171,12 @@ def range_of(address: AlertsAddress, newest_ms: int) -> tuple[int, int]:
     return start_ms, end_ms
 
 
-def one_kind(kinds: Sequence[Kind | None]) -> Kind | None:
+def one_kind(kinds: Sequence[AlertKind | None]) -> AlertKind | None:
     """Several kinds as one: what fits any of them."""
     known = [kind for kind in kinds if kind is not None]
     if len(known) <= 1:
         return known[0] if known else None
-    return Kind(
+    return AlertKind(
         ", or ".join(kind.words for kind in known),
         frozenset().union(*(kind.sides for kind in known)),
         frozenset().union(*(kind.causes for kind in known)),

@@ -7,8 +7,14 @@ from collections import Counter
 from dash import html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
-from throttlescope.app.rules_export.preview.firings import NOT_REAL, REAL, UNDECIDED, Judged, key_labels
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
+from throttlescope.app.rules_export.preview.firings import (
+    NOT_REAL,
+    REAL,
+    UNDECIDED,
+    JudgedFirings,
+    key_labels,
+)
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import (
     cause_badge,
@@ -19,7 +25,7 @@ from throttlescope.app.web.components.parts import (
     subscription_link,
 )
 from throttlescope.app.web.components.shell import panel
-from throttlescope.app.web.pages.alerts.preview import View
+from throttlescope.app.web.pages.alerts.preview import AlertPreview
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import BLOCK_MS
 
@@ -27,7 +33,7 @@ ROWS = 200
 _MARKS = {REAL: "✓", NOT_REAL: "✗", UNDECIDED: "?"}
 
 
-def answer(view: View) -> list:
+def answer(view: AlertPreview) -> list:
     """Sums, what they mean, each firing, and what was missed."""
     return [
         html.P(_sums(view), className="alerts-answer", id="alerts-answer"),
@@ -38,7 +44,7 @@ def answer(view: View) -> list:
     ]
 
 
-def _sums(view: View) -> list:
+def _sums(view: AlertPreview) -> list:
     count = len(view.judged)
     over = fmt.between(view.start_ms, view.end_ms)
     if not count:
@@ -65,7 +71,7 @@ def _sums(view: View) -> list:
     return [*parts, f", from {over}."]
 
 
-def _meaning(view: View) -> list:
+def _meaning(view: AlertPreview) -> list:
     if view.kind is None:
         return [
             html.P(
@@ -85,7 +91,7 @@ def _meaning(view: View) -> list:
     ]
 
 
-def _failures(view: View) -> list:
+def _failures(view: AlertPreview) -> list:
     if not view.failures:
         return []
     sentences = [
@@ -95,7 +101,7 @@ def _failures(view: View) -> list:
     return [panel("Some evaluations failed; the alert kept its state then.", sentences, tone="orange")]
 
 
-def _firings(view: View) -> html.Section:
+def _firings(view: AlertPreview) -> html.Section:
     if not view.judged:
         return section("Firings", [html.P("None in this range.", className="quiet")])
     several = len({one.firing.rule.name for one in view.judged}) > 1
@@ -118,7 +124,7 @@ def _firings(view: View) -> html.Section:
     return section("Firings", [html.Div(plain_table(heads, rows), className="alerts-table")], note=note)
 
 
-def _who(one: Judged, view: View):
+def _who(one: JudgedFirings, view: AlertPreview):
     """The subscription at that time; of others what the labels name."""
     labels = key_labels(one.firing.labels)
     key = one.then.key if one.then else tuple(labels.get(name) for name in SUBSCRIPTION_KEY_NAMES)
@@ -128,7 +134,7 @@ def _who(one: Judged, view: View):
     if not known or not partition.removeprefix("-").isdecimal() or len(partition) > 10:
         place = labels.get("topic") or labels.get("namespace") or labels.get("cluster")
         return hostile(place) if place else html.Span("no subscription", className="quiet")
-    subscription = Subscription(row["cluster"], row["topic"], int(partition), row["subscription"])
+    subscription = SubscriptionPartition(row["cluster"], row["topic"], int(partition), row["subscription"])
     end_ms = view.end_ms if one.firing.end_ms is None else one.firing.end_ms
     then = SubscriptionAddress(
         subscription,
@@ -139,7 +145,7 @@ def _who(one: Judged, view: View):
     return subscription_link({**row, "partition": int(partition)}, then.href())
 
 
-def _length(one: Judged, view: View) -> str:
+def _length(one: JudgedFirings, view: AlertPreview) -> str:
     if one.firing.end_ms is None:
         return f"≥ {fmt.duration(max(0, view.end_ms - one.firing.start_ms))}"
     return fmt.duration(one.firing.end_ms - one.firing.start_ms)
@@ -158,7 +164,7 @@ def _said(said: str | None) -> html.Span:
     )
 
 
-def _labels(one: Judged, *, several: bool) -> html.Span:
+def _labels(one: JudgedFirings, *, several: bool) -> html.Span:
     left_out = {*SUBSCRIPTION_KEY_NAMES, *(() if several else ("alertname",)), *one.firing.rule.labels}
     shown = [
         (name, value)
@@ -171,7 +177,7 @@ def _labels(one: Judged, *, several: bool) -> html.Span:
     return html.Span(parts or NONE)
 
 
-def _missed(view: View) -> list:
+def _missed(view: AlertPreview) -> list:
     if view.kind is None:
         return []
     if view.missed is None:
@@ -203,15 +209,15 @@ def _missed(view: View) -> list:
         ]
         for row in view.missed[:ROWS]
     ]
-    heads = ("Subscription", "Main cause", "Backlog since", "For", "Largest, entries", "Why")
+    heads = ("SubscriptionPartition", "Main cause", "Backlog since", "For", "Largest, entries", "Why")
     note = "backlogs of the kind without a firing, earliest first"
     if len(view.missed) > ROWS:
         note += f"; the first {ROWS} of {fmt.exact(len(view.missed))}"
     return [section("Unnoticed", [html.Div(plain_table(heads, rows), className="alerts-table")], note=note)]
 
 
-def _episode_link(row: dict, view: View):
-    key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+def _episode_link(row: dict, view: AlertPreview):
+    key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
     end_ms = row["end_ms"] or view.end_ms
     then = SubscriptionAddress(
         key, row["start_ms"] - BLOCK_MS // 4, max(end_ms, row["start_ms"]) + BLOCK_MS // 4
@@ -219,13 +225,13 @@ def _episode_link(row: dict, view: View):
     return subscription_link(row, then.href())
 
 
-def _episode_length(row: dict, view: View) -> str:
+def _episode_length(row: dict, view: AlertPreview) -> str:
     if row["end_ms"] is None:
         return f"≥ {fmt.duration(max(0, view.end_ms - row['start_ms']))}"
     return fmt.duration(row["end_ms"] - row["start_ms"])
 
 
-def _why(row: dict, hold_ms: int, view: View) -> str:
+def _why(row: dict, hold_ms: int, view: AlertPreview) -> str:
     length_ms = (row["end_ms"] or view.end_ms) - row["start_ms"]
     if length_ms <= hold_ms:
         return f"not longer than the rule's for, {fmt.duration(hold_ms)}"

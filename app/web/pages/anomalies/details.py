@@ -17,7 +17,7 @@ from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.anomalies import text
 from throttlescope.app.web.pages.anomalies.groups import subscription_then
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS
-from throttlescope.models.anomaly.band import Usual
+from throttlescope.models.anomaly.band import UsualBand
 from throttlescope.models.anomaly.rules import RULES
 
 #: Shown before and after; a long one is shown at its beginning.
@@ -30,7 +30,9 @@ def shown_range(row: dict) -> tuple[int, int]:
     return start_ms, min(row["end_ms"] + _AFTER_MS, start_ms + _LONGEST_MS)
 
 
-def opened(row: dict, minutes: pd.DataFrame, found: Usual | None, address: AnomaliesAddress) -> html.Section:
+def opened(
+    row: dict, minutes: pd.DataFrame, found: UsualBand | None, address: AnomaliesAddress
+) -> html.Section:
     """The chart first, then what it rests on."""
     start_ms, end_ms = shown_range(row)
     signal = row["signal"]
@@ -102,7 +104,7 @@ def _column(minutes: pd.DataFrame, signal: str) -> pd.Series:
     return minutes["coverage_share"].astype(float)
 
 
-def _chart_note(found: Usual | None, signal: str) -> str:
+def _chart_note(found: UsualBand | None, signal: str) -> str:
     if signal == "samples":
         return "Where the line is missing, no sample arrived. Shaded: the silence."
     if found is None:

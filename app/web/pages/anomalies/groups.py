@@ -7,7 +7,7 @@ from dataclasses import replace
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.anomalies import AnomaliesAddress
 from throttlescope.app.web.components.pager import pager
 from throttlescope.app.web.components.parts import cause_badge, hostile, plain_table, subscription_link
@@ -70,7 +70,7 @@ def _group(group: dict, rows: list[dict], address: AnomaliesAddress) -> html.Sec
             plain_table(
                 (
                     "What",
-                    "Subscription",
+                    "SubscriptionPartition",
                     f"Began, {fmt.zone_of(group['start_ms'])}",
                     "For",
                     "Value",
@@ -111,7 +111,7 @@ def _span(group: dict) -> str:
 
 def subscription_then(row: dict) -> str:
     """The subscription's page around the time of an anomaly."""
-    key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+    key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
     start_ms, end_ms = row["start_ms"] - BLOCK_MS, row["end_ms"] + BLOCK_MS // 2
     return SubscriptionAddress(key, start_ms=max(start_ms, end_ms - 24 * BLOCK_MS), end_ms=end_ms).href()
 

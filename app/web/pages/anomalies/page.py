@@ -19,7 +19,7 @@ from throttlescope.app.web.components.range_bar import chosen_range, range_bar
 from throttlescope.app.web.components.shell import explained, freshness_line, panel, skeleton
 from throttlescope.app.web.data import anomalies as asked
 from throttlescope.app.web.data import history, newest
-from throttlescope.app.web.data.anomalies import Groups, Judged
+from throttlescope.app.web.data.anomalies import Groups, JudgedAnomalies
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.anomalies import text as words
 from throttlescope.app.web.pages.anomalies.details import gone, opened, shown_range
@@ -140,7 +140,7 @@ def opened_part(reader: LakeReader, address: AnomaliesAddress) -> html.Section:
     return opened(row, minutes, asked.band(reader, row, address.opened, start_ms, end_ms), address)
 
 
-def summary(found: Groups, there: Judged) -> html.P:
+def summary(found: Groups, there: JudgedAnomalies) -> html.P:
     """How many, and who is not judged yet."""
     parts: list = []
     if found.total:
@@ -182,7 +182,7 @@ def never(lake_path: str, *, has_data: bool) -> dmc.Alert:
     )
 
 
-def nothing(address: AnomaliesAddress, there: Judged, unfiltered: int, end_ms: int) -> dmc.Alert:
+def nothing(address: AnomaliesAddress, there: JudgedAnomalies, unfiltered: int, end_ms: int) -> dmc.Alert:
     """Which kind of nothing this is."""
     everything = dcc.Link(
         "Show all of this range",

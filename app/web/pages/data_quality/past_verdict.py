@@ -10,7 +10,7 @@ from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import SIDES, limiter_words
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.data_quality import DataAddress, past_verdict
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import (
@@ -51,7 +51,7 @@ def chooser(found: Sequence[dict], total: int, address: DataAddress) -> html.Sec
         body: Any = html.P("No subscription fits these words.", className="quiet")
     else:
         body = plain_table(
-            ("Subscription", "Cluster", "Newest verdict"),
+            ("SubscriptionPartition", "Cluster", "Newest verdict"),
             [
                 [
                     dcc.Link(
@@ -74,11 +74,13 @@ def chooser(found: Sequence[dict], total: int, address: DataAddress) -> html.Sec
     return section("Whose verdict?", [body], note=note)
 
 
-def _key(row: dict) -> Subscription:
-    return Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+def _key(row: dict) -> SubscriptionPartition:
+    return SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
 
 
-def windows(rows: Sequence[dict], key: Subscription, at_ms: int | None, chosen: dict | None) -> html.Section:
+def windows(
+    rows: Sequence[dict], key: SubscriptionPartition, at_ms: int | None, chosen: dict | None
+) -> html.Section:
     """Windows of one subscription, newest first; each opens its verdict."""
     if not rows:
         where = "" if at_ms is None else f" within hours of {fmt.moment(at_ms)}"
@@ -125,7 +127,7 @@ def _how_many(rows: Sequence[dict], at_ms: int | None) -> str:
     return f"{'the newest' if at_ms is None else 'the nearest'} {fmt.exact(len(rows))}"
 
 
-def identity(key: Subscription, at_ms: int | None) -> html.P:
+def identity(key: SubscriptionPartition, at_ms: int | None) -> html.P:
     """Whose verdict it is, and the way to its page."""
     return html.P(
         [
@@ -143,7 +145,7 @@ def identity(key: Subscription, at_ms: int | None) -> html.P:
     )
 
 
-def opened(found: Reopened, key: Subscription) -> list:
+def opened(found: Reopened, key: SubscriptionPartition) -> list:
     """The stored verdict beside today's rules on the same minutes, its evidence and the minutes."""
     stored, again = found.stored, found.again.to_row()
     return [
@@ -265,7 +267,7 @@ def _measured(value: float | None, show) -> html.Span | str:
     return html.Span(NONE, title="not measured", className="quiet") if fmt.is_missing(value) else show(value)
 
 
-def _command(key: Subscription, stored: dict) -> str:
+def _command(key: SubscriptionPartition, stored: dict) -> str:
     partition = "" if key.partition < 0 else f"-partition-{key.partition}"
     name = f"{key.topic}{partition}#{key.subscription}"
     at = format_time(stored["window_start_ms"])

@@ -6,17 +6,17 @@ from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import SET_BY_WORDS
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import cause_badge, plain_table, section
-from throttlescope.app.web.data.limit_changes import Changes, Event
+from throttlescope.app.web.data.limit_changes import LimitChangeEvent, LimitChanges
 from throttlescope.models.episodes.before_after import SPAN_MS, Side
 
 _MARKS = {"set": "✚", "removed": "✖", "raised": "▲", "lowered": "▼", "redefined": "≈"}
 
 
-def changes_section(found: Changes) -> html.Section:
+def changes_section(found: LimitChanges) -> html.Section:
     """The events of the range, or which kind of nothing this is."""
     title = "Changes in this range"
     if not found.events:
@@ -58,9 +58,11 @@ def changes_section(found: Changes) -> html.Section:
     )  # fmt: skip
 
 
-def _row(one: Event) -> list:
+def _row(one: LimitChangeEvent) -> list:
     change, event = one.compared.change, one.event
-    key = Subscription(change.key.cluster, change.key.topic, change.key.partition, change.key.subscription)
+    key = SubscriptionPartition(
+        change.key.cluster, change.key.topic, change.key.partition, change.key.subscription
+    )
     by = SET_BY_WORDS[change.new.set_by]
     if change.old.set_by != change.new.set_by:
         by = f"{SET_BY_WORDS[change.old.set_by]} before, now {by}"
@@ -100,7 +102,7 @@ def _lines(first, second, *, title: str | None = None) -> html.Div:
     return html.Div([html.Div(first), html.Div(second)], **extra)
 
 
-def _both(one: Event, name: str, words) -> str:
+def _both(one: LimitChangeEvent, name: str, words) -> str:
     texts = []
     for side in (one.compared.before, one.compared.after):
         value = getattr(side, name)

@@ -26,7 +26,7 @@ from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.limit_changes import changes
 from throttlescope.app.web.data.limit_subject import subject
 from throttlescope.app.web.data.limiters import Known, known, limiters
-from throttlescope.app.web.data.newest import Freshness
+from throttlescope.app.web.data.newest import ClusterFreshness
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.limits.changes import changes_section
 from throttlescope.app.web.pages.limits.subject import head, in_force, ladder, raw
@@ -177,7 +177,7 @@ def page_parts(reader: LakeReader, query: str | None) -> tuple:
     )
 
 
-def policies_line(told: Known, freshness: Freshness) -> str:
+def policies_line(told: Known, freshness: ClusterFreshness) -> str:
     """How fresh the policies are: when the admin API answered last, against the newest data."""
     if told.observed_ms is None:
         return "policies: never read"

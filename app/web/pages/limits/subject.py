@@ -9,9 +9,9 @@ from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS
-from throttlescope.app.presentation.limits import Limit
+from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.app.presentation.links.paths import LIMITS_PATH
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.components.parts import hostile, plain_table, section
 from throttlescope.app.web.components.shell import panel
@@ -23,7 +23,7 @@ from throttlescope.transforms.limits import Rung
 _LONGEST_BODY = 20_000
 
 
-def head(key: Subscription) -> html.Div:
+def head(key: SubscriptionPartition) -> html.Div:
     """Whose limits these are, and ways to its other pages."""
     topic = RollupsAddress("topic").opened(key.cluster, key.topic)
     return html.Div(
@@ -87,7 +87,9 @@ def in_force(found: Subject) -> html.Section:
     return section(
         "In force",
         [
-            plain_table(("Limiter", "Limit", "Per second", "Set by", "Read at", "Its throttle events"), rows),
+            plain_table(
+                ("Limiter", "KnownLimit", "Per second", "Set by", "Read at", "Its throttle events"), rows
+            ),
             *notes,
         ],
         note="per topic partition; owner broker " + (fmt.name(broker, 80) if broker else "not known"),
@@ -96,7 +98,7 @@ def in_force(found: Subject) -> html.Section:
 
 def _level_row(level: str, unit: str, row: dict) -> list:
     planned = row["read_size_bytes"] if unit == "bytes" else row["read_batch_entries"]
-    limit = Limit(
+    limit = KnownLimit(
         level, unit, row[f"rate_{unit}"], row["period_s"], row["counts"], row["set_by"],
         planned or (READ_SIZE_BYTES if unit == "bytes" else READ_BATCH_ENTRIES_5), None, changed=False,
     )  # fmt: skip

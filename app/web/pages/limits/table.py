@@ -8,8 +8,8 @@ from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS
-from throttlescope.app.presentation.limits import Limit, planned_read
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.limits import KnownLimit, planned_read
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import view_link
@@ -44,7 +44,7 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
         {"field": "limiter", "headerName": "Limiter", "width": 152, "tooltipField": "limiter_tip"},
         {
             "field": "rate",
-            "headerName": "Limit",
+            "headerName": "KnownLimit",
             "headerTooltip": "as configured, per period; sorted per second",
             "width": 200,
             "tooltipField": "rate_tip",
@@ -96,12 +96,12 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
     ]
 
 
-def limit_of(row: dict) -> Limit:
+def limit_of(row: dict) -> KnownLimit:
     """A row as a limit in words."""
     level, unit = row["limiter"].split(".")
     r = row["r"]
     planned = planned_read(r["read_size_bytes"], r["read_batch_entries"], unit)
-    return Limit(
+    return KnownLimit(
         level, unit, r["rate"], r["period_s"], r["counts"], r["set_by"], planned, row["share"], changed=False
     )
 
@@ -117,7 +117,7 @@ def owner_words(row: dict) -> str:
 def grid_row(row: dict) -> dict:
     """One row of the table, in words; the browser only draws it."""
     limit = limit_of(row)
-    member = Subscription(**row["member"])
+    member = SubscriptionPartition(**row["member"])
     known = row["minutes"]
     relative = ", relative to the publish rate" if row["r"]["relative"] else ""
     return {

@@ -12,13 +12,13 @@ from throttlescope.app.web.components.range_bar import chosen_range
 from throttlescope.app.web.data.promql import Asking
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.times import BLOCK_MS
-from throttlescope.transforms.promql.query import Answer
+from throttlescope.transforms.promql.query import QueryAnswer
 
 DEFAULT_MS = BLOCK_MS
 
 
 @dataclass(frozen=True)
-class View:
+class QueryView:
     """One question and what came of it.
 
     Attributes
@@ -27,7 +27,7 @@ class View:
         Time of the lake's newest sample.
     start_ms, end_ms, step_ms : int
         As asked, or the page's own choice.
-    answer : Answer or None
+    answer : QueryAnswer or None
     explained : str or None
     fault : ThrottlescopeError, ApiError or None
         Why there is neither; all three are None where nothing was asked.
@@ -40,13 +40,13 @@ class View:
     start_ms: int
     end_ms: int
     step_ms: int
-    answer: Answer | None = None
+    answer: QueryAnswer | None = None
     explained: str | None = None
     fault: ThrottlescopeError | ApiError | None = None
     took_s: float = 0.0
 
 
-def read_view(asking: Asking, address: PromqlAddress) -> View | None:
+def read_view(asking: Asking, address: PromqlAddress) -> QueryView | None:
     """Ask what the address asks; None where the lake has no samples."""
     newest_ms = asking.queries.catalogue().newest_ms
     if newest_ms is None:
@@ -55,7 +55,7 @@ def read_view(asking: Asking, address: PromqlAddress) -> View | None:
         address.start_ms, address.end_ms, newest_ms=newest_ms, default_ms=DEFAULT_MS
     )
     step_ms = address.step_ms or default_step_ms(start_ms, end_ms)
-    view = View(address, newest_ms, start_ms, end_ms, step_ms)
+    view = QueryView(address, newest_ms, start_ms, end_ms, step_ms)
     if not address.query.strip():
         return view
     begun_s = time.monotonic()
@@ -71,4 +71,6 @@ def read_view(asking: Asking, address: PromqlAddress) -> View | None:
                 found["answer"] = queries.instant(text, end_ms, options)
     except (ThrottlescopeError, ApiError) as error:
         found["fault"] = error
-    return View(address, newest_ms, start_ms, end_ms, step_ms, took_s=time.monotonic() - begun_s, **found)
+    return QueryView(
+        address, newest_ms, start_ms, end_ms, step_ms, took_s=time.monotonic() - begun_s, **found
+    )

@@ -20,7 +20,7 @@ from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.shell import skeleton
 from throttlescope.app.web.data.promql import Asking, asking_of
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages.promql.evaluation import View, read_view
+from throttlescope.app.web.pages.promql.evaluation import QueryView, read_view
 from throttlescope.app.web.pages.promql.form import form, tabs
 from throttlescope.app.web.pages.promql.query_error import fault_of_query
 from throttlescope.app.web.pages.promql.result import explained as plan_of
@@ -92,7 +92,7 @@ def _parts(asking: Asking, query: str | None) -> Answered:
     return page(view, asking), (view.start_ms, view.end_ms)
 
 
-def page(view: View, asking: Asking) -> html.Div:
+def page(view: QueryView, asking: Asking) -> html.Div:
     """What came of a view. Pure but for the limits that it names."""
     at = replace(view.address, start_ms=view.start_ms, end_ms=view.end_ms)
     bar = range_bar(
@@ -111,7 +111,7 @@ def page(view: View, asking: Asking) -> html.Div:
     )
 
 
-def _answer(view: View, asking: Asking) -> list:
+def _answer(view: QueryView, asking: Asking) -> list:
     if view.fault is not None:
         return [fault_of_query(view.address.query, view.fault, timeout_s=asking.limits.options.timeout_s)]
     if view.explained is not None:
@@ -121,7 +121,7 @@ def _answer(view: View, asking: Asking) -> list:
     return [examples(view)]
 
 
-def _beside(view: View, at: PromqlAddress) -> list:
+def _beside(view: QueryView, at: PromqlAddress) -> list:
     """How long it took, and the same question for other programs."""
     if view.answer is None:
         return []
@@ -147,7 +147,7 @@ def limits_line(asking: Asking) -> html.P:
     )
 
 
-def examples(view: View) -> html.Section:
+def examples(view: QueryView) -> html.Section:
     """Something to begin with; every link carries its times."""
     items = [
         html.Li(
@@ -167,7 +167,7 @@ def examples(view: View) -> html.Section:
     )
 
 
-def _api_href(view: View) -> str:
+def _api_href(view: QueryView) -> str:
     pairs = {"query": view.address.query}
     if view.address.tab == GRAPH:
         pairs |= {
@@ -179,7 +179,7 @@ def _api_href(view: View) -> str:
     return f"/api/v1/query?{urlencode({**pairs, 'time': format_time(view.end_ms)}, errors='replace')}"
 
 
-def _command(view: View) -> str:
+def _command(view: QueryView) -> str:
     times = ["--at", format_time(view.end_ms)]
     if view.address.tab == GRAPH:
         times = [

@@ -12,16 +12,16 @@ from throttlescope.app.services.promql.table import SUMMED_UP, Line, answer_tabl
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import hostile, plain_table, save_buttons
 from throttlescope.app.web.components.shell import panel
-from throttlescope.app.web.pages.promql.evaluation import View
+from throttlescope.app.web.pages.promql.evaluation import QueryView
 from throttlescope.transforms.promql.answer import number
 from throttlescope.transforms.promql.matrix import StepMatrix
-from throttlescope.transforms.promql.query import Answer
+from throttlescope.transforms.promql.query import QueryAnswer
 
 _ROWS = 200
 _NOTES = 10
 
 
-def notes(answer: Answer) -> list:
+def notes(answer: QueryAnswer) -> list:
     """Warnings and infos, ten of each, and how many more there are."""
     found = []
     for label, texts in (("Warning", answer.warnings), ("Info", answer.infos)):
@@ -34,7 +34,7 @@ def notes(answer: Answer) -> list:
     return [html.Ul(found, className="promql-notes")] if found else []
 
 
-def table(view: View) -> list:
+def table(view: QueryView) -> list:
     """A line per series, or per point where a range has few of them."""
     answer = view.answer
     when = f"at {fmt.moment(view.end_ms)}"
@@ -62,7 +62,7 @@ def table(view: View) -> list:
     ]
 
 
-def graph(view: View) -> list:
+def graph(view: QueryView) -> list:
     """Lines over the range, those with the greatest values, and a table that names them."""
     series = _series(view)
     if not series:
@@ -119,7 +119,7 @@ def graph(view: View) -> list:
     ]
 
 
-def explained(view: View) -> list:
+def explained(view: QueryView) -> list:
     """How the query would run."""
     lines = "\n".join(fmt.name(line, 2_000) for line in view.explained.split("\n"))
     return [
@@ -128,7 +128,7 @@ def explained(view: View) -> list:
     ]
 
 
-def _series(view: View) -> list[tuple[dict[str, str], Drawn]]:
+def _series(view: QueryView) -> list[tuple[dict[str, str], Drawn]]:
     """Every series of the answer with its labels, on all steps."""
     answer = view.answer
     times_ms = answer.steps.times_ms
@@ -195,7 +195,7 @@ def _shared(shared: dict[str, str]) -> list:
     return parts
 
 
-def _nothing(view: View, when: str):
+def _nothing(view: QueryView, when: str):
     return panel(
         "No series has a value then.",
         [

@@ -21,7 +21,7 @@ from throttlescope.app.web.components.parts import (
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.newest import NOW
-from throttlescope.app.web.data.rollup import Place
+from throttlescope.app.web.data.rollup import Rollup
 from throttlescope.app.web.pages.rollups.heat import heat
 from throttlescope.app.web.pages.rollups.listing import LONGEST_MS, PlaceView
 from throttlescope.app.web.pages.rollups.problems import episodes, incidents
@@ -79,7 +79,7 @@ def place_page(view: PlaceView) -> html.Div:
     )
 
 
-def _head(address: RollupsAddress, found: Place | None) -> list:
+def _head(address: RollupsAddress, found: Rollup | None) -> list:
     others: list = []
     if found is not None:
         words = f" · {_number(found.now.subscriptions, 'subscription partition')} on {_number(found.topics, 'topic')}"
@@ -121,7 +121,7 @@ def _number(number: int, noun: str) -> str:
     return f"{fmt.exact(number)} {noun}{'' if number == 1 else 's'}"
 
 
-def _standing(found: Place, address: RollupsAddress, newest_ms: int) -> list:
+def _standing(found: Rollup, address: RollupsAddress, newest_ms: int) -> list:
     """Counts by cause and the backlog, now and against a day before."""
     now, before = found.now, found.before
     words = [cause for cause in CAUSES if now.causes.get(cause) or (before and before.causes.get(cause))]

@@ -11,7 +11,7 @@ from throttlescope.app.web.data import rollup as asked
 from throttlescope.app.web.data.lanes import Lanes, limit_lanes
 from throttlescope.app.web.data.newest import newest_of_cluster
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.data.rollup import Place
+from throttlescope.app.web.data.rollup import Rollup
 from throttlescope.ingest.core.times import BLOCK_MS
 
 DEFAULT_MS = 6 * BLOCK_MS
@@ -27,7 +27,7 @@ class PlaceView:
     ----------
     newest_ms : int
         End of the newest verdict of its cluster.
-    place : Place or None
+    place : Rollup or None
         None: nothing of it was judged in the last day of its cluster.
     members : sequence of dict
         Its worst subscriptions.
@@ -44,7 +44,7 @@ class PlaceView:
     start_ms: int
     end_ms: int
     was_cut: bool
-    place: Place | None
+    place: Rollup | None
     members: Sequence[dict]
     lanes: Lanes
     episodes: Sequence[dict] | None

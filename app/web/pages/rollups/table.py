@@ -8,14 +8,14 @@ from dash import dcc
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, ORDER, limiter_words
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.rollups import BY, RollupsAddress
 from throttlescope.app.web.components.grid import NONE, badge_cells, or_none
 from throttlescope.app.web.components.parts import view_link
 from throttlescope.app.web.components.shell import no_verdicts, panel
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.limit_use import NOW_MS
-from throttlescope.app.web.data.newest import NOW, RECENT, Freshness
+from throttlescope.app.web.data.newest import NOW, RECENT, ClusterFreshness
 
 _RECENT, _NOW = fmt.duration(RECENT_MS), fmt.duration(NOW_MS)
 PLURAL = {"topic": "topics", "namespace": "namespaces", "broker": "brokers"}
@@ -105,7 +105,7 @@ def grid_row(row: dict, address: RollupsAddress) -> dict:
 
 
 def _worst(worst: dict) -> dict:
-    key = Subscription(worst["cluster"], worst["topic"], worst["partition"], worst["subscription"])
+    key = SubscriptionPartition(worst["cluster"], worst["topic"], worst["partition"], worst["subscription"])
     cells = badge_cells("worst", worst["cause"], worst["limiter"])
     where = fmt.topic_name(worst["topic"], worst["partition"])
     return cells | {
@@ -129,7 +129,7 @@ def choices(address: RollupsAddress) -> list[dcc.Link]:
     ]
 
 
-def status(address: RollupsAddress, freshness: Freshness, total: int, lake_path: str):
+def status(address: RollupsAddress, freshness: ClusterFreshness, total: int, lake_path: str):
     """How many there are, or which kind of nothing this is."""
     if not freshness.subscriptions:
         return no_verdicts(lake_path)

@@ -10,7 +10,7 @@ from typing import Any
 
 from dash import Dash, Input, Output, dcc, html
 
-from throttlescope.app.incident.advice import Outcome, advice_within
+from throttlescope.app.incident.advice import AdviceOutcome, advice_within
 from throttlescope.app.services.promql.concurrency import Turnstile
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.services.whatif.replay import Question
@@ -84,13 +84,13 @@ def worked_out(reader: LakeReader, places: Turnstile, data: dict) -> dict[str, A
         with places.place(MOST_S / 2) as left_s:
             outcome = _ask(reader, page, MOST_S / 2 + left_s)
     except ApiError:
-        outcome = Outcome(None, "another one is being worked out in this server; try again in a moment")
+        outcome = AdviceOutcome(None, "another one is being worked out in this server; try again in a moment")
     except ThrottlescopeError as error:
         return {"of": None, "found": None, "why_not": error.what}
     return {"of": page.told_key, "found": outcome.found, "why_not": outcome.why_not}
 
 
-def _ask(reader: LakeReader, page: Shown, most_s: float) -> Outcome:
+def _ask(reader: LakeReader, page: Shown, most_s: float) -> AdviceOutcome:
     key, at_ms = page.address.subscription, page.window_ms[1]
     name = SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
     question = Question(str(name), key.cluster, (), format_time(at_ms), _WINDOW, _HISTORY, _TARGET, None)

@@ -7,18 +7,20 @@ from dataclasses import replace
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.answer import Answer
+from throttlescope.app.presentation.answer import VerdictAnswer
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.web.address.data_quality import past_verdict
 from throttlescope.app.web.components.parts import cause_badge, hostile_sentence
 from throttlescope.app.web.pages.subscription.accuracy import accuracy_line
-from throttlescope.app.web.pages.subscription.content import Answered
+from throttlescope.app.web.pages.subscription.content import AnsweredWindow
 from throttlescope.app.web.pages.subscription.deadlines import by_when
 
 _MOST_EARLIER = 3
 
 
-def answer_card(told: Answer, view: Answered, newest: dict | None, newest_href: str) -> html.Section:
+def answer_card(
+    told: VerdictAnswer, view: AnsweredWindow, newest: dict | None, newest_href: str
+) -> html.Section:
     """What, since when, how sure; then why, what happens by when, what first and what not; with the newest verdict where that is another."""
     verdict = view.told
     beside = []
@@ -59,7 +61,7 @@ def answer_card(told: Answer, view: Answered, newest: dict | None, newest_href: 
     )
 
 
-def _what_to_do(told: Answer) -> html.Div:
+def _what_to_do(told: VerdictAnswer) -> html.Div:
     return html.Div(
         [
             html.P([html.Strong("First: "), told.first]),
@@ -78,7 +80,7 @@ def _what_to_do(told: Answer) -> html.Div:
     )
 
 
-def _why(told: Answer) -> html.Div:
+def _why(told: VerdictAnswer) -> html.Div:
     reasons = (
         html.Ul([html.Li(hostile_sentence(text)) for text in told.why])
         if told.why
@@ -92,7 +94,7 @@ def _why(told: Answer) -> html.Div:
     return html.Div([html.H3("Why"), reasons, *against], className="answer-why")
 
 
-def earlier(view: Answered) -> list:
+def earlier(view: AnsweredWindow) -> list:
     """Other troubles of the range, longest first: what an alert that has gone quiet was about."""
     told = view.told
     others = [

@@ -12,12 +12,12 @@ from throttlescope.app.presentation.limits import is_relative
 from throttlescope.app.presentation.measured import is_measured
 from throttlescope.app.web.components.parts import save_buttons, section
 from throttlescope.app.web.components.shell import panel
-from throttlescope.app.web.pages.subscription.content import View
+from throttlescope.app.web.pages.subscription.content import SubscriptionView
 
 _NO_AGE = "No minute of this range has pulsar_storage_backlog_age_seconds: it was not scraped, or the broker said -1 (unknown)."
 
 
-def charts(view: View, at_ms: int | None) -> list:
+def charts(view: SubscriptionView, at_ms: int | None) -> list:
     bounds = {"start_ms": view.start_ms, "end_ms": view.end_ms}
     parts = [
         _chart(

@@ -13,7 +13,7 @@ import pandas as pd
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.data import history
 from throttlescope.app.web.data.latest import LOOK_BACK_MS
-from throttlescope.app.web.data.outlook import Outlook, outlook
+from throttlescope.app.web.data.outlook import StoredOutlook, outlook
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
@@ -48,7 +48,7 @@ _TOLD_COLUMNS = tuple(
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredWindow:
     """What the answer on top of the page needs.
 
     Attributes
@@ -80,11 +80,11 @@ class Answered:
     history: Sequence[dict]
     told: dict | None
     told_minutes: pd.DataFrame
-    outlook: Outlook
+    outlook: StoredOutlook
 
 
 @dataclass(frozen=True)
-class View(Answered):
+class SubscriptionView(AnsweredWindow):
     """Everything that the page shows.
 
     Attributes
@@ -97,7 +97,7 @@ class View(Answered):
     truth: Sequence[dict]
 
 
-def read_answered(reader: LakeReader, address: SubscriptionAddress) -> Answered | None:
+def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredWindow | None:
     """Read what the answer to an address needs; None where the lake never saw the subscription."""
     span = history.span(reader, address.subscription)
     if span is None:
@@ -108,12 +108,12 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> Answered 
     windows = history.windows(reader, subscription, min(start_ms, day_ms), end_ms)
     verdicts = [row for row in windows if row["window_end_ms"] > start_ms]
     chosen = _chosen(verdicts, address.at_ms)
-    told, ahead, window = None, Outlook(), (end_ms - BLOCK_MS, end_ms)
+    told, ahead, window = None, StoredOutlook(), (end_ms - BLOCK_MS, end_ms)
     if chosen is not None:
         window = chosen["window_start_ms"], chosen["window_end_ms"]
         told = history.verdict(reader, subscription, *window)
         ahead = outlook(reader, subscription, *window)
-    return Answered(
+    return AnsweredWindow(
         address, span, start_ms, end_ms, was_cut, verdicts,
         history=[row for row in windows if row["window_end_ms"] > day_ms],
         told=told,
@@ -122,11 +122,11 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> Answered 
     )  # fmt: skip
 
 
-def with_minutes(reader: LakeReader, answered: Answered) -> View:
+def with_minutes(reader: LakeReader, answered: AnsweredWindow) -> SubscriptionView:
     """Read what the charts need beside it."""
     subscription, start_ms, end_ms = answered.address.subscription, answered.start_ms, answered.end_ms
-    return View(
-        **{field.name: getattr(answered, field.name) for field in fields(Answered)},
+    return SubscriptionView(
+        **{field.name: getattr(answered, field.name) for field in fields(AnsweredWindow)},
         minutes=history.signals(
             reader, subscription, start_ms, end_ms, (*COLUMNS, *_symptoms(answered.told))
         ),
@@ -134,7 +134,7 @@ def with_minutes(reader: LakeReader, answered: Answered) -> View:
     )
 
 
-def read_view(reader: LakeReader, address: SubscriptionAddress) -> View | None:
+def read_view(reader: LakeReader, address: SubscriptionAddress) -> SubscriptionView | None:
     """Read everything at once; None where the lake never saw the subscription."""
     answered = read_answered(reader, address)
     return None if answered is None else with_minutes(reader, answered)

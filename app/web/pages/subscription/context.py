@@ -9,7 +9,7 @@ from dash import Dash, Input, Output, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import LEVEL_WORDS, SET_BY_WORDS, UNIT_WORDS, limiter_words
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.components.grid import or_none
 from throttlescope.app.web.components.parts import (
     cause_badge,
@@ -78,7 +78,7 @@ def neighbours(uses: list[QuotaUse], told: dict, page: Shown) -> list[html.Secti
         for one in uses[:MOST_ROWS]
     ]
     left_out = len(uses) - len(rows)
-    table = plain_table(("Subscription", f"Use, {unit}", "Share of all use"), rows)
+    table = plain_table(("SubscriptionPartition", f"Use, {unit}", "Share of all use"), rows)
     foot = [html.P(f"And {fmt.exact(left_out)} more.", className="facts")] if left_out else []
     return [
         section(
@@ -91,7 +91,7 @@ def neighbours(uses: list[QuotaUse], told: dict, page: Shown) -> list[html.Secti
 
 def _link(one: QuotaUse, page: Shown):
     # To the same moment of theirs.
-    key = Subscription(one.key.cluster, one.key.topic, one.key.partition, one.key.subscription)
+    key = SubscriptionPartition(one.key.cluster, one.key.topic, one.key.partition, one.key.subscription)
     link = subscription_link(one.key._asdict())
     link.href = SubscriptionAddress(key, page.start_ms, page.end_ms, page.window_ms[1]).href()
     return link

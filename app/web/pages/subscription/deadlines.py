@@ -6,7 +6,7 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.components.parts import hostile_sentence
-from throttlescope.app.web.data.outlook import Outlook
+from throttlescope.app.web.data.outlook import StoredOutlook
 from throttlescope.ingest.core.times import MINUTE_MS
 
 #: Forecasts are made every quarter of an hour. One that missed the last one is old.
@@ -32,7 +32,7 @@ _UNTOLD = {
 }
 
 
-def by_when(found: Outlook, told: dict) -> html.Div:
+def by_when(found: StoredOutlook, told: dict) -> html.Div:
     """The first loss first, then the drain; each with its 90 % interval, what happens then, and whether it is old."""
     head = html.H3("By when, if nothing changes")
     if not found.forecasts:
@@ -41,7 +41,7 @@ def by_when(found: Outlook, told: dict) -> html.Div:
     return html.Div([head, html.Ul([_forecast(row, told) for row in rows])], className="answer-when")
 
 
-def _none(found: Outlook, told: dict) -> list:
+def _none(found: StoredOutlook, told: dict) -> list:
     if not found.are_stored:
         words = "The lake has no forecasts. They come with the next run, or: throttlescope forecast --store."
     elif told["cause"] == "healthy":

@@ -14,7 +14,7 @@ from throttlescope.app.presentation.advice import PRIMARY, lever_words
 from throttlescope.app.presentation.episodes import gain_text
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.components.parts import cause_badge, hostile_sentence, section
-from throttlescope.app.web.data.outlook import Outlook
+from throttlescope.app.web.data.outlook import StoredOutlook
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.episodes.steady import joined
 
@@ -27,7 +27,7 @@ _STATES = {
 }
 
 
-def this_backlog(found: Outlook, address: SubscriptionAddress) -> list[html.Section]:
+def this_backlog(found: StoredOutlook, address: SubscriptionAddress) -> list[html.Section]:
     """The episode around the told window; nothing where there is no backlog."""
     row = found.episode
     if row is None:

@@ -10,13 +10,13 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import gapless
 from throttlescope.app.presentation.figures.sparkline import HEIGHT_PX, WIDTH_PX, in_words, sparkline
 from throttlescope.app.web.components.parts import copy_button, hostile_sentence, section
-from throttlescope.app.web.pages.subscription.content import View
+from throttlescope.app.web.pages.subscription.content import SubscriptionView
 from throttlescope.app.web.pages.subscription.links import promql_href
 from throttlescope.app.web.pages.subscription.symptom_series import series_of, threshold_of
 from throttlescope.ingest.core.times import MINUTE_MS
 
 
-def evidence(view: View) -> html.Section:
+def evidence(view: SubscriptionView) -> html.Section:
     """Every row of the told verdict: what it says, its value, its measurement over the range, and the query that shows it."""
     rows = view.told["evidence"] or ()
     if not rows:
@@ -34,7 +34,7 @@ _WEIGHTS = {
 }
 
 
-def _evidence_row(row: dict, view: View, minutes: pd.DataFrame) -> html.Li:
+def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> html.Li:
     mark, meaning = _WEIGHTS[row["weight"]]
     facts = []
     if not fmt.is_missing(row["value"]):
@@ -75,7 +75,7 @@ def _evidence_row(row: dict, view: View, minutes: pd.DataFrame) -> html.Li:
     )
 
 
-def _picture(row: dict, view: View, minutes: pd.DataFrame) -> list[html.Img]:
+def _picture(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> list[html.Img]:
     found = None if minutes.empty else series_of(row, minutes, view.told["limiter"])
     if found is None:
         return []

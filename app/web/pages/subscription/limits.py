@@ -5,13 +5,13 @@ from __future__ import annotations
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.limits import Limit
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.limits import KnownLimit
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.components.parts import section
 
 
-def limits_table(limits: list[Limit], key: Subscription) -> html.Section:
+def limits_table(limits: list[KnownLimit], key: SubscriptionPartition) -> html.Section:
     """Every known limit with who set it, and the way to which record won and what the admin API said."""
     more = dcc.Link(
         "which record won",

@@ -12,14 +12,14 @@ from throttlescope.app.web.address.promql import PromqlAddress
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.components.parts import downloads
-from throttlescope.app.web.pages.subscription.content import Answered
+from throttlescope.app.web.pages.subscription.content import AnsweredWindow
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 #: As far before the told window's end as a replay looks by itself.
 REPLAYED_MS = 30 * MINUTE_MS
 
 
-def crumbs(view: Answered) -> html.Nav:
+def crumbs(view: AnsweredWindow) -> html.Nav:
     """The table of all, and the roll-ups of the topic, its namespace and its broker."""
     key = view.address.subscription
     places = [
@@ -56,13 +56,13 @@ def crumbs(view: Answered) -> html.Nav:
     )
 
 
-def what_if_href(view: Answered) -> str:
+def what_if_href(view: AnsweredWindow) -> str:
     """The what-if lab on the half hour up to the window that is told."""
     end_ms = view.told["window_end_ms"] if view.told else view.end_ms
     return WhatIfAddress(view.address.subscription, end_ms - REPLAYED_MS, end_ms).href()
 
 
-def take_away(view: Answered) -> html.Span:
+def take_away(view: AnsweredWindow) -> html.Span:
     """Files of this subscription and range, the bundle of the told moment among them."""
 
     def query(**parts) -> str:
@@ -82,7 +82,7 @@ def take_away(view: Answered) -> html.Span:
     return downloads(links)
 
 
-def promql_href(query: str, view: Answered) -> str:
+def promql_href(query: str, view: AnsweredWindow) -> str:
     """A query in the PromQL console: its graph over the range of the page, an hour at least."""
     start_ms = min(view.start_ms, view.end_ms - BLOCK_MS)
     return PromqlAddress(query, start_ms, view.end_ms, tab="graph").href()

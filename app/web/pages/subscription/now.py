@@ -8,7 +8,7 @@ import pandas as pd
 from dash import Dash, Output, html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.answer import Answer, answer
+from throttlescope.app.presentation.answer import VerdictAnswer, answer
 from throttlescope.app.presentation.limits import known_limits
 from throttlescope.app.web.client_disconnect import left
 from throttlescope.app.web.components.parts import cause_badge, hostile_sentence
@@ -117,7 +117,7 @@ def card(found: NowAnswer):
     )
 
 
-def _reasons(told: Answer) -> list:
+def _reasons(told: VerdictAnswer) -> list:
     rows = [html.Li(hostile_sentence(text)) for text in told.why]
     rows += [html.Li(["Against it: ", hostile_sentence(text)]) for text in told.against]
     return [html.Ul(rows)] if rows else []

@@ -23,7 +23,12 @@ from throttlescope.app.web.live import Live
 from throttlescope.app.web.pages.subscription import advice, context, now, windows
 from throttlescope.app.web.pages.subscription.answer_card import answer_card, earlier
 from throttlescope.app.web.pages.subscription.charts import charts
-from throttlescope.app.web.pages.subscription.content import Answered, View, read_answered, with_minutes
+from throttlescope.app.web.pages.subscription.content import (
+    AnsweredWindow,
+    SubscriptionView,
+    read_answered,
+    with_minutes,
+)
 from throttlescope.app.web.pages.subscription.episode import this_backlog
 from throttlescope.app.web.pages.subscription.evidence import evidence, missing
 from throttlescope.app.web.pages.subscription.limits import limits_table
@@ -139,7 +144,7 @@ def never_seen(address: SubscriptionAddress) -> html.Div:
     )
 
 
-def page(view: View, live: Live | None = None) -> html.Div:
+def page(view: SubscriptionView, live: Live | None = None) -> html.Div:
     """The whole page at once. Pure: the same view gives the same components.
 
     Parameters
@@ -150,7 +155,7 @@ def page(view: View, live: Live | None = None) -> html.Div:
     return html.Div([*top(view, live), body(view), *below(view)])
 
 
-def top(found: Answered, live: Live | None = None) -> list:
+def top(found: AnsweredWindow, live: Live | None = None) -> list:
     """The answer, and what one may do next."""
     children: list = [crumbs(found), _head(found.address)]
     told = found.told
@@ -168,7 +173,7 @@ def top(found: Answered, live: Live | None = None) -> list:
     return [*children, _actions(found, live), now.place(), advice.place(), range_of_page(found)]
 
 
-def body(view: View) -> html.Div:
+def body(view: SubscriptionView) -> html.Div:
     """The charts, and beside them what the answer rests on."""
     told = view.told
     right = []
@@ -186,12 +191,12 @@ def body(view: View) -> html.Div:
     )
 
 
-def below(view: View) -> list:
+def below(view: SubscriptionView) -> list:
     """What comes after everything else."""
     return [windows.windows(view)] if view.verdicts else []
 
 
-def _actions(view: Answered, live: Live | None) -> html.Div:
+def _actions(view: AnsweredWindow, live: Live | None) -> html.Div:
     """What one may do next; none of it changes anything on the cluster."""
     return html.Div(
         [
@@ -233,7 +238,7 @@ def _head(address: SubscriptionAddress) -> html.Div:
     )
 
 
-def _nothing_told(view: Answered) -> dmc.Alert:
+def _nothing_told(view: AnsweredWindow) -> dmc.Alert:
     first, last = view.span_ms
     return panel(
         "No verdict in this range.",

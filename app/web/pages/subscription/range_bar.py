@@ -7,14 +7,14 @@ from dataclasses import replace
 from dash import dcc, html
 
 from throttlescope.app.web.components.range_bar import range_bar
-from throttlescope.app.web.pages.subscription.content import LONGEST_MS, Answered
+from throttlescope.app.web.pages.subscription.content import LONGEST_MS, AnsweredWindow
 from throttlescope.app.web.pages.subscription.links import take_away
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 _LENGTHS_MS = (30 * MINUTE_MS, BLOCK_MS, 3 * BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS)
 
 
-def range_of_page(view: Answered) -> html.Div:
+def range_of_page(view: AnsweredWindow) -> html.Div:
     """The range in words, links to others, and files of it; all of them absolute, so that they can be shared."""
 
     def to(start_ms: int, end_ms: int) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
-from throttlescope.app.web.pages.subscription.content import LONGEST_MS, Answered
+from throttlescope.app.web.pages.subscription.content import LONGEST_MS, AnsweredWindow
 from throttlescope.ingest.core.errors import InputError
 
 
@@ -67,7 +67,7 @@ class Shown:
         return SubscriptionAddress(self.address.subscription, at_ms=at_ms).href()
 
 
-def shown(view: Answered) -> dict[str, Any]:
+def shown(view: AnsweredWindow) -> dict[str, Any]:
     """What :meth:`Shown.of` reads."""
     told = view.told
     return {

@@ -15,7 +15,7 @@ from throttlescope.app.web.components.parts import section
 from throttlescope.app.web.components.served_table import BLOCK_ROWS, served_grid
 from throttlescope.app.web.data import history
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages.subscription.content import View
+from throttlescope.app.web.pages.subscription.content import SubscriptionView
 from throttlescope.app.web.pages.subscription.selection import Shown
 
 _WINDOW = {"field": "window", "headerName": "Window", "width": 290, "cellRenderer": "SubscriptionLink"}
@@ -35,7 +35,7 @@ _COLUMNS = [
 ]
 
 
-def windows(view: View) -> html.Section:
+def windows(view: SubscriptionView) -> html.Section:
     """The table; the server gives its rows as it is scrolled."""
     return section(
         "Windows",

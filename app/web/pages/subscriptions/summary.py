@@ -13,7 +13,7 @@ from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.parts import downloads
 from throttlescope.app.web.components.shell import no_verdicts, panel
 from throttlescope.app.web.data.latest import RECENT_MS
-from throttlescope.app.web.data.newest import RECENT, CauseCount, Freshness
+from throttlescope.app.web.data.newest import RECENT, CauseCount, ClusterFreshness
 
 _RECENT = fmt.duration(RECENT_MS)
 
@@ -57,7 +57,7 @@ def exports(address: SubscriptionsAddress) -> html.Span:
     return downloads([(form, f"/export/subscriptions.{form}{query}") for form in ("csv", "parquet")])
 
 
-def status(address: SubscriptionsAddress, freshness: Freshness, total: int, lake_path: str) -> object:
+def status(address: SubscriptionsAddress, freshness: ClusterFreshness, total: int, lake_path: str) -> object:
     """How many rows are shown, or which kind of nothing this is and what to do next."""
     if not freshness.subscriptions:
         return no_verdicts(lake_path)

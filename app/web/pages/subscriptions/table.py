@@ -5,7 +5,7 @@ from __future__ import annotations
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.answer import cause_is_open
 from throttlescope.app.presentation.causes import SIDES
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.components.grid import NONE, badge_cells, or_none
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import NOW, RECENT
@@ -18,7 +18,7 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     names = [
         {
             "field": "subscription",
-            "headerName": "Subscription",
+            "headerName": "SubscriptionPartition",
             "cellRenderer": "SubscriptionLink",
             "flex": 2,
             "minWidth": 120,
@@ -103,7 +103,7 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
 
 def grid_row(row: dict, view: str) -> dict:
     """One row of the table, in words; the browser only draws it."""
-    subscription = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+    subscription = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
     ended = f"; last seen {fmt.moment(row['window_end_ms'])}" if row["stale"] else ""
     now = badge_cells("cause", row["cause"], row["limiter"], " (ended)" if row["stale"] else "", ended)
     shared = {

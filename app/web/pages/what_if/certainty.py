@@ -8,11 +8,11 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation import whatif as answer_words
 from throttlescope.app.web.components.parts import hostile_sentence, section
 from throttlescope.app.web.pages.what_if import run_text
-from throttlescope.app.web.pages.what_if.runs import View
+from throttlescope.app.web.pages.what_if.runs import LabView
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 
-def error_line(view: View) -> html.P:
+def error_line(view: LabView) -> html.P:
     """How well the window was replayed, above everything that rests on it."""
     share = view.window.error_share
     peak = float(view.as_is.observed.backlog_entries.max())
@@ -33,7 +33,7 @@ def error_line(view: View) -> html.P:
     )  # fmt: skip
 
 
-def sure(view: View) -> html.Section:
+def sure(view: LabView) -> html.Section:
     """What the runs rest on, and what makes them less sure."""
     answer = view.as_is
     run = view.chosen.answer or answer

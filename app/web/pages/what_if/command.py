@@ -6,7 +6,7 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.components.parts import copy_button, section
-from throttlescope.app.web.pages.what_if.runs import Run, View
+from throttlescope.app.web.pages.what_if.runs import LabRun, LabView
 from throttlescope.ingest.contracts.vocabulary import LEVELS
 from throttlescope.models.recommendation.commands import Command, set_limit
 from throttlescope.models.throttling.replay import Change, Observed
@@ -43,7 +43,7 @@ def commands_of(observed: Observed, change: Change) -> list[Command]:
     return found
 
 
-def command_card(view: View) -> html.Section:
+def command_card(view: LabView) -> html.Section:
     """Commands of the chosen run with their way back, or why there are none."""
     run = view.chosen
     return section(
@@ -51,7 +51,7 @@ def command_card(view: View) -> html.Section:
     )
 
 
-def _body(run: Run, view: View) -> list:
+def _body(run: LabRun, view: LabView) -> list:
     if run.answer is None:
         return [html.P("This run was not run.", className="quiet")]
     if not run.asks:

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from throttlescope.app.presentation.figures.what_if import AS_IS_LOOK, RUN_LOOKS, Curve, what_if_figure
-from throttlescope.app.web.pages.what_if.runs import View
+from throttlescope.app.web.pages.what_if.runs import LabView
 from throttlescope.models.throttling.replay import Forecast, Observed, Outlook
 
 #: What is drawn of a future: beyond the latest drain, and of the window's length where nothing drains.
@@ -17,7 +17,7 @@ _POINTS = 1_500
 _AS_IS = "as it is"
 
 
-def figure(view: View) -> go.Figure:
+def figure(view: LabView) -> go.Figure:
     """Recorded, replayed, and every run."""
     observed = view.as_is.observed
     first_ms, last_ms = int(observed.times_ms[0]), int(observed.times_ms[-1])
@@ -51,7 +51,7 @@ def with_gaps(observed: Observed) -> tuple[np.ndarray, np.ndarray]:
     return times_ms, np.insert(observed.backlog_entries.astype(float), at, np.nan)
 
 
-def drawn_s(view: View) -> int:
+def drawn_s(view: LabView) -> int:
     """How much of the future is drawn: all drains, in one of a few lengths."""
     answers = [view.as_is, *(run.answer for run in view.runs if run.answer is not None)]
     drains = [one.drain_s for answer in answers for one in answer.changed.all if one.drain_s is not None]
@@ -60,7 +60,7 @@ def drawn_s(view: View) -> int:
 
 
 def _curve(
-    view: View, name: str, forecast: Forecast, look: tuple[str, str], from_ms: int, ahead_s: int
+    view: LabView, name: str, forecast: Forecast, look: tuple[str, str], from_ms: int, ahead_s: int
 ) -> Curve:
     past = view.address.when == "start"
     length_s = view.as_is.observed.elapsed_s if past else ahead_s

@@ -19,14 +19,14 @@ from throttlescope.app.services.whatif.search import ANY, EXACT, Search
 from throttlescope.app.web.address.what_if import AHEADS_S, WhatIfAddress
 from throttlescope.app.web.components.shell import explained, panel, skeleton
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.data.what_if import Window, Windows
+from throttlescope.app.web.data.what_if import LabWindow, Windows
 from throttlescope.app.web.pages.what_if import search, subscription_search
 from throttlescope.app.web.pages.what_if.certainty import error_line, sure
 from throttlescope.app.web.pages.what_if.command import command_card
 from throttlescope.app.web.pages.what_if.controls import SLIDER, VALUE
 from throttlescope.app.web.pages.what_if.curves import figure
 from throttlescope.app.web.pages.what_if.range_line import range_line
-from throttlescope.app.web.pages.what_if.runs import View, absolute, read_view, settings_of
+from throttlescope.app.web.pages.what_if.runs import LabView, absolute, read_view, settings_of
 from throttlescope.app.web.pages.what_if.table import runs_table
 from throttlescope.app.web.pages.what_if.window import head, place
 from throttlescope.ingest.core.errors import InputError
@@ -245,7 +245,7 @@ def _warming() -> html.Div:
 
 def _runs(windows: Windows, query: str) -> tuple:
     """Everything that a move changes; a fault stands in the place of the table."""
-    kept: list[View] = []
+    kept: list[LabView] = []
 
     def build():
         address = WhatIfAddress.parse(query)
@@ -265,7 +265,7 @@ def _search(windows: Windows, query: str | None, lever: str | None, target: str 
     address = WhatIfAddress.parse(query)
     if address.subscription is None:
         raise InputError("The address does not name a subscription")
-    window: Window = windows.of(address)
+    window: LabWindow = windows.of(address)
     try:
         target_s = int(target or "")
     except ValueError:

@@ -8,13 +8,13 @@ from dash import dcc, html
 
 from throttlescope.app.web.address.what_if import AHEADS_S
 from throttlescope.app.web.components.range_bar import range_bar
-from throttlescope.app.web.pages.what_if.runs import View
+from throttlescope.app.web.pages.what_if.runs import LabView
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 _LENGTHS_MS = (30 * MINUTE_MS, BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS)
 
 
-def range_line(view: View) -> html.Div:
+def range_line(view: LabView) -> html.Div:
     """The window's bar, and below it when the change is made."""
     address, window = view.address, view.window
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.whatif import HELD_BY, main
-from throttlescope.models.throttling.replay import Answer, Change, Forecast, Observed, Outlook
+from throttlescope.models.throttling.replay import Change, Forecast, Observed, Outlook, ReplayAnswer
 from throttlescope.models.throttling.replay.rebuild import own_limits
 
 #: What can be moved, in the order of the page: name and unit.
@@ -114,7 +114,7 @@ def interval(forecast: Forecast, ahead_s: int) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def held_by(answer: Answer, outlook: Outlook, change: Change) -> str:
+def held_by(answer: ReplayAnswer, outlook: Outlook, change: Change) -> str:
     """What holds the backlog then."""
     if outlook.held_by == "consumers":
         now = answer.observed.consumers(answer.observed.subscription)
@@ -126,7 +126,7 @@ def held_by(answer: Answer, outlook: Outlook, change: Change) -> str:
     return HELD_BY.get(outlook.held_by) or _limit(answer.observed, outlook.held_by, change)
 
 
-def next_brake(answer: Answer, outlook: Outlook, change: Change) -> str:
+def next_brake(answer: ReplayAnswer, outlook: Outlook, change: Change) -> str:
     """What would bind next if that were away, and from which rate on."""
     found = outlook.next_brake
     if found is None:

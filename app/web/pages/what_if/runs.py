@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from throttlescope.app.web.address.what_if import AHEADS_S, LETTERS, NOTHING, WhatIfAddress
-from throttlescope.app.web.data.what_if import Window, Windows
+from throttlescope.app.web.data.what_if import LabWindow, Windows
 from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
-from throttlescope.models.throttling.replay import Answer, Change, parse_change
+from throttlescope.models.throttling.replay import Change, ReplayAnswer, parse_change
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class LabRun:
     """One run; ``answer`` is None where ``error`` says why."""
 
     letter: str
     text: str
     change: Change
-    answer: Answer | None = None
+    answer: ReplayAnswer | None = None
     error: ThrottlescopeError | None = None
 
     @property
@@ -28,16 +28,16 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class LabView:
     """Everything that is shown of a window; the address has its absolute times."""
 
     address: WhatIfAddress
-    window: Window
-    as_is: Answer
-    runs: Sequence[Run]
+    window: LabWindow
+    as_is: ReplayAnswer
+    runs: Sequence[LabRun]
 
     @property
-    def chosen(self) -> Run:
+    def chosen(self) -> LabRun:
         return self.runs[self.address.chosen]
 
     @property
@@ -46,12 +46,12 @@ class View:
         return 0 if self.address.when == "start" else AHEADS_S[self.address.ahead]
 
 
-def absolute(address: WhatIfAddress, window: Window) -> WhatIfAddress:
+def absolute(address: WhatIfAddress, window: LabWindow) -> WhatIfAddress:
     """The same with the times that the window has: a link to it shows the same tomorrow."""
     return replace(address, start_ms=window.start_ms, end_ms=window.end_ms)
 
 
-def read_view(windows: Windows, address: WhatIfAddress) -> View:
+def read_view(windows: Windows, address: WhatIfAddress) -> LabView:
     """Replay every run of an address.
 
     Raises
@@ -62,7 +62,7 @@ def read_view(windows: Windows, address: WhatIfAddress) -> View:
     window = windows.of(address)
     as_is = window.answer(Change(), address.when, AHEADS_S[address.ahead])
     runs = [_run(window, address, letter, text) for letter, text in zip(LETTERS, address.runs, strict=False)]
-    return View(absolute(address, window), window, as_is, runs)
+    return LabView(absolute(address, window), window, as_is, runs)
 
 
 def settings_of(text: str) -> list[str]:
@@ -70,9 +70,9 @@ def settings_of(text: str) -> list[str]:
     return [] if text.strip() in ("", NOTHING) else text.split()
 
 
-def _run(window: Window, address: WhatIfAddress, letter: str, text: str) -> Run:
+def _run(window: LabWindow, address: WhatIfAddress, letter: str, text: str) -> LabRun:
     try:
         change = parse_change(settings_of(text))
-        return Run(letter, text, change, window.answer(change, address.when, AHEADS_S[address.ahead]))
+        return LabRun(letter, text, change, window.answer(change, address.when, AHEADS_S[address.ahead]))
     except InputError as error:
-        return Run(letter, text, Change(), error=error)
+        return LabRun(letter, text, Change(), error=error)

@@ -8,13 +8,13 @@ from dash import dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import CONFIG
 from throttlescope.app.presentation.figures.sweep import sweep_figure
-from throttlescope.app.services.whatif.background import Progress
+from throttlescope.app.services.whatif.background import SearchProgress
 from throttlescope.app.services.whatif.scales import scales
 from throttlescope.app.services.whatif.search import ANY, EXACT
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.components.parts import hostile_sentence, plain_table, save_buttons, section
 from throttlescope.app.web.components.shell import panel
-from throttlescope.app.web.data.what_if import Window
+from throttlescope.app.web.data.what_if import LabWindow
 from throttlescope.app.web.pages.what_if import run_text
 from throttlescope.app.web.pages.what_if.command import command_line
 
@@ -27,7 +27,7 @@ _ENDED = {
 }
 
 
-def form(address: WhatIfAddress, window: Window) -> html.Section:
+def form(address: WhatIfAddress, window: LabWindow) -> html.Section:
     """What to search, and the place for what it finds."""
     there = scales(window.ground)
     levers = [
@@ -80,7 +80,7 @@ def gone() -> html.Div:
     )
 
 
-def shown(found: Progress) -> html.Div:
+def shown(found: SearchProgress) -> html.Div:
     """How far it is, or what it found."""
     title = _title(found)
     if not found.is_over:
@@ -116,7 +116,7 @@ def shown(found: Progress) -> html.Div:
     return _sweep(title, found.document)
 
 
-def _title(found: Progress) -> str:
+def _title(found: SearchProgress) -> str:
     search = found.search
     if search.lever == EXACT:
         return f"Simulated message by message: {fmt.name(search.change, 300) or 'nothing changed'}"

@@ -6,7 +6,7 @@ import dash_mantine_components as dmc
 from dash import html
 
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.links.subscription import Subscription
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.components.parts import cause_badge, plain_table, subscription_link
@@ -54,7 +54,7 @@ def found(reader: LakeReader, search: str):
             )
         return no_verdicts(reader.lake_path)
     table = plain_table(
-        ("Subscription", "Now", "Backlog, entries"),
+        ("SubscriptionPartition", "Now", "Backlog, entries"),
         [
             [
                 subscription_link(row, _lab(row)),
@@ -71,5 +71,5 @@ def found(reader: LakeReader, search: str):
 
 
 def _lab(row: dict) -> str:
-    key = Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+    key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
     return WhatIfAddress(key).href()

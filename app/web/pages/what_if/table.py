@@ -12,11 +12,11 @@ from throttlescope.app.presentation.figures.what_if import AS_IS_LOOK, RUN_LOOKS
 from throttlescope.app.web.address.what_if import MOST_RUNS, NOTHING
 from throttlescope.app.web.components.parts import plain_table, section
 from throttlescope.app.web.pages.what_if import run_text
-from throttlescope.app.web.pages.what_if.runs import Run, View
-from throttlescope.models.throttling.replay import Answer, Change
+from throttlescope.app.web.pages.what_if.runs import LabRun, LabView
+from throttlescope.models.throttling.replay import Change, ReplayAnswer
 
 _AHEAD = (
-    "Run",
+    "LabRun",
     "What is different",
     "Backlog gone after",
     "Best to worst",
@@ -24,10 +24,10 @@ _AHEAD = (
     "Held by",
     "Would bind next",
 )
-_PAST = ("Run", "What is different", "Largest backlog", "At the end", "Gone for good after", "Dispatched", "Used most", "Would bind next")  # fmt: skip
+_PAST = ("LabRun", "What is different", "Largest backlog", "At the end", "Gone for good after", "Dispatched", "Used most", "Would bind next")  # fmt: skip
 
 
-def runs_table(view: View) -> html.Section:
+def runs_table(view: LabView) -> html.Section:
     """As it is, and each run."""
     rows = [_row(view, None, view.as_is, Change())]
     rows += [_row(view, run, run.answer, run.change) for run in view.runs if run.asks or len(view.runs) > 1]
@@ -41,7 +41,7 @@ def runs_table(view: View) -> html.Section:
     return section("Runs", [plain_table(_PAST if past else _AHEAD, rows), *_errors(view), *tail], note=note)
 
 
-def _row(view: View, run: Run | None, answer: Answer | None, change: Change) -> list:
+def _row(view: LabView, run: LabRun | None, answer: ReplayAnswer | None, change: Change) -> list:
     letter = _letter(view, run)
     if answer is None:
         return [
@@ -82,7 +82,7 @@ def _between(values: list[float]) -> html.Span:
     return html.Span([fmt.short(values[0]), html.Span(around, className="quiet")])
 
 
-def _letter(view: View, run: Run | None) -> html.Span:
+def _letter(view: LabView, run: LabRun | None) -> html.Span:
     if run is None:
         return html.Span([_mark(AS_IS_LOOK), "as it is"], className="what-if-run")
     number = "ABCD".index(run.letter)
@@ -115,14 +115,14 @@ def _mark(look: tuple[str, str]) -> html.Span:
     )
 
 
-def _add(view: View) -> html.P:
+def _add(view: LabView) -> html.P:
     """A further run, which begins as the chosen one is."""
     text = view.chosen.text if view.chosen.asks else NOTHING
     href = view.address.with_run(len(view.runs), text).href()
     return html.P(dcc.Link("+ compare another run", href=href, className="what-if-add"))
 
 
-def _errors(view: View) -> list[html.Div]:
+def _errors(view: LabView) -> list[html.Div]:
     found = []
     for run in view.runs:
         if run.error is None:

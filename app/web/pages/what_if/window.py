@@ -11,7 +11,7 @@ from throttlescope.app.services.whatif.scales import scales
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.components.parts import hostile, save_buttons, section, synthetic_badge
 from throttlescope.app.web.components.shell import skeleton
-from throttlescope.app.web.data.what_if import Window
+from throttlescope.app.web.data.what_if import LabWindow
 from throttlescope.app.web.pages.what_if import search
 from throttlescope.app.web.pages.what_if.controls import controls
 from throttlescope.app.web.pages.what_if.runs import absolute
@@ -20,7 +20,7 @@ from throttlescope.app.web.pages.what_if.runs import absolute
 _LOOK_MS = 1_000
 
 
-def place(address: WhatIfAddress, window: Window) -> html.Div:
+def place(address: WhatIfAddress, window: LabWindow) -> html.Div:
     """Everything but the runs."""
     address = absolute(address, window)
     graph = dcc.Graph(

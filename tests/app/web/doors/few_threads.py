@@ -77,9 +77,9 @@ def _application():
 def _serve(port: int) -> None:
     from gunicorn.app.base import BaseApplication
 
-    from throttlescope.app.server.security.slow_clients import Worker
+    from throttlescope.app.server.security.slow_clients import BoundedWorker
 
-    Worker.receive_s, Worker.send_s, Worker.least_s = RECEIVE_S, SEND_S, 0.1
+    BoundedWorker.receive_s, BoundedWorker.send_s, BoundedWorker.least_s = RECEIVE_S, SEND_S, 0.1
 
     class Small(BaseApplication):
         def load_config(self):
@@ -87,7 +87,7 @@ def _serve(port: int) -> None:
                 ("bind", f"127.0.0.1:{port}"),
                 ("workers", 1),
                 ("threads", THREADS),
-                ("worker_class", Worker),
+                ("worker_class", BoundedWorker),
                 ("keepalive", 100),
                 ("loglevel", "warning"),
                 ("control_socket_disable", True),

@@ -12,7 +12,7 @@ from gunicorn.app.base import BaseApplication
 from tests.app.web.doors.few_threads import LARGE_BYTES, RECEIVE_S, SEND_S, THREADS, request, running
 from tests.lab.processes import free_port
 from throttlescope.app.server import app as web_server
-from throttlescope.app.server.security.slow_clients import Worker
+from throttlescope.app.server.security.slow_clients import BoundedWorker
 
 pytestmark = pytest.mark.long
 
@@ -159,5 +159,5 @@ def test_serve_has_this_worker(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr(BaseApplication, "run", lambda self: seen.append(self.cfg.worker_class))
     web_server.serve(tmp_path, port=free_port())
-    assert seen == [Worker]
-    assert (Worker.receive_s, Worker.send_s) == (30, 30)
+    assert seen == [BoundedWorker]
+    assert (BoundedWorker.receive_s, BoundedWorker.send_s) == (30, 30)

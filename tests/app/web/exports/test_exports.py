@@ -12,8 +12,8 @@ import pytest
 
 from tests.app.web.components import find
 from tests.app.web.sample_lake import END_MS, HOSTILE_NAME, START_MS
-from throttlescope.app.presentation.links.subscription import Subscription, SubscriptionAddress
-from throttlescope.app.presentation.table_rows import MOST_ROWS, Asked, read_rows, time_column
+from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
+from throttlescope.app.presentation.table_rows import MOST_ROWS, TableQuery, read_rows, time_column
 from throttlescope.app.server import app
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import newest
@@ -32,15 +32,17 @@ def client(sample_lake):
 
 
 @pytest.fixture(scope="module")
-def keys(sample_lake) -> dict[str, Subscription]:
+def keys(sample_lake) -> dict[str, SubscriptionPartition]:
     rows, _ = newest.subscriptions(LakeReader(sample_lake), SubscriptionsAddress(own_topics=True))
     return {
-        row["subscription"]: Subscription(row["cluster"], row["topic"], row["partition"], row["subscription"])
+        row["subscription"]: SubscriptionPartition(
+            row["cluster"], row["topic"], row["partition"], row["subscription"]
+        )
         for row in rows
     }
 
 
-def query_of(key: Subscription, **times: int) -> str:
+def query_of(key: SubscriptionPartition, **times: int) -> str:
     names = {"start_ms": "start_ms", "end_ms": "end_ms", "at_ms": "at_ms"}
     return (
         SubscriptionAddress(key, **{names[name]: at_ms for name, at_ms in times.items()})
@@ -211,7 +213,7 @@ def test_too_many_rows_are_refused_before_they_are_read():
             return [type("File", (), {"rows": MOST_ROWS + 1})()]
 
     with pytest.raises(InputError, match="too many rows"):
-        read_rows(Endless(), Asked(TABLES["verdicts"], {}))
+        read_rows(Endless(), TableQuery(TABLES["verdicts"], {}))
 
 
 def test_every_table_with_a_time_has_one_to_compare_with():

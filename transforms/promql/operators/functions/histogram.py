@@ -11,7 +11,7 @@ from numba import njit
 
 from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty
-from throttlescope.transforms.promql.notes import Notes, Place
+from throttlescope.transforms.promql.notes import Notes, TextPlace
 from throttlescope.transforms.promql.operators.functions.numbers import without_names
 from throttlescope.transforms.promql.operators.wording import note_quantiles, quoted
 from throttlescope.transforms.promql.semantics import Labels
@@ -36,8 +36,8 @@ def of_buckets(
     vector: StepMatrix,
     scalars: Sequence[StepScalar],
     notes: Notes,
-    place: Place | None = None,
-    vector_place: Place | None = None,
+    place: TextPlace | None = None,
+    vector_place: TextPlace | None = None,
     *,
     once: bool = False,
     leave_open: Callable[[Forced], None] | None = None,
@@ -51,7 +51,7 @@ def of_buckets(
     ----------
     scalars : sequence of StepScalar
         The quantile; or the bounds between which observations count.
-    place, vector_place : Place, optional
+    place, vector_place : TextPlace, optional
         Where in the text the quantile and the buckets stand.
     once : bool
         All that is read is pinned: Prometheus computes the first step only.
@@ -112,7 +112,7 @@ def _note_forced(
     present: np.ndarray,
     forced: np.ndarray,
     notes: Notes,
-    place: Place | None,
+    place: TextPlace | None,
     leave_open: Callable[[Forced], None] | None,
 ) -> None:
     """Tell of histograms that had to be made to rise.
@@ -129,7 +129,7 @@ def _note_forced(
         note_forced(found, notes, place)
 
 
-def note_forced(found: Forced, notes: Notes, place: Place | None) -> None:
+def note_forced(found: Forced, notes: Notes, place: TextPlace | None) -> None:
     """Tell of histograms that had to be made to rise, all their steps being known."""
     for labels, (_, at_first, later) in found.items():
         for name in ([_value(labels, NAME_LABEL)] if at_first else []) + ([""] if later else []):
