@@ -80,6 +80,18 @@ def test_files_that_a_page_names_exist(page):
     assert sorted(path for path in paths if not (ROOT / path).exists()) == []
 
 
+@pytest.mark.parametrize("page", sorted(set(PAGES) - set(HISTORY)), ids=page_name)
+def test_imports_that_a_page_shows_exist(page):
+    shown = re.findall(r"^from throttlescope\.([\w.]+) import ([\w, ]+)$", page.read_text(), re.M)
+    missing = []
+    for module, names in shown:
+        path = ROOT / module.replace(".", "/")
+        source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        text = source.read_text() if source.exists() else ""
+        missing += [f"{module}.{name}" for name in names.split(", ") if not re.search(rf"\b{name}\b", text)]
+    assert missing == []
+
+
 def test_walk_of_a_sample_is_counted():
     """At most 45 files from the socket to the page, in the order of the data."""
     text = (ROOT / "docs" / "architecture.md").read_text()
