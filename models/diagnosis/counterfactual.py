@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.models.messages.message import Message
 from throttlescope.models.throttling.replay import (
     Capacity,
     Change,
@@ -101,7 +102,7 @@ class Counterfactuals:
         How far the replay of the window itself was from what was recorded, over the largest backlog.
     capacity : Capacity
         What the consumers were seen to do, and how long ago.
-    notes : list of str
+    notes : list of Message
         What makes the answer less sure.
     """
 
@@ -112,7 +113,7 @@ class Counterfactuals:
     primary: str | None
     error_share: float
     capacity: Capacity
-    notes: list[str]
+    notes: list[Message]
 
     def row_of(self, lever: str) -> Counterfactual | None:
         return next((row for row in self.rows if row.lever == lever), None)
@@ -195,7 +196,7 @@ def counterfactuals(
     )
     first = answers[0][3]
     as_is = _span(first.as_is)
-    notes = list(dict.fromkeys(note for *_, answer in answers for note in answer.notes))
+    notes = list({note.text: note for *_, answer in answers for note in answer.notes}.values())
     return Counterfactuals(
         backlog_entries=first.backlog_entries,
         horizon_s=horizon_s,

@@ -166,7 +166,7 @@ def _held(
     from_ms: int,
     head: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """What held it when, what held it longest, and by which limiters."""
+    """Its causes over time, its main cause, and the limiters."""
     earlier = [held for held in head["causes"] if held["end_ms"] <= from_ms] if head else []
     before = None
     if earlier:
@@ -207,7 +207,7 @@ def changes(rows: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _longest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The cause that held longest, by time x confidence: any before unknown, that before healthy."""
+    """The main cause, by time x confidence: any before unknown, that before healthy."""
     by_cause: dict[str, dict[str, Any]] = {}
     for row in rows:
         one = by_cause.setdefault(

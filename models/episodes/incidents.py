@@ -1,8 +1,8 @@
 """Many at once with one thing in common. In: rows of ``episodes``. Out: rows of ``incidents``.
 
 What may be shared: a limiter of a topic; a limiter of a broker; a limit that a namespace's policy set; a broker, where its storage or
-its restart holds backlogs and no limiter does. An incident lasts while enough are held by it at once; its members are those that were
-held for a window's length meanwhile. One whose members are all in a wider incident of that time is not told again.
+its restart limits backlogs and no limiter does. An incident lasts while it limits enough of them at once; its members are those that it
+limited for at least a window's length. One whose members are all in a wider incident of that time is not reported again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Shared(NamedTuple):
 
 
 class IncidentStretch(NamedTuple):
-    """Time [start_ms, end_ms) in which an episode was held by something shared; open: it still is."""
+    """Time [start_ms, end_ms) in which something shared limited an episode; open: it still does."""
 
     start_ms: int
     end_ms: int
@@ -77,7 +77,7 @@ def incidents_of(episodes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def shared_stretches(episode: Mapping[str, Any]) -> Iterable[tuple[Shared, IncidentStretch]]:
-    """When an episode was held by what others may share."""
+    """When a shared factor limited an episode."""
     cluster, broker = episode["cluster"], episode["broker"]
     set_by = {one["limiter"]: one["set_by"] for one in episode["limiters"]}
     rows = joined(episode["causes"])
@@ -107,7 +107,7 @@ def shared_stretches(episode: Mapping[str, Any]) -> Iterable[tuple[Shared, Incid
 
 
 def hot_times(held: Sequence[IncidentStretch], least: float, unit: str) -> list[tuple[int, int]]:
-    """Times in which at least so many different subscription partitions, or topics, are held at once."""
+    """Times in which at least so many different subscription partitions, or topics, are limited at once."""
     steps: dict[int, list[tuple[int, tuple]]] = {}
     for stretch in held:
         who = unit_of(stretch.episode, unit)
@@ -150,7 +150,7 @@ def _incidents(shared: Shared, held: Sequence[IncidentStretch]) -> Iterable[dict
 
 
 def _members(held: Sequence[IncidentStretch], run: Sequence[tuple[int, int]]) -> list[list[IncidentStretch]]:
-    """Stretches by episode, of those that were held long enough while enough others were."""
+    """Stretches by episode, of those that were limited long enough while enough others were."""
     by_episode: dict[str, list[IncidentStretch]] = {}
     for stretch in held:
         by_episode.setdefault(stretch.episode["episode_id"], []).append(stretch)

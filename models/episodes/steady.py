@@ -1,4 +1,4 @@
-"""What held a backlog when, without flapping. In: verdicts of one subscription partition. Out: stretches of one cause each.
+"""The causes of a backlog over time, without flapping. In: verdicts of one subscription partition. Out: stretches of one cause each.
 
 A cause with its limiter replaces the one before when two windows that do not overlap name it within three windows' time, and none
 between them names the one before; it then counts from the first of the two. So a single window of anything, ``unknown`` included,
@@ -67,12 +67,12 @@ def spells(verdicts: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int) ->
 
 
 def steady(found: Sequence[Spell], before: tuple[SteadyCause, int] | None = None) -> list[SteadyCause]:
-    """What held the backlog during each spell, after hysteresis.
+    """The cause of each spell, after hysteresis.
 
     Parameters
     ----------
     before : (SteadyCause, int), optional
-        What held it before the first spell, and until when.
+        The cause before the first spell, and its end.
     """
     labels: list[SteadyCause] = []
     now, until_ms = before or (None, 0)

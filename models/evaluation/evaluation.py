@@ -72,7 +72,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Figures of all recordings, of those that were kept aside, and of the others.
+    """Figures of all recordings, of the held-out set, and of the others.
 
     Attributes
     ----------

@@ -41,11 +41,11 @@ def recommend(lake, *more):
 def test_a_table_says_what_was_what_keeps_it_and_what_is_missing(lake):
     done = recommend(lake, "--keep-p99-age", "5m", "--over", "10h")
     assert done.code == 0, done.err
-    assert "Raise the subscription's message limit from 500 msg/s to" in done.out
+    assert "Raise the subscription message limit from 500 msg/s to" in done.out
     assert "run: pulsar-admin topicPolicies set-subscription-dispatch-rate" in done.out
     assert "undo: pulsar-admin topicPolicies set-subscription-dispatch-rate" in done.out
     assert "Nothing was executed." in done.out
-    assert "0.2 % of the minutes are not there" in done.out
+    assert "0.2 % of the minutes are missing" in done.out
 
 
 @pytest.mark.long

@@ -193,7 +193,7 @@ def _key(row: dict[str, Any]) -> SubscriptionKey:
 
 @dataclass(frozen=True)
 class _Read:
-    """What forecasts of a cluster are held against.
+    """The data that forecasts of a cluster are compared with.
 
     Attributes
     ----------
@@ -285,7 +285,7 @@ class _Read:
         between: dict[str, tuple[int, int]] | None,
         query: str,
     ) -> Iterator[dict[str, Any]]:
-        """What a SELECT from ``{rows}`` finds in a table; ``topics`` are those that are asked about."""
+        """The rows of a SELECT from ``{rows}`` of a table; ``topics`` limits them to the requested topics."""
         files = self.lake.files(table, partition=partition, between=between)
         asked = {"cluster": self.cluster}
         if between is not None:

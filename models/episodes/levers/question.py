@@ -30,7 +30,7 @@ _LEVER_OF = {"throttled": "limiter", "micro_burst_throttled": "limiter", "both":
 
 @dataclass(frozen=True)
 class LeverQuestion:
-    """What a replay is asked about one episode.
+    """The question about one episode that a replay answers.
 
     Attributes
     ----------

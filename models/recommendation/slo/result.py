@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from throttlescope.models.diagnosis.counterfactual import limiters_of
+from throttlescope.models.messages.message import Message, message
 from throttlescope.models.recommendation.slo.age import backlog_msg, oldest_age_s
 from throttlescope.models.recommendation.slo.arrivals import ArrivalMinutes
 from throttlescope.models.recommendation.slo.check import SloCheck, check
@@ -79,8 +80,8 @@ class SloResult:
     not_enough : tuple of (str, float, str)
         Levers that are not enough however large: their name, the age without them, and what holds it then.
     check : SloCheck or None
-        The fluid beside the replay; None: there was no backlog.
-    notes : list of str
+        The fluid compared with the replay; None: there was no backlog.
+    notes : list of Message
     """
 
     target_s: float
@@ -92,7 +93,7 @@ class SloResult:
     keeps: tuple[Keep, ...]
     not_enough: tuple[tuple[str, float, str], ...]
     check: SloCheck | None
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
 
 
 def keep_age(
@@ -101,7 +102,7 @@ def keep_age(
     target_s: float,
     *,
     worst: Ground | None = None,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Message, ...] = (),
 ) -> SloResult:
     """Find the smallest values that would have kept an age over the minutes that are known.
 
@@ -311,23 +312,16 @@ def smallest(enough: Callable[[int], bool], now: int, most: int, exact: Callable
     return high
 
 
-def _notes(ground: Ground, minutes: ArrivalMinutes) -> list[str]:
+def _notes(ground: Ground, minutes: ArrivalMinutes) -> list[Message]:
     found = []
     missing = 1 - float(minutes.known.mean())
     if missing > 0:
-        found.append(
-            f"{100 * missing:.1f} % of the minutes are not there: they count as the same minute of other days, and in no percentile"
-        )
+        found.append(message("advice.slo.minutes_missing", percent=100 * missing))
     if ground.capacity.msg_per_s is None:
-        found.append(
-            "the consumers were never seen at their capacity: they are taken to keep up, so nothing is said of their number"
-        )
+        found.append(message("advice.slo.capacity_unknown"))
     if ground.arrivals.lower_bound:
-        found.append("producers were held back by a publish limit: more would have come")
+        found.append(message("advice.slo.producers_limited"))
     if ground.observed.partition is None and len(ground.observed.partitions) > 1:
-        found.append("the partitions are taken together: one that is hotter than the others waits longer")
-    found.append(
-        f"weeks are a fluid in steps of a minute, with today's limits and consumers (of {len(minutes.known):,} minutes); "
-        "a burst of seconds is not in it"
-    )
+        found.append(message("advice.slo.partitions_together"))
+    found.append(message("advice.slo.fluid", minutes=len(minutes.known)))
     return found

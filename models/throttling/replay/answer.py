@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from throttlescope.models.messages.message import Message
 from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.observed import Observed
@@ -119,7 +120,7 @@ class ReplayAnswer:
         Without and with the change.
     drained_below_entries : int
         What counts as drained.
-    notes : list of str
+    notes : list of Message
         Gaps, restarts and everything else that makes the answer less sure.
     """
 
@@ -132,7 +133,7 @@ class ReplayAnswer:
     as_is: Forecast
     changed: Forecast
     drained_below_entries: int
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
 
     @property
     def effect(self) -> Effect:
