@@ -267,7 +267,7 @@ def _write(
     replaced = pa.array([row["episode_id"] for row in rows], pa.string())
 
     def change(existing: pa.Table) -> pa.Table:
-        # What a replay said of an episode stays until it is asked anew.
+        # The answer of a replay for an episode stays until it is recomputed.
         answered = dict(
             zip(
                 *(existing.column(name).to_pylist() for name in ("episode_id", "counterfactual")), strict=True

@@ -245,7 +245,7 @@ def _limiters(
     found = []
     for name in sorted(held_ms, key=lambda name: (-held_ms[name], name)):
         level = name.split(".")[0]
-        # A limit that was lifted is set by nobody; who had set it is what is asked.
+        # A limit that was lifted has no owner any more; the previous one is wanted.
         set_by = [
             who
             for who in inside.rows.column(f"limit_{level}_set_by").to_pylist()

@@ -58,7 +58,7 @@ def spells(verdicts: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int) ->
         if low >= high:
             continue
         held = SteadyCause(row["cause"], row["limiter"])
-        # Over a hole nobody knows what was said.
+        # Over a hole the verdict is not known.
         flip = bool(found) and found[-1].end_ms == low and found[-1].held != held
         window = (row["window_start_ms"], row["window_end_ms"])
         found.append(Spell(low, high, *window, held, row["confidence"], flip))

@@ -68,7 +68,7 @@ class ForecastOutcome:
         if self.after_s is not None:
             error = math.log((self.after_s + drain.step_s) / (drain.predicted_s + drain.step_s))
         elif self.censored_s > drain.predicted_s:
-            # It is late already. How late it would have been nobody knows: as late as can be is the careful guess.
+            # It is late already. How late it would have been is not known: the latest possible is the careful guess.
             error = math.inf
         else:
             return None
@@ -234,7 +234,7 @@ def kaplan_meier_inside(
         band = calibration_of(one).band(one.drain.reach)
         time_s = one.censored_s if one.after_s is None else one.after_s
         residual = math.log((time_s + one.drain.step_s) / (one.drain.predicted_s + one.drain.step_s))
-        # Inside its zone a censored time stands where it is, between 0 and 1 of the zone.
+        # Inside its zone a censored time keeps its place, between 0 and 1 of the zone.
         high = math.inf if one.drain.times.high_s is None else band.high
         zones.append(_place(residual, band.low, high))
         came.append(one.after_s is not None)

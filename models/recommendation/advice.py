@@ -235,15 +235,15 @@ def _together(
 ) -> list[Recommendation]:
     """The fewest consumers without the limit, then the smallest limit that they need."""
     limiters = [row.limiter for row in found.rows if row.lever == "limiter"]
-    free = smallest_consumers(observed, target_s, ground=ground, beside=Change(dict.fromkeys(limiters)))
+    free = smallest_consumers(observed, target_s, ground=ground, also=Change(dict.fromkeys(limiters)))
     if free is None:
         return []
-    beside = Change(consumers=free.value)
+    also = Change(consumers=free.value)
     for limiter in limiters:
         level, unit = limiter.split(".")
         row = limit_row(observed, level)
         now, period_s = row[f"rate_{unit}"], row["period_s"]
-        tried = smallest_limit(observed, limiter, now, target_s, ground=ground, beside=beside)
+        tried = smallest_limit(observed, limiter, now, target_s, ground=ground, also=also)
         if tried is None:
             continue
         rates = {"msg": row["rate_msg"], "bytes": row["rate_bytes"]} | {unit: tried.value}

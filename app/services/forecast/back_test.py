@@ -271,7 +271,7 @@ class _Read:
         """Rows of the range in the order of time, of which a SELECT from ``rows`` takes some."""
         between, inside = None, "true"
         if self.topics is not None:
-            # A window that ended before the first forecast still says what held the backlog then.
+            # A window that ended before the first forecast still gives the cause of the backlog then.
             between = {time_column: (self.start_ms - BLOCK_MS, self.end_ms)}
             inside = f"{time_column} BETWEEN $first_ms AND $last_ms AND topic IN (SELECT topic FROM topics)"  # noqa: S608
         rows = f"WITH rows AS (SELECT * FROM {{rows}} WHERE {inside})"  # noqa: S608

@@ -67,7 +67,7 @@ def forecast_lake(
             partition={"cluster": [one]},
             between={"minute_ms": (end_ms - LOOK_BACK_MS, end_ms - 1)},
         )
-        # Deadlines can be told of any backlog, and only where policies are known.
+        # Deadlines exist for any backlog, and only where policies are known.
         above_entries = 0 if policies else DRAINED_ENTRIES
         for topics in (
             [[name.topic]] if name is not None else _topics_at_once(lake, files, end_ms, above_entries)

@@ -159,7 +159,7 @@ class Searches:
 
     def _spawn(self, place: Path) -> None:
         with (place / "alive.lock").open("a") as lock:
-            # Held by whoever has this opening of the file: the child inherits it, this process lets go.
+            # The lock belongs to the open file: the child inherits it, this process releases it.
             fcntl.flock(lock, fcntl.LOCK_EX)
             os.set_inheritable(lock.fileno(), True)
             with (place / "log").open("w") as log:

@@ -177,15 +177,15 @@ class Sweep:
     def is_kept(self, change: Change, arrivals_share: float = 1.0) -> bool:
         return self.p99_s(change, arrivals_share) <= self._target_s
 
-    def limit(self, limiter: str, beside: Change | None = None) -> list[Keep]:
+    def limit(self, limiter: str, also: Change | None = None) -> list[Keep]:
         """The smallest limit in its period; the shortest period with its mean; the fewest partitions with it."""
-        beside = beside or Change()
+        also = also or Change()
         level, unit = limiter.split(".")
         row = self._row(level)
         now, period_s = int(row[f"rate_{unit}"]), int(row["period_s"])
 
         def change(value: int) -> Change:
-            return replace(beside, limits={**beside.limits, limiter: value})
+            return replace(also, limits={**also.limits, limiter: value})
 
         found = smallest(
             lambda value: self.is_kept(change(value)),
@@ -196,26 +196,26 @@ class Sweep:
         if found is None:
             return []
         found = round_up(found)
-        free = replace(beside, limits={**beside.limits, limiter: None})
-        lever = "together" if beside.consumers is not None else "limit"
+        free = replace(also, limits={**also.limits, limiter: None})
+        lever = "together" if also.consumers is not None else "limit"
         keeps = [self._keep(lever, limiter, now, found, change(found), free)]
-        if beside.consumers is None and level != "broker":
+        if also.consumers is None and level != "broker":
             keeps += self._period(limiter, now, period_s, free) + self._partitions(limiter, free)
         return keeps
 
-    def consumers(self, beside: Change) -> list[Keep]:
+    def consumers(self, also: Change) -> list[Keep]:
         """The fewest consumers, each as fast as those that are there."""
         observed = self._ground.observed
         now = observed.consumers(observed.subscription)
         most = observed.active(observed.subscription, max(1, now) * MOST_CONSUMERS_TIMES)
 
         def change(value: int) -> Change:
-            return replace(beside, consumers=value)
+            return replace(also, consumers=value)
 
         found = smallest(lambda value: self.is_kept(change(value)), max(1, now), most, lambda low: 1)
         if found is None:
             return []
-        return [self._keep("consumers", None, now, found, change(found), replace(beside, processing_ms=0.0))]
+        return [self._keep("consumers", None, now, found, change(found), replace(also, processing_ms=0.0))]
 
     def together(self, limiters: tuple[str, ...]) -> list[Keep]:
         """The fewest consumers without any limit, then the smallest limit that they need."""

@@ -24,9 +24,9 @@ _EFFECTS: dict[int, Effect] = {-1: "sooner", 0: "none", 1: "later"}
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Messages per second published to what was asked for: mean of the window, 10 % and 90 % of its minutes.
+    """Messages per second published to the selected partitions: mean of the window, 10 % and 90 % of its minutes.
 
-    ``lower_bound`` says that producers were held back by a publish limit: more would have come. None: not recorded.
+    ``lower_bound``: a publish limit slowed the producers down, more would have been published. None: not recorded.
     """
 
     msg_per_s: float
@@ -37,7 +37,7 @@ class Arrivals:
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """One simulated future of what was asked for, all its partitions together.
+    """One simulated future of the selected partitions, all together.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ def read_observed(
     Parameters
     ----------
     lake
-        Holds ``series``, ``samples`` and, where the admin API was asked, ``limits`` and ``topic_stats``.
+        Contains ``series``, ``samples`` and, where the admin API was read, ``limits`` and ``topic_stats``.
     selector
         ``persistent://tenant/ns/topic[-partition-N]#subscription``. All partitions and all subscriptions of the topic are read:
         they share limits and consumers.

@@ -130,7 +130,7 @@ def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon
 
 
 def topic_share(observed: Observed) -> float:
-    """What is published to the topic over what is published to the partition asked for."""
+    """Publish rate of the topic over that of the selected partition."""
     if observed.partition is None:
         return 1.0
     mine = float(observed.partitions[observed.partition].in_msg.sum())

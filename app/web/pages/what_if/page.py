@@ -52,7 +52,7 @@ def layout(_query: str | None) -> html.Div:
     return html.Div(
         [
             html.Div(skeleton(), id="what-if-place", className="what-if"),
-            # Which window the address says; what else it says stands beside what shows it, in the place.
+            # The window of the address; its other parts are shown next to their components, in the place.
             dcc.Store(id="what-if-window"),
             # What the server says back: which address was answered, which has absolute times, which search began.
             dcc.Store(id="what-if-answered"),
