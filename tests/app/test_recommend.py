@@ -67,7 +67,7 @@ def test_json_has_the_same(lake):
     ("options", "says"),
     [
         (["--keep-p99-age", "soon"], "--keep-p99-age: not a duration"),
-        (["--keep-p99-age", "10s"], "told by the minute"),
+        (["--keep-p99-age", "10s"], "resolution of one minute"),
         (["--keep-p99-age", "5m", "--over", "1m"], "--over"),
         (["--keep-p99-age", "5m", "--over", "90d"], "from 1h to 31d"),
     ],

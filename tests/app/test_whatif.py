@@ -292,9 +292,9 @@ def test_a_png_is_the_whole_figure(lake, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--set", "subscription.msg"), "--set: no such setting; got subscription.msg; expected KEY=VALUE"),
+        (("--set", "subscription.msg"), "Unknown setting; got subscription.msg; expected KEY=VALUE"),
         (("--set", "subscription.mgs=5"), "did you mean subscription.msg?"),
-        (("--set", "consumers=4", "--set", "consumers=5"), "--set: consumers is given twice"),
+        (("--set", "consumers=4", "--set", "consumers=5"), "consumers is set twice"),
         (("--set", "topic.msg=-5"), "topic.msg: invalid value; got -5; expected a whole number from 1"),
         (("--at", "yesterday"), "A time cannot be read; got 'yesterday'"),
         (("--at", "2026-11-20T06:00:00Z"), "Too few samples"),

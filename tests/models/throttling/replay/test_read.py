@@ -203,7 +203,7 @@ def test_two_clusters_have_to_be_told_apart(tmp_path):
     ]
     lake = lake_of(tmp_path, [*steady(), *other])
     line = refused(lambda: read_observed(lake, SELECTOR, START_MS, END_MS))
-    assert f"Several clusters have {SELECTOR}; got other, prod. Fix: name one with --cluster" in line
+    assert f"Several clusters have {SELECTOR}; got other, prod. Fix: name the cluster" in line
     assert read_observed(lake, SELECTOR, START_MS, END_MS, "other").backlog_entries[-1] == 5
     line = refused(lambda: newest_ms(lake, SELECTOR, "third"))
     assert "is in no such cluster; got third; expected other or prod" in line
