@@ -22,7 +22,7 @@ from throttlescope.app.presentation.blocks import (
 )
 from throttlescope.app.presentation.causes import limiter_words
 from throttlescope.ingest.core.times import SECOND_MS
-from throttlescope.models.diagnosis.wording import duration
+from throttlescope.models.messages.rounded import duration
 
 if TYPE_CHECKING:
     from throttlescope.transforms.deadlines import Deadlines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.diagnosis.wording import duration
+from throttlescope.models.messages.rounded import duration
 from throttlescope.models.messages.units import count, visible
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from throttlescope.models.diagnosis.symptoms import Symptoms
 from throttlescope.models.diagnosis.symptoms.backlog import coverage_share
 from throttlescope.models.diagnosis.symptoms.limiters import limits_age_words
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import share
+from throttlescope.models.messages.rounded import share
 
 
 @dataclass(frozen=True, slots=True)

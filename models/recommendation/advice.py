@@ -13,7 +13,7 @@ from typing import Any
 
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.counterfactual import Counterfactuals, counterfactuals
-from throttlescope.models.diagnosis.wording import duration, number, per_period
+from throttlescope.models.messages.rounded import duration, number, per_period
 from throttlescope.models.recommendation.commands import Command, set_limit
 from throttlescope.models.recommendation.smallest import Tried, smallest_consumers, smallest_limit
 from throttlescope.models.throttling.replay import Change, Ground, Observed, replay

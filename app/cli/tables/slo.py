@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.advice import print_recommendation
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.diagnosis.wording import duration, number
+from throttlescope.models.messages.rounded import duration, number
 from throttlescope.models.messages.units import visible
 from throttlescope.models.recommendation.slo.text import age_text
 

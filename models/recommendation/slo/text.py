@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from throttlescope.models.diagnosis import promql
-from throttlescope.models.diagnosis.wording import duration, number, per_period
+from throttlescope.models.messages.rounded import duration, number, per_period
 from throttlescope.models.recommendation.advice import Recommendation
 from throttlescope.models.recommendation.commands import Command, set_limit
 from throttlescope.models.recommendation.slo.result import Keep, SloResult
