@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from throttlescope.ingest.contracts.vocabulary import CAUSES as STORED
-from throttlescope.models.diagnosis import causes
+from throttlescope.models.diagnosis import causes, missing
 from throttlescope.models.diagnosis.causes import CAUSES
 from throttlescope.models.diagnosis.causes.cause import PARTS
 from throttlescope.models.diagnosis.truth_table import TABLE
@@ -19,10 +19,29 @@ from throttlescope.models.messages.en import SENTENCES
 NOT_PLACEHOLDERS = {"grade", "limiter", "variant"}
 
 
+def missing_given() -> dict[str, set[str]]:
+    """Keys of missing evidence that the rules give, each with the names of its values; ``{...}`` in a key stands for its forms."""
+    found: dict[str, set[str]] = {}
+    aliases = {"age_s": ("before", "after"), "off_s": ("ahead", "behind")}
+    for node in ast.walk(ast.parse(Path(missing.__file__).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "_missing":
+            given = {keyword.arg for keyword in node.keywords}
+            key = node.args[0]
+            if isinstance(key, ast.Constant):
+                found[f"missing.{key.value}"] = given
+                continue
+            stem = key.values[0].value
+            forms = next(aliases[name] for name in given if name in aliases)
+            found |= {f"missing.{stem}{form}": given for form in forms}
+    return found
+
+
 def keys_in_use() -> set[str]:
+    of_missing = set(missing_given())
+    of_missing |= {f"{key.rpartition('.')[0]}.fix" for key in of_missing}
     of_causes = {f"cause.{cause.name}.{part}" for cause in CAUSES for part in PARTS}
     reasons = {f"cause.{cause.name}.because.{reason}" for cause in CAUSES for reason in cause.reasons}
-    return of_causes | reasons | {row.because.key for row in TABLE}
+    return of_missing | of_causes | reasons | {row.because.key for row in TABLE}
 
 
 def reasons_given() -> dict[str, set[str]]:
@@ -48,7 +67,7 @@ def test_every_reason_is_given_by_a_rule():
 
 
 def test_placeholders_are_given():
-    given = reasons_given()
+    given = reasons_given() | missing_given()
     for key in SENTENCES:
         assert set(placeholders(key)) == given.get(key, set()), key
 
