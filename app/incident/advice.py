@@ -17,7 +17,7 @@ from typing import Any
 from throttlescope.app.services.diagnose_now.deadline import CancelledError
 from throttlescope.app.services.whatif.replay import Question, read
 from throttlescope.ingest.core.errors import ThrottlescopeError
-from throttlescope.models.messages.units import duration
+from throttlescope.models.messages.rounded import duration
 
 _LOOK_S = 0.5
 

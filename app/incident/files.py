@@ -24,7 +24,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.messages.message import message
+from throttlescope.models.messages.catalogue import message
 from throttlescope.models.messages.units import visible
 
 #: What stands in a policy of limits, without when it was read.

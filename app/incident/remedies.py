@@ -29,8 +29,9 @@ from throttlescope.app.presentation.blocks import (
     text,
 )
 from throttlescope.ingest.core.times import SECOND_MS
-from throttlescope.models.messages.message import Message, limiting_factor, message
-from throttlescope.models.messages.units import duration
+from throttlescope.models.messages.catalogue import Message, message
+from throttlescope.models.messages.limiting import limiting_factor
+from throttlescope.models.messages.rounded import duration
 from throttlescope.models.recommendation import Recommendation
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from throttlescope.app.presentation.blocks import Facts, Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
-from throttlescope.models.messages.units import duration
+from throttlescope.models.messages.rounded import duration
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 _NOT_COMPUTED = {

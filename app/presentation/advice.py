@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import freshness
 from throttlescope.app.presentation.text_report import TextLine, TextReport, TextTable
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.messages.message import Message, limiting_factor, message
-from throttlescope.models.messages.units import count, duration
+from throttlescope.models.messages.catalogue import Message, message
+from throttlescope.models.messages.limiting import limiting_factor
+from throttlescope.models.messages.rounded import duration
+from throttlescope.models.messages.units import count
 from throttlescope.models.recommendation.recommendation import Recommendation, messages_of
 
 if TYPE_CHECKING:

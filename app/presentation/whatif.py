@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from throttlescope.models.messages.message import message
+from throttlescope.models.messages.catalogue import message
 from throttlescope.models.messages.units import duration_text, minute_text, rate, share
 from throttlescope.models.throttling.replay import (
     Capacity,

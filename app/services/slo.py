@@ -11,7 +11,7 @@ from throttlescope.app.services.whatif.replay import ReplayInputs
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import DAY_MS, MINUTE_MS, SECOND_MS, format_time, parse_duration
 from throttlescope.ingest.lake import Lake
-from throttlescope.models.messages.message import Message, message
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.recommendation import Recommendation
 from throttlescope.models.recommendation.slo import ArrivalMinutes, SloResult, keep_age, read_minutes
 from throttlescope.models.recommendation.slo.recommendations import not_enough, recommendations

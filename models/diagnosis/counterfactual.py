@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
-from throttlescope.models.messages.message import Message
+from throttlescope.models.diagnosis.causes import CAUSES
+from throttlescope.models.messages.catalogue import Message
 from throttlescope.models.throttling.replay import (
     Capacity,
     Change,
@@ -30,10 +31,8 @@ HORIZON_S = 1_800
 #: A consumer that is no brake at all.
 NO_WORK_MS = 0.0
 
-_LIMITERS = ("throttled", "micro_burst_throttled", "both")
-_CONSUMERS = (
-    "slow_consumers", "both", "no_consumers", "hung_consumers", "blocked_on_unacked", "redelivery", "key_shared_blocked",
-)  # fmt: skip
+_LIMITERS = {cause.name for cause in CAUSES if cause.lever in ("limiter", "both")}
+_CONSUMERS = {cause.name for cause in CAUSES if cause.lever in ("consumers", "both")}
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ def limiters_of(observed: Observed) -> tuple[str, ...]:
 def hypotheses_alive(verdicts: Iterable[Mapping[str, Any]]) -> int:
     """How many different levers the causes of some verdicts ask for; from two on a counterfactual has to decide."""
     causes = {one["cause"] for verdict in verdicts for one in (verdict, *(verdict.get("contributing") or ()))}
-    return int(bool(causes & set(_LIMITERS))) + int(bool(causes & set(_CONSUMERS)))
+    return int(bool(causes & _LIMITERS)) + int(bool(causes & _CONSUMERS))
 
 
 def counterfactuals(

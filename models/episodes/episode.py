@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes import thresholds as t
 from throttlescope.models.episodes.bounds import BacklogStretch, stretches
@@ -184,7 +184,7 @@ def _held(
     main = _longest(rows)
     return {
         "cause": main["cause"] if main else "unknown",
-        "side": SIDE_OF[main["cause"]] if main else "unknown",
+        "side": CAUSE_OF[main["cause"]].side if main else "unknown",
         "limiter": main["limiter"] if main else None,
         "confidence": main["weight"] / main["named_ms"] if main and main["named_ms"] else 0.0,
         "named_ms": main["named_ms"] if main else 0,

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import MINUTE_MS, date_of
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF, CAUSES, TOPIC_MOVED
 from throttlescope.models.episodes import thresholds as t
 from throttlescope.models.episodes.steady import joined
 
 #: Causes that a broker has, whatever the topic.
-BROKER_CAUSES = ("cold_reads", "read_limit", "topic_moved")
+BROKER_CAUSES = {cause.name for cause in CAUSES if cause.is_of_broker}
 #: How many make an incident, and of what; widest first.
 LEAST = {
     "broker": (t.LEAST_ON_BROKER, "topic"),
@@ -101,9 +101,9 @@ def shared_stretches(episode: Mapping[str, Any]) -> Iterable[tuple[Shared, Incid
     for mark in episode["marks"]:
         if mark["kind"] in ("counter_reset", "moved") and broker is not None:
             stretch = IncidentStretch(
-                mark["start_ms"], mark["start_ms"] + _OVERLAP_MS, "topic_moved", False, episode
+                mark["start_ms"], mark["start_ms"] + _OVERLAP_MS, TOPIC_MOVED.name, False, episode
             )
-            yield Shared(cluster, "broker", broker, None, "topic_moved"), stretch
+            yield Shared(cluster, "broker", broker, None, TOPIC_MOVED.name), stretch
 
 
 def hot_times(held: Sequence[IncidentStretch], least: float, unit: str) -> list[tuple[int, int]]:
@@ -200,7 +200,7 @@ def _row(
         "shared_with": shared.shared_with,
         "limiter": shared.limiter,
         "cause": cause,
-        "side": SIDE_OF[cause],
+        "side": CAUSE_OF[cause].side,
         "start_ms": start_ms,
         "end_ms": None if len(still) >= least else end_ms,
         "since_ms": min(episode["since_ms"] for episode in episodes),

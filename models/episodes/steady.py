@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from throttlescope.ingest.core.times import DAY_MS
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.models.episodes import thresholds as t
 
 
@@ -143,7 +143,7 @@ def _add(
     )
     if not joins:
         last = {
-            "start_ms": low, "end_ms": low, "cause": label.cause, "side": SIDE_OF[label.cause], "limiter": label.limiter,
+            "start_ms": low, "end_ms": low, "cause": label.cause, "side": CAUSE_OF[label.cause].side, "limiter": label.limiter,
             "named_ms": 0, "weight": 0.0, "windows": 0, "flips": 0,
         }  # fmt: skip
         rows.append(last)

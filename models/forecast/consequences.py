@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from throttlescope.models.forecast.loss import MessageLoss
-from throttlescope.models.messages.message import Message, message
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.transforms.deadlines import Retention
 
 _DRAINS = {

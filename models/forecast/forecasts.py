@@ -12,7 +12,7 @@ from throttlescope.models.forecast.drain import LEAST_POINTS, Drain, time_to_dra
 from throttlescope.models.forecast.loss import MessageLoss, losses
 from throttlescope.models.forecast.residuals import SHIPPED
 from throttlescope.models.forecast.subscription_history import SubscriptionHistory, slowest_marked
-from throttlescope.models.messages.message import Message, message
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.transforms.deadlines import Deadlines
 
 #: Raised when a forecast of the same data would differ; the calibration has a version of its own.

@@ -20,7 +20,7 @@ from throttlescope.models.forecast.line import TrendLine, newest_line
 from throttlescope.models.forecast.oldest import oldest_age_s, seconds_until_age
 from throttlescope.models.forecast.subscription_history import SubscriptionHistory
 from throttlescope.models.forecast.trace import Trace
-from throttlescope.models.messages.message import Message, message
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.transforms.deadlines import DeadlineLimit, Deadlines
 
 Kind = Literal["ttl", "quota_size", "quota_age"]

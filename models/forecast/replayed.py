@@ -11,7 +11,7 @@ from typing import Any
 
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.forecast.consequences import drained
-from throttlescope.models.messages.message import message
+from throttlescope.models.messages.catalogue import message
 from throttlescope.models.throttling.replay import ReplayAnswer
 
 METHOD = "replay-1"

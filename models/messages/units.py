@@ -10,7 +10,6 @@ import math
 from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_YEAR_S = 365 * 24 * 3600
 
 
 def visible(text: str) -> str:
@@ -43,38 +42,6 @@ def duration_text(duration_ms: int) -> str:
     ]  # fmt: skip
     shown = [f"{value} {unit}" for value, unit in parts if value]
     return " ".join(shown[:2]) or "0 s"
-
-
-def number(value: float) -> str:
-    """At most three digits after the first, thousands marked; exact where it is whole and short."""
-    if abs(value) >= 100 or float(value).is_integer():
-        return f"{value:,.0f}"
-    return f"{value:,.3g}"
-
-
-def duration(seconds: float) -> str:
-    """The two largest units: ``45 s``, ``14 min``, ``2 h 14 min``, ``3 d 4 h``."""
-    if seconds > _YEAR_S:
-        return "more than a year"
-    seconds = round(seconds)
-    if seconds < 120:
-        return f"{seconds} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h" if hours else f"{days} d"
-
-
-def per_period(limit: float, period_s: float, unit: str) -> str:
-    """A limit with its period: ``50 msg/s``, ``10,000 msg per 60 s``."""
-    word = "B" if unit == "bytes" else unit
-    return (
-        f"{number(limit)} {word}/s" if period_s == 1 else f"{number(limit)} {word} per {number(period_s)} s"
-    )
 
 
 def rate(value: float) -> str:

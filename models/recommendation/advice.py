@@ -13,7 +13,7 @@ from typing import Any
 
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.counterfactual import Counterfactuals, counterfactuals
-from throttlescope.models.messages.message import Message, message
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.recommendation.commands import Command, more_partitions, set_limit
 from throttlescope.models.recommendation.recommendation import Recommendation, RecommendedCheck
 from throttlescope.models.recommendation.smallest import Tried, smallest_consumers, smallest_limit

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from throttlescope.models.messages.message import Message, message
-from throttlescope.models.messages.units import duration
+from throttlescope.models.messages.catalogue import Message, message
+from throttlescope.models.messages.rounded import duration
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from throttlescope.app.presentation.advice import (
 from throttlescope.app.presentation.output import freshness
 from throttlescope.app.presentation.text_report import TextLine, TextReport, TextTable, print_report
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.messages.message import FORMATS
-from throttlescope.models.messages.units import duration, number
+from throttlescope.models.messages.limiting import FORMATS
+from throttlescope.models.messages.rounded import duration, number
 
 if TYPE_CHECKING:
     from throttlescope.app.services.slo import SloQuestion

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from throttlescope.models.diagnosis import promql
-from throttlescope.models.messages.message import Message, message
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.recommendation.advice import limit_row, shared_limit_risks
 from throttlescope.models.recommendation.commands import Command, more_partitions, set_limit
 from throttlescope.models.recommendation.recommendation import Recommendation, RecommendedCheck

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from throttlescope.models.diagnosis.counterfactual import limiters_of
-from throttlescope.models.messages.message import Message, message
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.recommendation.slo.age import backlog_msg, oldest_age_s
 from throttlescope.models.recommendation.slo.arrivals import ArrivalMinutes
 from throttlescope.models.recommendation.slo.check import SloCheck, check

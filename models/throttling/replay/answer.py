@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from throttlescope.models.messages.message import Message
+from throttlescope.models.messages.catalogue import Message
 from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.observed import Observed

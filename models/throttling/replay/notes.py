@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from throttlescope.ingest.core.times import MINUTE_MS, format_time
-from throttlescope.models.messages.message import Message, message
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.throttling.replay.answer import Arrivals
 from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change

@@ -19,7 +19,8 @@ from throttlescope.app.presentation.advice import (
 )
 from throttlescope.app.web.components.parts import copy_button, hostile_sentence, plain_table
 from throttlescope.ingest.core.times import SECOND_MS
-from throttlescope.models.messages.message import limiting_factor, message
+from throttlescope.models.messages.catalogue import message
+from throttlescope.models.messages.limiting import limiting_factor
 from throttlescope.models.recommendation import Recommendation
 from throttlescope.models.recommendation.recommendation import RecommendedCheck
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
