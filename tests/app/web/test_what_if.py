@@ -127,7 +127,7 @@ def test_the_command_restates_the_whole_limit_and_leads_back(windows):
         for one in (line.do, line.undo)
     ]
     assert "no command of Pulsar does that" in plain(shown(windows, replace(HELPED, chosen=1))[4])
-    assert "Nothing is different in it yet" in plain(shown(windows, ADDRESS)[4])
+    assert "This run has no change yet" in plain(shown(windows, ADDRESS)[4])
 
 
 def test_every_link_carries_the_runs_and_absolute_times(windows):
@@ -224,8 +224,8 @@ def test_a_load_without_end_is_answered_too(windows):
 )  # fmt: skip
 def test_what_is_not_there_is_explained(windows, address, words):
     place, *_ = page._place(windows, query(address))
-    assert run_text in plain(place)
-    assert run_text in plain(shown(windows, address)[3])
+    assert words in plain(place)
+    assert words in plain(shown(windows, address)[3])
 
 
 def test_ten_thousand_runs_are_one_panel(windows):
