@@ -1,8 +1,8 @@
 """Episodes of a lake, on Spark or in this process. In: ``signals`` and ``verdicts`` of a range. Out: the tables ``episodes`` and ``incidents``.
 
-Subscriptions are judged in the tasks, some of them together; what is found is little, so the driver commits it, and then the shared
-incidents of all episodes. A run takes up what earlier runs left open: it judges whole UTC days anew, from the one that holds the
-range's start less two hours, and continues what was there at that midnight.
+Tasks find the episodes of some subscriptions each; the result is small, so the driver commits it, and then the shared incidents of all
+episodes. A run continues what earlier runs left open: it recomputes whole UTC days, from the day that contains the range's start less
+two hours, and continues the episodes that were open at that midnight.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def build_episodes(
         None: in this process, which has to hold the range's minutes of the subscriptions with a backlog.
     clusters : iterable of str
     start_ms, end_ms : int
-        What came anew. Judged is more: whole UTC days before it, and what earlier runs judged after it.
+        The new data. More is recomputed: whole UTC days before it, and what earlier runs computed after it.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def build_episodes(
 
 
 def judged_range(stored: Sequence[Mapping[str, Any]], start_ms: int, end_ms: int) -> tuple[int, int]:
-    """What has to be judged when [start_ms, end_ms) comes anew: nothing that is open skips a time, nothing later is lost.
+    """What has to be recomputed when [start_ms, end_ms) is new: no open episode skips a time, nothing later is lost.
 
     Parameters
     ----------
@@ -116,10 +116,10 @@ def reaching(stored: Iterable[Mapping[str, Any]], from_ms: int) -> Rows:
 
 
 def write_incidents(lake: Lake, cluster: str, run_id: str) -> int:
-    """Make the shared incidents of a cluster anew from all its episodes; how many there are.
+    """Recompute the shared incidents of a cluster from all its episodes; return how many there are.
 
-    They are made of rows that another run may replace meanwhile, which has then written its incidents, or will. Who finds that the
-    episodes have moved on makes them once more: so whoever writes last has seen all of them.
+    Another run may replace the rows meanwhile; it has then written its incidents, or will. A run that finds newer episodes computes the
+    incidents again, so the last writer has seen all episodes.
     """
     contract = TABLES["incidents"]
     for _ in range(_TRIES):
@@ -150,7 +150,7 @@ def asked_minutes(
 ) -> pa.Table:
     """Minutes of the subscriptions that may have an episode, read into this process.
 
-    Files are read one after the other, so that it holds no minutes of those that are not asked for. The answer is that of
+    Files are read one after the other, so that it keeps no minutes of other subscriptions. The answer is that of
     :func:`_asked`.
     """
     keys = list(SUBSCRIPTION_KEY_NAMES)
@@ -267,7 +267,7 @@ def _write(
     replaced = pa.array([row["episode_id"] for row in rows], pa.string())
 
     def change(existing: pa.Table) -> pa.Table:
-        # What a replay said of an episode stays until it is asked anew.
+        # The answer of a replay for an episode stays until it is recomputed.
         answered = dict(
             zip(
                 *(existing.column(name).to_pylist() for name in ("episode_id", "counterfactual")), strict=True

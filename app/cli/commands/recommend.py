@@ -69,9 +69,10 @@ def recommend(
 
     from throttlescope.app.cli.commands.simulate import say_if_it_compiles
     from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.presentation.advice import document, print_advice
+    from throttlescope.app.presentation.advice import advice_report, document, facts
     from throttlescope.app.presentation.output import write_json
     from throttlescope.app.presentation.progress import TerminalProgress
+    from throttlescope.app.presentation.text_report import print_report
     from throttlescope.app.services.slo import ask, durations
     from throttlescope.app.services.whatif.replay import Question, read
     from throttlescope.ingest.lake import Lake
@@ -101,6 +102,6 @@ def recommend(
         advice = advise(found.observed, history=found.history, target_s=found.horizon_s)
         progress.note(f"{len(advice.counterfactuals.rows)} levers")
     if format is Format.json:
-        write_json(document(found, advice))
+        write_json(document(facts(found, advice)))
     else:
-        print_advice(found, advice, now_ms=now_ms)
+        print_report(advice_report(found, advice, now_ms=now_ms))

@@ -92,8 +92,9 @@ def whatif(
     from throttlescope.app.presentation.figures.image import check_plot, write_figure
     from throttlescope.app.presentation.output import write_json
     from throttlescope.app.presentation.progress import TerminalProgress
+    from throttlescope.app.presentation.text_report import print_report
     from throttlescope.app.presentation.whatif_document import document
-    from throttlescope.app.presentation.whatif_text import print_answer
+    from throttlescope.app.presentation.whatif_text import whatif_report
     from throttlescope.app.services.whatif.replay import Question, answer, read
     from throttlescope.ingest.lake import Lake
 
@@ -118,4 +119,4 @@ def whatif(
     if format is Format.json:
         write_json(document(found, known))
     else:
-        print_answer(found, known)
+        print_report(whatif_report(found, known))

@@ -10,7 +10,7 @@ from dash import dcc, html
 
 from throttlescope.app.incident.timeline import SINCE_WORDS
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.advice import PRIMARY, lever_words
+from throttlescope.app.presentation.advice import PRIMARY, lever_text
 from throttlescope.app.presentation.episodes import gain_text
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.components.parts import cause_badge, hostile_sentence, section
@@ -106,11 +106,7 @@ def counterfactual(found: Mapping[str, Any] | None) -> list:
     ahead = fmt.duration((found["horizon_s"] or 0) * SECOND_MS)
     primary = PRIMARY.get(found["primary"], PRIMARY[None])
     rows = [
-        html.Li(
-            f"Without {lever_words(one['lever'], one['limiter'])}: {_less(one)} {ahead} later."
-            if one["lever"] == "limiter"
-            else f"With {lever_words(one['lever'], one['limiter'])}: {_less(one)} {ahead} later."
-        )
+        html.Li(f"Without {lever_text(one['lever'], one['limiter'])}: {_less(one)} {ahead} later.")
         for one in found["tried"] or ()
     ]
     parts = [

@@ -1,8 +1,8 @@
 """The What-if lab. In: the address (subscription, window, runs, search). Out: components; every control writes the address.
 
-Three parts are filled apart: the *place* (head, controls) when another window is asked for, the *runs* at every move, the *search* when
-one is named. The browser's script (``assets/what_if.js``) tells the parts of the address to them, one question for runs at a time: the
-newest goes next.
+Three parts are filled separately: the *place* (head, controls) when the window changes, the *runs* at every move of a control, the
+*search* when one is named. The browser's script (``assets/what_if.js``) sends them the parts of the address, one request for runs at a
+time: the newest is next.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def layout(_query: str | None) -> html.Div:
     return html.Div(
         [
             html.Div(skeleton(), id="what-if-place", className="what-if"),
-            # Which window the address says; what else it says stands beside what shows it, in the place.
+            # The window of the address; its other parts are shown next to their components, in the place.
             dcc.Store(id="what-if-window"),
             # What the server says back: which address was answered, which has absolute times, which search began.
             dcc.Store(id="what-if-answered"),
@@ -244,7 +244,7 @@ def _warming() -> html.Div:
 
 
 def _runs(windows: Windows, query: str) -> tuple:
-    """Everything that a move changes; a fault stands in the place of the table."""
+    """Everything that a move of a control changes; an error is shown in place of the table."""
     kept: list[LabView] = []
 
     def build():
