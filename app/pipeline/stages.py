@@ -9,12 +9,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.app.pipeline.commit_conflicts import until_unmoved, until_won
 from throttlescope.app.pipeline.incremental.computed_hours import Hours, hours_of, write
 from throttlescope.app.pipeline.incremental.fingerprints import TIME_COLUMNS, Inputs
 from throttlescope.app.pipeline.incremental.groups import joined, together
@@ -29,6 +28,7 @@ from throttlescope.app.pipeline.results import (
     make_episodes,
     make_forecasts,
 )
+from throttlescope.ingest.core.retry import jitter, retry, until_stable
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import read_files
 from throttlescope.ingest.lake.duck import from_files
@@ -50,6 +50,10 @@ if TYPE_CHECKING:
     from throttlescope.app.pipeline.events import Progress
     from throttlescope.ingest.lake import Lake
 
+T = TypeVar("T")
+
+#: Overlapping backfills meet once or twice at the same hours, then one of them is ahead.
+COMMIT_ATTEMPTS = 6
 #: Steps that are announced together, and again where they are done again.
 _RESULTS_STEPS = "Finding episodes", "Lifting their causes", "Comparing with the weeks before"
 
@@ -125,7 +129,7 @@ class Stages:
             return began_ms, plans
 
         with self.progress.step("Building the signals"):
-            began_ms, plans = until_won(build, self.progress.note)
+            began_ms, plans = self._until_committed(build)
             self._count(plans)
             groups = together(plans)
             found = sum(self._rows("signals", "minute_ms", *group) for group in self.groups)
@@ -164,7 +168,7 @@ class Stages:
             return began_ms, plans
 
         with self.progress.step("Diagnosing"):
-            began_ms, plans = until_won(judge, self.progress.note)
+            began_ms, plans = self._until_committed(judge)
             self._count(plans)
             for group in self.groups:
                 causes.update(self._causes(*group))
@@ -184,7 +188,7 @@ class Stages:
             return began_ms, plans
 
         with self.progress.step("Forecasting"):
-            began_ms, plans = until_won(forecast, self.progress.note)
+            began_ms, plans = self._until_committed(forecast)
             self._count(plans)
             self._write_down(plans, began_ms)
 
@@ -194,8 +198,11 @@ class Stages:
         def again() -> None:
             self.progress.steps += len(_RESULTS_STEPS)
 
-        began_ms, plans = until_unmoved(
-            lambda: self._results(results), lambda: self.lake.version("computed"), again
+        began_ms, plans = until_stable(
+            lambda: self._results(results),
+            lambda: self.lake.version("computed"),
+            attempts=COMMIT_ATTEMPTS - 1,
+            before_repeat=again,
         )
         self._count(plans)
         self._write_down(plans, began_ms)
@@ -224,6 +231,15 @@ class Stages:
                 self.progress.note,
             )
         return began_ms, plans
+
+    def _until_committed(self, stage: Callable[[], T]) -> T:
+        """Do a stage; where another run wrote the same hours first, plan and do it again: mostly less is left to compute."""
+        return retry(
+            stage,
+            attempts=COMMIT_ATTEMPTS,
+            wait_s=jitter(0.1, 2.0, growing=True),
+            before_retry=lambda: self.progress.note("another run wrote the same hours; looking again"),
+        )
 
     # -- planning --------------------------------------------------------------------------
 

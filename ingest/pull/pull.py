@@ -25,6 +25,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core import errors
 from throttlescope.ingest.core.errors import EmptyRangeError, InputError, ThrottlescopeError
 from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.retry import retry
 from throttlescope.ingest.core.selector import NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.core.series import Meter, PullSource
 from throttlescope.ingest.core.times import BLOCK_MS, date_of, dates_of, format_time
@@ -246,12 +247,11 @@ def run_items(
     InputError
         No item brought a sample.
     """
-    notes: dict[str, ItemNote] = {}
     result.beside = staging.beside
-    for round_ in range(_ROUNDS):
-        notes |= staging.notes(item.key for item in items if item.key not in notes)
-        if round_ == 0:
-            result.items, result.items_resumed = len(items), len(notes)
+    notes = dict(staging.notes(item.key for item in items))
+    result.items, result.items_resumed = len(items), len(notes)
+
+    def read_and_commit() -> None:
         pending = tuple(item for item in items if item.key not in notes)
         if pending:
             attempt = uuid.uuid4().hex[:12]
@@ -259,10 +259,10 @@ def run_items(
             job = Job(lake.root, sources, mapping, staging, pending, attempt, merges)
             watch = _Watch(staging, notes, len(items), progress)
             _run(session, job, min(tasks, len(pending)), watch)
-            notes |= watch.notes_of(item.key for item in pending)
+            notes.update(watch.notes_of(item.key for item in pending))
             if len(notes) < len(items):
-                # A task that Spark began anew found its items claimed; they are done in the next round.
-                continue
+                # A task that Spark started a second time found its items claimed; the next round reads them.
+                raise ConflictError("Tasks of the pull were lost")
         if not any(note.blocks for note in notes.values()):
             refused = sum(row["rows"] for note in notes.values() for row in note.refused)
             # Whoever asks again wants to know whether samples have come since.
@@ -273,23 +273,29 @@ def run_items(
                 + (f", {refused} refused" if refused else ""),
                 fix="choose another range; throttlescope doctor shows what the source has",
             )
-        try:
-            outdated = commit_notes(lake, notes, staging, result)
-        except ConflictError:
-            continue
-        if not outdated:
-            _fill(result, notes.values())
-            _store_findings(lake, notes.values(), result)
-            staging.clear()
-            return
+        outdated = commit_notes(lake, notes, staging, result)
         for key in outdated:
             staging.forget(key)
             del notes[key]
-    raise ConflictError(
-        "The pull came to no end",
-        got=f"{_ROUNDS} rounds in which tasks were lost, or other runs wrote the same blocks",
-        fix="run the command again; it goes on where it stopped",
+        if outdated:
+            raise ConflictError("Another run wrote the same blocks")
+
+    def look_again() -> None:
+        notes.update(staging.notes(item.key for item in items if item.key not in notes))
+
+    retry(
+        read_and_commit,
+        attempts=_ROUNDS,
+        before_retry=look_again,
+        exhausted=lambda: ConflictError(
+            "The pull came to no end",
+            got=f"{_ROUNDS} rounds in which tasks were lost, or other runs wrote the same blocks",
+            fix="run the command again; it goes on where it stopped",
+        ),
     )
+    _fill(result, notes.values())
+    _store_findings(lake, notes.values(), result)
+    staging.clear()
 
 
 def _files_of(lake: Lake, items: Sequence[PullItem]) -> list[DataFile]:
