@@ -16,10 +16,9 @@ from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.pull.pull import named_cluster
+from throttlescope.ingest.pull.read_series import read_series
 from throttlescope.ingest.pull.wanted_metrics import wanted_metrics
-from throttlescope.ingest.sources.access import BrokenStreamError
 from throttlescope.ingest.sources.prometheus import PrometheusSource
-from throttlescope.ingest.sources.remote_read import UnsupportedChunksError
 
 #: Read anew with every cycle: scrapes that came so late are found by the next one, later ones when the hour is closed.
 OVERLAP_MS = 5 * MINUTE_MS
@@ -116,20 +115,8 @@ class Tail:
     def _buffer(self, selectors: Sequence[Selector], start_ms: int, end_ms: int) -> BlockBuffer:
         if self._stopping():
             raise StoppedError
-        try:
-            return self._read(selectors, start_ms, end_ms)
-        except UnsupportedChunksError:
-            self._reader = self._reader.with_plain_samples()
-        except BrokenStreamError:
-            # What broke off may come whole the second time.
-            self.meter.repairs["streams_read_again"] += 1
-        return self._read(selectors, start_ms, end_ms)
-
-    def _read(self, selectors: Sequence[Selector], start_ms: int, end_ms: int) -> BlockBuffer:
-        buffer = BlockBuffer(self._mapping, Path(), _IN_MEMORY)
-        for i, selector in enumerate(selectors):
-            if i:
-                buffer.next_selector()
-            for batch in self._reader.read(selector, start_ms, end_ms, self.meter):
-                buffer.add(batch)
+        buffer, self._reader = read_series(
+            self._reader, selectors, start_ms, end_ms, self.meter,
+            lambda: BlockBuffer(self._mapping, Path(), _IN_MEMORY),
+        )  # fmt: skip
         return buffer
