@@ -31,10 +31,10 @@ from throttlescope.app.pipeline.results import (
 from throttlescope.ingest.core.retry import jitter, retry, until_stable
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import read_files
+from throttlescope.ingest.lake.after_commit import LakeAfterCommit
 from throttlescope.ingest.lake.duck import from_files
 from throttlescope.ingest.quality import (
     GateResult,
-    JudgedLake,
     check_door,
     check_policies,
     check_samples,
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from throttlescope.app.config import Settings
     from throttlescope.app.pipeline.events import Progress
     from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.lake.staged import StagedCommit
 
 T = TypeVar("T")
 
@@ -116,16 +117,17 @@ class Stages:
 
     def build_signals(self) -> int:
         """Build, and put in place what passes its gate; rows of ``signals`` in what was asked for."""
-        from throttlescope.transforms.signals import build_signals
+        from throttlescope.transforms.signals import stage_signals
 
         warned = self.warnings
 
         def build() -> tuple[int, list[Hours]]:
-            self.warnings = warned  # A second try finds again what the first one found.
+            self.warnings = warned  # A repeated attempt reports the same findings.
             began_ms, plans = self._plan(self._signals)
             for group in together(plans):
-                lake = self._judged("signals", check_signals, group)
-                build_signals(self.session, lake, *group, self.run_id)
+                staged = stage_signals(self.session, self.lake, *group, self.run_id)
+                self._validate(staged, check_signals, group)
+                self.lake.commit_staged(staged)
             return began_ms, plans
 
         with self.progress.step("Building the signals"):
@@ -146,7 +148,7 @@ class Stages:
 
     def build_verdicts(self) -> dict[str, int]:
         """Judge; verdicts in what was asked for, by cause."""
-        from throttlescope.models.diagnosis.apply import build_verdicts
+        from throttlescope.models.diagnosis.apply import stage_verdicts
         from throttlescope.models.diagnosis.latest import build_latest
 
         window_ms, every_ms = self.settings.window, self.settings.every
@@ -161,10 +163,11 @@ class Stages:
                 clusters, start_ms, end_ms = group
                 # From the first window that begins in these hours on: earlier ones that reach into them have their own in the plan.
                 first_ms = min(start_ms + window_ms - every_ms, end_ms - 1)
-                build_verdicts(
-                    self.session, self._judged("verdicts", check_verdicts, group), clusters, first_ms, end_ms, self.run_id,
-                    window_ms=window_ms, every_ms=every_ms,
+                staged = stage_verdicts(
+                    self.session, self.lake, clusters, first_ms, end_ms, self.run_id, window_ms=window_ms, every_ms=every_ms
                 )  # fmt: skip
+                self._validate(staged, check_verdicts, group)
+                self.lake.commit_staged(staged)
             return began_ms, plans
 
         with self.progress.step("Diagnosing"):
@@ -313,11 +316,9 @@ class Stages:
         if result.stopped:
             raise result.error()
 
-    def _judged(self, table: str, check: Callable[..., GateResult], group: Group) -> Lake:
-        """The lake, to which a gate lets the table's new rows of a group; readers take verdicts as soon as they are there."""
-        return JudgedLake(
-            self.lake.root, table, lambda as_if: self._gate(check(self.session, as_if, *group, self.run_id))
-        )
+    def _validate(self, staged: StagedCommit, check: Callable[..., GateResult], group: Group) -> None:
+        """The gate over a group's new rows, before the commit: readers use signals and verdicts as soon as they are committed."""
+        self._gate(check(self.session, LakeAfterCommit(self.lake, staged), *group, self.run_id))
 
     def _note_warnings(self) -> None:
         self.progress.note(f"{self.warnings} warning{'' if self.warnings == 1 else 's'}")

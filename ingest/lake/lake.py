@@ -40,6 +40,7 @@ from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
 from throttlescope.ingest.lake.formats import format_properties
 from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.lake.rows import naming_missing, read_files
+from throttlescope.ingest.lake.staged import StagedCommit
 from throttlescope.ingest.lake.storage import Storage
 from throttlescope.ingest.lake.write_errors import naming_unwritable
 
@@ -380,7 +381,27 @@ class Lake:
         end_ms: int,
         rows: Mapping[tuple[str, int], int] | None = None,
     ) -> int | None:
-        """Write a DataFrame, by cluster and UTC hour, in place of those hours' old rows.
+        """Write a DataFrame, by cluster and UTC hour, in place of those hours' old rows: :meth:`stage_spark`, committed."""
+        return self.commit_staged(
+            self.stage_spark(
+                df, table, run_id=run_id, time_column=time_column, clusters=clusters, start_ms=start_ms,
+                end_ms=end_ms, rows=rows,
+            )
+        )  # fmt: skip
+
+    def stage_spark(
+        self,
+        df: DataFrame,
+        table: str,
+        *,
+        run_id: str,
+        time_column: str,
+        clusters: Iterable[str],
+        start_ms: int,
+        end_ms: int,
+        rows: Mapping[tuple[str, int], int] | None = None,
+    ) -> StagedCommit:
+        """Write a DataFrame, by cluster and UTC hour, to replace those hours' old rows.
 
         Parameters
         ----------
@@ -404,7 +425,13 @@ class Lake:
             and file.minimum[time_column] < end_ms + -end_ms % BLOCK_MS
         ]
         new = write_hours(self.root, df, table, time_column, rows)
-        return self.commit(table, new, old, run_id=run_id, read_version=version)
+        return StagedCommit(table, tuple(new), tuple(old), run_id, version)
+
+    def commit_staged(self, staged: StagedCommit) -> int | None:
+        """:meth:`commit` of a staged commit."""
+        return self.commit(
+            staged.table, staged.add, staged.remove, run_id=staged.run_id, read_version=staged.read_version
+        )
 
     # -- Delta -----------------------------------------------------------------------------
 
