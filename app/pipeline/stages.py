@@ -1,4 +1,4 @@
-"""From samples in the lake to what follows from them. In: clusters and ranges. Out: tables of the lake, and what was computed anew.
+"""The stages of a run, from samples in the lake to verdicts and results. In: clusters and ranges. Out: tables of the lake, and the hours computed.
 
 Of every stage only the hours are computed whose input differs from what they were computed from (:mod:`throttlescope.app.pipeline.incremental`);
 a gate judges what is computed before any reader of the table sees it, and nothing behind a gate that stops is computed.
@@ -65,9 +65,9 @@ class Stages:
     Parameters
     ----------
     groups : list of Group
-        Clusters and ranges that were asked for.
+        Requested clusters and ranges.
     again : bool
-        Compute every hour asked for, whatever it was computed from.
+        Recompute every requested hour, even if its input has not changed.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Stages:
     # -- samples ---------------------------------------------------------------------------
 
     def check_samples(self, *, all_hours: bool) -> None:
-        """The gate over everything that was asked for, or over the hours whose signals will be computed."""
+        """The gate over all requested hours, or over the hours whose signals will be computed."""
         groups = self.groups if all_hours else together(self._plan(self._signals)[1])
         with self.progress.step("Checking the samples"):
             for group in groups:
@@ -116,7 +116,7 @@ class Stages:
     # -- signals ---------------------------------------------------------------------------
 
     def build_signals(self) -> int:
-        """Build, and put in place what passes its gate; rows of ``signals`` in what was asked for."""
+        """Stage the signals, validate and commit them; rows of ``signals`` in the requested ranges."""
         from throttlescope.transforms.signals import stage_signals
 
         warned = self.warnings
@@ -147,7 +147,7 @@ class Stages:
     # -- what follows ----------------------------------------------------------------------
 
     def build_verdicts(self) -> dict[str, int]:
-        """Judge; verdicts in what was asked for, by cause."""
+        """Stage the verdicts, validate and commit them; verdicts in the requested ranges, by cause."""
         from throttlescope.models.diagnosis.apply import stage_verdicts
         from throttlescope.models.diagnosis.latest import build_latest
 
@@ -255,7 +255,7 @@ class Stages:
         )
 
     def _plan(self, plan: Callable[[RecomputeView, str, int, int], Hours]) -> tuple[int, list[Hours]]:
-        """When it was looked, and the hours of every cluster that is asked for."""
+        """When the lake was read, and the hours of every requested cluster."""
         began_ms = time.time_ns() // 1_000_000
         view = self._view()
         return began_ms, [

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from throttlescope.app.services.diagnose_now.samples import read_topic
 from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.core.labels import LabelMapping
 from throttlescope.ingest.core.selector import Selector
@@ -16,6 +15,7 @@ from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.pull.read_series import read_series
 from throttlescope.ingest.sources.access import BrokenStreamError
 from throttlescope.ingest.sources.remote_read import UnsupportedChunksError
+from throttlescope.transforms.topic_samples import read_topic
 
 TOPIC = "persistent://public/default/orders"
 LABELS = {

@@ -126,7 +126,7 @@ def _follow(
             continue
         wait_s = next(waits)
         if isinstance(refused, ConflictError):
-            # Another run writes the same lake; what was not committed is made anew.
+            # Another run writes the same lake; the next cycle recomputes what was not committed.
             lines.say(f"{name}: {refused}; tried again in {wait_s:.0f} s")
         else:
             away_since_s = time.monotonic() if away_since_s is None else away_since_s

@@ -1,7 +1,7 @@
-"""Samples of one topic. In: a source, its labels' mapping, a topic and a range. Out: series, normalised and mended as at the door.
+"""Samples of one topic. In: a source, its labels' mapping, a topic and a range. Out: series, normalised and validated as on ingest.
 
-Two questions are asked of the source: the topic's series of all metrics that signals and consumers are told from, and the brokers'
-own. What several subscriptions share of a broker's limit is a third, asked only where a broker has one.
+The source is read twice: the topic's series of all metrics that signals and consumers need, and the brokers' own series. A third
+read, of the other subscriptions that share a broker's limit, is made only where a broker has a limit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from throttlescope.transforms.minutes import BACKLOG, metrics_read
 from throttlescope.transforms.promql.source import MemorySource, SampleSource, Series
 
 _OUT = ("pulsar_out_messages_total", "pulsar_out_bytes_total")
-#: What a subscription adds to the use of its broker's limit is told from these; the last two only where entries are counted.
+#: Metrics that give a subscription's share in the use of its broker's limit; the last two only where entries are counted.
 SHARING_METRICS = (BACKLOG, *_OUT, "pulsar_in_messages_total", "pulsar_storage_write_rate")
 #: A buffer of this process never goes to scratch: a topic's hours are far below it.
 _IN_MEMORY = 1 << 40
@@ -43,7 +43,7 @@ class TopicSamples:
     series : tuple of Series
         With normalised labels, sorted by time.
     refused : dict
-        How many series the door refused, by reason.
+        How many series ingest validation refused, by reason.
     """
 
     cluster: str
