@@ -116,7 +116,7 @@ class Lake:
             delta = self._open(table)
             if delta is None:
                 return None
-            # Newest first, some at a time: what is asked for is mostly recent, and every commit is a file.
+            # Newest first, some at a time: most requests are for recent versions, and every commit is a file.
             limit = _LOOKED_AT
             while True:
                 commits = delta.history(limit)

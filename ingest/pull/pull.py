@@ -2,7 +2,7 @@
 
 The range is widened to whole UTC hours, clipped at now, and cut into items of one metric and a few hours. Spark tasks,
 never more than ``max_concurrent_reads`` of them, take the items one by one: read, normalise, check, write files that
-nobody sees yet, leave a note. Then the driver commits: the catalogue first, then all samples in one transaction. A pull
+no reader sees yet, leave a note. Then the driver commits: the catalogue first, then all samples in one transaction. A pull
 that was stopped goes on from its notes; a pull that is repeated finds every file already there and changes nothing.
 """
 
@@ -114,7 +114,7 @@ class PullResult:
     beside: str | None = None
 
     def details(self) -> dict[str, Any]:
-        """What goes into the manifest's ``details`` beside its own columns."""
+        """What goes into the manifest's ``details``, in addition to its own columns."""
         return {
             "items": self.items,
             "items_resumed": self.items_resumed,
@@ -265,7 +265,7 @@ def run_items(
                 raise ConflictError("Tasks of the pull were lost")
         if not any(note.blocks for note in notes.values()):
             refused = sum(row["rows"] for note in notes.values() for row in note.refused)
-            # Whoever asks again wants to know whether samples have come since.
+            # The next pull of the request reads the source again: samples may have come since.
             staging.forget_all()
             raise EmptyRangeError(
                 "The range holds no samples",
@@ -346,7 +346,7 @@ def _run(session: SparkSession, job: Job, tasks: int, watch: _Watch) -> None:
 def _warm(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     load_kernels()
     load_decoder()
-    # Long enough for a second worker to be started beside this one, instead of one worker doing both tasks.
+    # Long enough for Spark to start a second worker, instead of running both tasks in this one.
     time.sleep(0.2)
     yield from batches
 
@@ -465,7 +465,7 @@ def _fill(result: PullResult, notes: Sequence[ItemNote]) -> None:
 
 
 def _store_findings(lake: Lake, notes: Sequence[ItemNote], result: PullResult) -> None:
-    """Rows of ``quarantine`` and ``quality`` for what the door refused and for what was kept."""
+    """Rows of ``quarantine`` and ``quality`` for what ingest validation refused and for what was kept."""
     now_ms = round(time.time() * 1000)
     common = {"run_id": result.run_id, "observed_ms": now_ms, "date": date_of(now_ms)}
     refused: dict[tuple[str, str], dict] = {}
