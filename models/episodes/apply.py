@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.retry import until_stable
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 #: How long after a midnight a run still judges the day before: longer than a change of cause or a change point needs.
 SETTLED_MS = 2 * BLOCK_MS
-#: How often incidents are made again because another run wrote episodes; it makes them itself behind that.
-_TRIES = 10
+#: How often incidents are recomputed because another run wrote episodes; that run computes them too, afterwards.
+_ATTEMPTS = 10
 
 
 def build_episodes(
@@ -122,18 +123,18 @@ def write_incidents(lake: Lake, cluster: str, run_id: str) -> int:
     incidents again, so the last writer has seen all episodes.
     """
     contract = TABLES["incidents"]
-    for _ in range(_TRIES):
-        version = lake.version("episodes")
+
+    def write() -> int:
         rows = incidents_of(_stored(lake, cluster))
         new = contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema))
         old = lake.read("incidents", columns=["cluster", "date"], partition={"cluster": [cluster]})
         touched = pa.concat_tables(
             [old.cast(new.select(["cluster", "date"]).schema), new.select(["cluster", "date"])]
         )
-        lake.update("incidents", lambda existing, new=new: new, partitions_of=touched, run_id=run_id)
-        if lake.version("episodes") == version:
-            break
-    return new.num_rows
+        lake.update("incidents", lambda existing: new, partitions_of=touched, run_id=run_id)
+        return new.num_rows
+
+    return until_stable(write, lambda: lake.version("episodes"), attempts=_ATTEMPTS)
 
 
 def _judge(from_ms: int, judged_until_ms: int, open_rows: Rows) -> Callable[[pa.Table, pa.Table], pa.Table]:
