@@ -1,4 +1,4 @@
-"""Verdicts as they are shown. In: a lake and filters. Out: one plain dict per verdict, oldest window first."""
+"""Verdicts of a lake. In: a lake and filters. Out: one plain dict per verdict, oldest window first."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
+    from throttlescope.models.diagnosis.reopen import Reopened
 
 _KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
 _NEWEST = f"row_number() OVER (PARTITION BY {_KEY} ORDER BY window_start_ms DESC, window_end_ms DESC)"
@@ -25,7 +26,7 @@ _NEWEST = f"row_number() OVER (PARTITION BY {_KEY} ORDER BY window_start_ms DESC
 
 @dataclass(frozen=True)
 class VerdictFilter:
-    """Which verdicts; None leaves a question open.
+    """Which verdicts; None means any.
 
     Attributes
     ----------
@@ -124,6 +125,22 @@ def window_at(
             fix="write topic-partition-N#sub" if several == "partitions" else "add --cluster NAME",
         )
     return next(iter(starts)), max(row["window_start_ms"] for row in rows)
+
+
+def reopen_at(
+    lake: Lake, subscription: str, cluster: str | None, at_ms: int, as_of_ms: int | None = None
+) -> Reopened:
+    """The stored verdict of the window around a moment, judged again by today's rules.
+
+    Raises
+    ------
+    InputError
+        As :func:`window_at`.
+    """
+    from throttlescope.models.diagnosis.reopen import reopen
+
+    key, start_ms = window_at(lake, subscription, cluster, at_ms, as_of_ms)
+    return reopen(lake, key, start_ms, as_of_ms=as_of_ms)
 
 
 def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:

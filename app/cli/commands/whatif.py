@@ -18,6 +18,7 @@ from throttlescope.app.cli.options import (
     ReplayHistory,
     ReplayWindow,
 )
+from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -25,6 +26,7 @@ def register(app: typer.Typer) -> None:
 
 
 def whatif(
+    context: typer.Context,
     subscription: Annotated[
         str,
         typer.Option(
@@ -85,37 +87,13 @@ def whatif(
     Backlogs are entries (batches), rates messages, times UTC. The first run on a machine compiles the simulator, which
     takes about a minute.
     """
-    import time
+    from throttlescope.app.cli.tables.whatif import write_what_if
+    from throttlescope.app.services.whatif.replay import Question
+    from throttlescope.app.services.whatif.what_if import what_if
 
-    from throttlescope.app.cli.commands.simulate import say_if_it_compiles
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.presentation.figures.image import check_plot, write_figure
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.app.presentation.whatif_document import document
-    from throttlescope.app.presentation.whatif_text import print_answer
-    from throttlescope.app.services.whatif.replay import Question, answer, read
-    from throttlescope.ingest.lake import Lake
-
-    settings = settings_with(config, {"lake": lake})
-    if plot is not None:
-        check_plot(plot)
+    options = CommandOptions(context)
+    progress = options.plot_progress(2)
     question = Question(subscription, cluster, tuple(set_ or ()), at, window, history, horizon, drained_below)
-    progress = TerminalProgress(2 if plot is None else 3, quiet=quiet)
-    with progress.step("Reading"):
-        found = read(Lake(settings.lake), question, now_ms=int(time.time() * 1000))
-        progress.note(f"{len(found.history.times_ms)} scrapes of {found.name}")
-    with progress.step("Replaying"):
-        say_if_it_compiles(progress, "Replaying")
-        known = answer(found)
-        progress.note(f"{len(found.observed.times_ms)} scrapes, then {horizon} at most")
-    if plot is not None:
-        from throttlescope.app.presentation.figures.replay import whatif_figure
-
-        with progress.step("Drawing"):
-            write_figure(plot, whatif_figure(found, known), div_id="whatif")
-            progress.note(str(plot))
-    if format is Format.json:
-        write_json(document(found, known))
-    else:
-        print_answer(found, known)
+    write_what_if(
+        what_if(options.lake(absolute=False), question, options.now_ms, progress), progress, options
+    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import freshness
+from throttlescope.app.presentation.output import freshness, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.diagnosis.wording import number
 from throttlescope.models.messages.units import count, duration_text, minute_text, share, visible
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.diagnose_now import NowAnswer
     from throttlescope.models.diagnosis.neighbours import QuotaUse
 
@@ -107,3 +108,14 @@ def _earlier(rows: Sequence[Mapping[str, Any]], key: SubscriptionKey) -> str:
 def _short(row: Mapping[str, Any]) -> str:
     partition = "" if row["partition"] < 0 else f"partition {row['partition']} "
     return f"{partition}#{row['subscription']}"
+
+
+def write_now(answer: NowAnswer, options: CommandOptions) -> None:
+    """Write a diagnosis in the requested format."""
+    from throttlescope.app.services.diagnose_now.document import document
+
+    write_result(
+        options.format,
+        table=lambda: print_now(answer, now_ms=options.now_ms),
+        document=lambda: document(answer),
+    )
