@@ -6,12 +6,15 @@ DAGs without either.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 #: Filled in by Airflow when the task starts: the range that the run is for, as RFC 3339.
@@ -21,8 +24,9 @@ INTERVAL_END = "{{ data_interval_end | ts }}"
 #: From where on a run of ``ingest_hourly`` has brought what was not there before; ``read_from`` is a macro of its DAG.
 READ_START = "{{ read_from(data_interval_start, ti.xcom_pull(task_ids='ingest', key='begins'), ti.get_previous_dagrun()) }}"
 
-#: How ``ingest`` says where it begins, and how much it reads again there (``throttlescope.ingest.pull.watermarks.OVERLAP_MS``).
-BEGINS = "Since the watermark: "
+#: Set for every command: what it reports comes as one JSON object per line, which :func:`report` reads.
+LOG_FORMAT = {"THROTTLESCOPE_LOG_FORMAT": "json"}
+#: How much ``ingest`` reads again before its watermark (``throttlescope.ingest.pull.watermarks.OVERLAP_MS``).
 OVERLAP = timedelta(minutes=15)
 
 #: The same of a run that assets have triggered; ``covered`` is a macro of its DAG.
@@ -144,9 +148,39 @@ def backfill(start: str, end: str, chunk: str, dry_run: str) -> Call:
     return Call(arguments, source=True, admin=True, spark=True)
 
 
-def begins(line: str) -> str | None:
-    """Where ``ingest`` begins, from the line in which it says so; None for any other line."""
-    return line.removeprefix(BEGINS).split(" ")[0] if line.startswith(BEGINS) else None
+class Report(NamedTuple):
+    """One line of a command's output.
+
+    Attributes
+    ----------
+    text : str
+        What a person reads of it.
+    event : str, optional
+        Its name, where the command reports something; None for any other line.
+    facts : dict
+        The fields of the report.
+    """
+
+    text: str
+    event: str | None = None
+    facts: Mapping[str, Any] = MappingProxyType({})
+
+
+def report(line: str) -> Report:
+    """Read one line of output: a JSON object with ``event`` and ``message`` is a report of the command."""
+    if line.startswith("{"):
+        with contextlib.suppress(ValueError):
+            facts = json.loads(line)
+            if isinstance(facts.get("event"), str) and isinstance(facts.get("message"), str):
+                return Report(facts["message"].strip(), facts["event"], facts)
+    return Report(line)
+
+
+def begins(one: Report) -> str | None:
+    """Where ``ingest`` begins to read, as RFC 3339, from the report of it; None for any other report."""
+    if one.event != "since_watermark":
+        return None
+    return datetime.fromtimestamp(one.facts["start_ms"] / 1000, UTC).isoformat()
 
 
 def read_from(start: datetime, begun: str | None, previous: Any) -> str:
@@ -308,11 +342,11 @@ class Program:
             )
 
 
-def reason(lines: Iterable[str]) -> str:
-    """The line in which the command says why it ended; the last line where it did not."""
-    last = told = ""
-    for line in lines:
-        last = line.strip() or last
-        if line.startswith("throttlescope: "):
-            told = line.strip()
-    return told or last or "it said nothing"
+def reason(reports: Iterable[Report]) -> str:
+    """Why a command ended: its report of the failure; where there is none, the last line of its output."""
+    last = failure = ""
+    for one in reports:
+        last = one.text.strip() or last
+        if one.event == "failed":
+            failure = one.text
+    return failure or last or "the command printed nothing"
