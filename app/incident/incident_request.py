@@ -13,7 +13,6 @@ from throttlescope.app.incident.picture import photograph
 from throttlescope.app.incident.read import Incident, read_incident
 from throttlescope.app.incident.selection import IncidentSelection
 from throttlescope.app.pipeline.events import SILENT, Progress
-from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import SECOND_MS, check_range, format_time
 from throttlescope.ingest.lake import Lake
@@ -50,16 +49,13 @@ class IncidentRequest:
         Raises
         ------
         InputError
-            The range is empty or does not contain the moment, the URL is not one, or the file exists.
+            The range is empty or does not contain the moment, or the file exists.
         """
         if self.start_ms is not None and self.end_ms is not None:
             check_range(self.start_ms, self.end_ms)
         at_ms = self.at_ms
         if at_ms is not None and ((self.start_ms or at_ms) > at_ms or (self.end_ms or at_ms) < at_ms):
             raise InputError("--at lies outside --start and --end", got=format_time(at_ms))
-        if self.external_url is not None:
-            # The alerts that are exported link there under the same conditions.
-            ExportOptions(external_url=self.external_url)
         if self.out is not None:
             check_out(self.out, force=self.force)
 

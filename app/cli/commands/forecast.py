@@ -19,6 +19,41 @@ from throttlescope.app.cli.options import (
 )
 from throttlescope.app.cli.settings import CommandOptions
 
+At = Annotated[
+    str | None,
+    typer.Option("--at", metavar="T", help="When the forecast is made (UTC). Default: the newest minute."),
+]
+Replay = Annotated[
+    bool,
+    typer.Option(
+        "--replay",
+        help="With --subscription: put beside each drain what a replay of its limits and consumers says.",
+    ),
+]
+BackTest = Annotated[
+    bool,
+    typer.Option(
+        "--back-test",
+        help="Make forecasts of drains all along the history instead, and tell how they came true.",
+    ),
+]
+Stored = Annotated[
+    bool,
+    typer.Option(
+        "--stored", help="With --back-test: judge the forecasts that the lake holds, as they were made."
+    ),
+]
+Every = Annotated[
+    str,
+    typer.Option("--every", metavar="DURATION", help="With --back-test: distance of two forecasts."),
+]
+Start = Annotated[
+    str | None, typer.Option("--start", metavar="T", help="With --back-test: start of the history (UTC).")
+]
+End = Annotated[
+    str | None, typer.Option("--end", metavar="T", help="With --back-test: its end, excluded (UTC).")
+]
+
 
 def register(app: typer.Typer) -> None:
     app.command(short_help="Forecast drains and deadlines, or see how forecasts came true.")(forecast)
@@ -29,42 +64,13 @@ def forecast(
     lake: LakeFolder = None,
     subscription: SubscriptionFilter = None,
     cluster: ClusterFilter = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at", metavar="T", help="When the forecast is made (UTC). Default: the newest minute."
-        ),
-    ] = None,
-    replay: Annotated[
-        bool,
-        typer.Option(
-            "--replay",
-            help="With --subscription: put beside each drain what a replay of its limits and consumers says.",
-        ),
-    ] = False,
-    back_test: Annotated[
-        bool,
-        typer.Option(
-            "--back-test",
-            help="Make forecasts of drains all along the history instead, and tell how they came true.",
-        ),
-    ] = False,
-    stored: Annotated[
-        bool,
-        typer.Option(
-            "--stored", help="With --back-test: judge the forecasts that the lake holds, as they were made."
-        ),
-    ] = False,
-    every: Annotated[
-        str,
-        typer.Option("--every", metavar="DURATION", help="With --back-test: distance of two forecasts."),
-    ] = "1m",
-    start: Annotated[
-        str | None, typer.Option("--start", metavar="T", help="With --back-test: start of the history (UTC).")
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--end", metavar="T", help="With --back-test: its end, excluded (UTC).")
-    ] = None,
+    at: At = None,
+    replay: Replay = False,
+    back_test: BackTest = False,
+    stored: Stored = False,
+    every: Every = "1m",
+    start: Start = None,
+    end: End = None,
     format: FormatOption = Format.table,
     config: Config = None,
     quiet: Quiet = False,

@@ -18,6 +18,63 @@ from throttlescope.app.cli.options import (
 )
 from throttlescope.app.cli.settings import CommandOptions
 
+Subscription = Annotated[
+    str,
+    typer.Option(
+        "--subscription",
+        metavar="TOPIC#SUB",
+        help="The subscription, as persistent://tenant/ns/topic[-partition-N]#sub; without -partition-N, its partition with "
+        "the worst backlog.",
+        show_default=False,
+    ),
+]
+At = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="T",
+        help="The moment that is told (UTC). Default: the newest; where nothing holds it any more, the worst of its last "
+        "episode.",
+    ),
+]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="T",
+        help="Start of the files' range (UTC). Default: 2 hours before the episode.",
+    ),
+]
+End = Annotated[
+    str | None,
+    typer.Option(
+        "--end", metavar="T", help="Its end, excluded (UTC). Default: 10 minutes after the episode."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="The zip. Default: incident-CLUSTER-SUB-TIME.zip here."),
+]
+ExternalUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--external-url",
+        metavar="URL",
+        help="Where people reach throttlescope serve; the page links to it.",
+    ),
+]
+AdviceWithin = Annotated[
+    str,
+    typer.Option(
+        "--advice-within",
+        metavar="DURATION",
+        help="How long counterfactuals and recommendations may take; 0s leaves them out.",
+    ),
+]
+Picture = Annotated[
+    bool, typer.Option("--picture/--no-picture", help="Draw plots.png, where there is a Chromium.")
+]
+
 
 def register(app: typer.Typer) -> None:
     app.command(short_help="Put all about one backlog into one zip, to read offline.")(incident)
@@ -25,65 +82,17 @@ def register(app: typer.Typer) -> None:
 
 def incident(
     context: typer.Context,
-    subscription: Annotated[
-        str,
-        typer.Option(
-            "--subscription",
-            metavar="TOPIC#SUB",
-            help="The subscription, as persistent://tenant/ns/topic[-partition-N]#sub; without -partition-N, its partition with "
-            "the worst backlog.",
-            show_default=False,
-        ),
-    ],
+    subscription: Subscription,
     lake: LakeFolder = None,
     cluster: ClusterFilter = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="T",
-            help="The moment that is told (UTC). Default: the newest; where nothing holds it any more, the worst of its last "
-            "episode.",
-        ),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--start",
-            metavar="T",
-            help="Start of the files' range (UTC). Default: 2 hours before the episode.",
-        ),
-    ] = None,
-    end: Annotated[
-        str | None,
-        typer.Option(
-            "--end", metavar="T", help="Its end, excluded (UTC). Default: 10 minutes after the episode."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FILE", help="The zip. Default: incident-CLUSTER-SUB-TIME.zip here."),
-    ] = None,
+    at: At = None,
+    start: Start = None,
+    end: End = None,
+    out: Out = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the zip if it is there.")] = False,
-    external_url: Annotated[
-        str | None,
-        typer.Option(
-            "--external-url",
-            metavar="URL",
-            help="Where people reach throttlescope serve; the page links to it.",
-        ),
-    ] = None,
-    advice_within: Annotated[
-        str,
-        typer.Option(
-            "--advice-within",
-            metavar="DURATION",
-            help="How long counterfactuals and recommendations may take; 0s leaves them out.",
-        ),
-    ] = "2m",
-    picture: Annotated[
-        bool, typer.Option("--picture/--no-picture", help="Draw plots.png, where there is a Chromium.")
-    ] = True,
+    external_url: ExternalUrl = None,
+    advice_within: AdviceWithin = "2m",
+    picture: Picture = True,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
     config: Config = None,
@@ -100,7 +109,16 @@ def incident(
 
     options = CommandOptions(context)
     request = IncidentRequest(
-        subscription, cluster, options.time_ms("at"), **options.times_ms(), out=out, force=force, external_url=external_url,
+        subscription, cluster, options.time_ms("at"), **options.times_ms(), out=out, force=force, external_url=_checked_url(external_url),
         advice_ms=options.duration_ms("advice_within"), picture=picture,
     )  # fmt: skip
     write_incident(make_incident(options.lake(), request, options.progress(3)), options)
+
+
+def _checked_url(external_url: str | None) -> str | None:
+    """Refuse what exported alerts could not link to either."""
+    from throttlescope.app.rules_export.options import ExportOptions
+
+    if external_url is not None:
+        ExportOptions(external_url=external_url)
+    return external_url

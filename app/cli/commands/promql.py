@@ -34,69 +34,75 @@ class EvaluationPlace(StrEnum):
     spark = "spark"
 
 
+Expr = Annotated[
+    str,
+    typer.Argument(metavar="EXPR", help="A PromQL expression, in quotes.", show_default=False),
+]
+At = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="T",
+        help="The moment to evaluate at (UTC). Default: the time of the lake's newest sample.",
+    ),
+]
+Start = Annotated[str | None, typer.Option("--start", metavar="T", help="First step of a range (UTC).")]
+End = Annotated[
+    str | None,
+    typer.Option(
+        "--end",
+        metavar="T",
+        help="End of the range, included where a step falls on it (UTC). Default: the time of the lake's newest "
+        "sample.",
+    ),
+]
+Step = Annotated[
+    str | None,
+    typer.Option(
+        "--step",
+        metavar="DURATION",
+        help="Distance of two steps. Default: a 250th of the range in whole seconds, 1s at least.",
+    ),
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain", help="Print how the query would run and which files it would read; run nothing."
+    ),
+]
+Engine = Annotated[
+    EvaluationPlace,
+    typer.Option("--engine", help="Where the query runs; auto takes Spark for many samples."),
+]
+Lookback = Annotated[
+    str,
+    typer.Option("--lookback", metavar="DURATION", help="How long a sample is its series' current value."),
+]
+Timeout = Annotated[str, typer.Option("--timeout", metavar="DURATION", help="How long the query may take.")]
+MaxSamples = Annotated[
+    int,
+    typer.Option("--max-samples", min=1, metavar="N", help="Samples that the query may hold at once."),
+]
+
+
 def register(app: typer.Typer) -> None:
     app.command(short_help="Evaluate PromQL over a lake.")(promql)
 
 
 def promql(
     context: typer.Context,
-    expr: Annotated[
-        str,
-        typer.Argument(metavar="EXPR", help="A PromQL expression, in quotes.", show_default=False),
-    ],
+    expr: Expr,
     lake: LakeFolder = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="T",
-            help="The moment to evaluate at (UTC). Default: the time of the lake's newest sample.",
-        ),
-    ] = None,
-    start: Annotated[
-        str | None, typer.Option("--start", metavar="T", help="First step of a range (UTC).")
-    ] = None,
-    end: Annotated[
-        str | None,
-        typer.Option(
-            "--end",
-            metavar="T",
-            help="End of the range, included where a step falls on it (UTC). Default: the time of the lake's newest "
-            "sample.",
-        ),
-    ] = None,
-    step: Annotated[
-        str | None,
-        typer.Option(
-            "--step",
-            metavar="DURATION",
-            help="Distance of two steps. Default: a 250th of the range in whole seconds, 1s at least.",
-        ),
-    ] = None,
+    at: At = None,
+    start: Start = None,
+    end: End = None,
+    step: Step = None,
     format: RowFormatOption = RowFormat.table,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain", help="Print how the query would run and which files it would read; run nothing."
-        ),
-    ] = False,
-    engine: Annotated[
-        EvaluationPlace,
-        typer.Option("--engine", help="Where the query runs; auto takes Spark for many samples."),
-    ] = EvaluationPlace.auto,
-    lookback: Annotated[
-        str,
-        typer.Option(
-            "--lookback", metavar="DURATION", help="How long a sample is its series' current value."
-        ),
-    ] = "5m",
-    timeout: Annotated[
-        str, typer.Option("--timeout", metavar="DURATION", help="How long the query may take.")
-    ] = "2m",
-    max_samples: Annotated[
-        int,
-        typer.Option("--max-samples", min=1, metavar="N", help="Samples that the query may hold at once."),
-    ] = 50_000_000,
+    explain: Explain = False,
+    engine: Engine = EvaluationPlace.auto,
+    lookback: Lookback = "5m",
+    timeout: Timeout = "2m",
+    max_samples: MaxSamples = 50_000_000,
     as_of: AsOf = None,
     master: Master = None,
     config: Config = None,

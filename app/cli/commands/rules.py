@@ -23,6 +23,58 @@ from throttlescope.ingest.core.errors import EXIT_INPUT
 if TYPE_CHECKING:
     from throttlescope.app.rules_export.options import ExportOptions
 
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Folder for the files; made where it is missing."),
+]
+ExternalUrl = Annotated[
+    str,
+    typer.Option(
+        "--external-url", metavar="URL", help="Where people reach throttlescope serve: alerts link to it."
+    ),
+]
+ClusterLabel = Annotated[
+    str,
+    typer.Option(
+        "--cluster-label",
+        metavar="LABEL",
+        help="Label of Pulsar's metrics on that Prometheus that names the cluster.",
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="NAME",
+        help="Name of the cluster where metrics carry none.",
+        show_default=False,
+    ),
+]
+ScrapeInterval = Annotated[
+    str,
+    typer.Option(
+        "--scrape-interval", metavar="DURATION", help="How often that Prometheus scrapes the brokers."
+    ),
+]
+Interval = Annotated[
+    str, typer.Option("--interval", metavar="DURATION", help="How often the rules are evaluated.")
+]
+Hold = Annotated[
+    str,
+    typer.Option("--for", metavar="DURATION", help="How long a cause must hold before its alert fires."),
+]
+Label = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label",
+        metavar="NAME=VALUE",
+        help="A label for every alert, such as team=messaging; repeatable.",
+    ),
+]
+Signals = Annotated[
+    bool, typer.Option("--signals", help="Print the rules of signals instead, as they are shipped.")
+]
+
 
 def register(app: typer.Typer) -> None:
     family = typer.Typer(
@@ -58,57 +110,15 @@ def check(
 
 def export(
     context: typer.Context,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder for the files; made where it is missing."),
-    ] = None,
-    external_url: Annotated[
-        str,
-        typer.Option(
-            "--external-url", metavar="URL", help="Where people reach throttlescope serve: alerts link to it."
-        ),
-    ] = "http://127.0.0.1:8050",
-    cluster_label: Annotated[
-        str,
-        typer.Option(
-            "--cluster-label",
-            metavar="LABEL",
-            help="Label of Pulsar's metrics on that Prometheus that names the cluster.",
-        ),
-    ] = "cluster",
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster",
-            metavar="NAME",
-            help="Name of the cluster where metrics carry none.",
-            show_default=False,
-        ),
-    ] = None,
-    scrape_interval: Annotated[
-        str,
-        typer.Option(
-            "--scrape-interval", metavar="DURATION", help="How often that Prometheus scrapes the brokers."
-        ),
-    ] = "1m",
-    interval: Annotated[
-        str, typer.Option("--interval", metavar="DURATION", help="How often the rules are evaluated.")
-    ] = "1m",
-    hold: Annotated[
-        str,
-        typer.Option("--for", metavar="DURATION", help="How long a cause must hold before its alert fires."),
-    ] = "5m",
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--label",
-            metavar="NAME=VALUE",
-            help="A label for every alert, such as team=messaging; repeatable.",
-        ),
-    ] = None,
-    signals: Annotated[
-        bool, typer.Option("--signals", help="Print the rules of signals instead, as they are shipped.")
-    ] = False,
+    out: Out = None,
+    external_url: ExternalUrl = "http://127.0.0.1:8050",
+    cluster_label: ClusterLabel = "cluster",
+    cluster: Cluster = None,
+    scrape_interval: ScrapeInterval = "1m",
+    interval: Interval = "1m",
+    hold: Hold = "5m",
+    label: Label = None,
+    signals: Signals = False,
     format: FormatOption = Format.table,
     config: Config = None,
     debug: Debug = False,

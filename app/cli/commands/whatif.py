@@ -20,6 +20,51 @@ from throttlescope.app.cli.options import (
 )
 from throttlescope.app.cli.settings import CommandOptions
 
+Subscription = Annotated[
+    str,
+    typer.Option(
+        "--subscription",
+        metavar="TOPIC#SUB",
+        help="The subscription, as persistent://tenant/ns/topic[-partition-N]#sub; without -partition-N, all "
+        "partitions together.",
+        show_default=False,
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="What is to be different: subscription.msg, subscription.bytes, subscription.period_s, topic.msg, topic.bytes, "
+        "topic.period_s, broker.msg, broker.bytes (whole numbers; none lifts a rate), consumers, processing_ms (of one message), "
+        "rate_msg (published to the topic per second) or load (times what is published now), batch_msg (messages of an entry). Repeatable; without it the backlog as it is.",
+    ),
+]
+At = Annotated[
+    str | None,
+    typer.Option("--at", metavar="T", help="When the change happens (UTC). Default: the newest sample."),
+]
+Horizon = Annotated[
+    str, typer.Option("--horizon", metavar="DURATION", help="How far ahead is looked, at most 31d.")
+]
+DrainedBelow = Annotated[
+    int | None,
+    typer.Option(
+        "--drained-below",
+        metavar="N",
+        min=0,
+        help="Entries that count as no backlog. Default: 100, or what comes in two periods of a limit.",
+    ),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw the recorded backlog and both futures into FILE.html, or FILE.png where there is a Chromium.",
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     app.command(short_help="Replay a subscription of the lake with something changed.")(whatif)
@@ -27,54 +72,16 @@ def register(app: typer.Typer) -> None:
 
 def whatif(
     context: typer.Context,
-    subscription: Annotated[
-        str,
-        typer.Option(
-            "--subscription",
-            metavar="TOPIC#SUB",
-            help="The subscription, as persistent://tenant/ns/topic[-partition-N]#sub; without -partition-N, all "
-            "partitions together.",
-            show_default=False,
-        ),
-    ],
+    subscription: Subscription,
     lake: LakeFolder = None,
     cluster: ClusterFilter = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="What is to be different: subscription.msg, subscription.bytes, subscription.period_s, topic.msg, topic.bytes, "
-            "topic.period_s, broker.msg, broker.bytes (whole numbers; none lifts a rate), consumers, processing_ms (of one message), "
-            "rate_msg (published to the topic per second) or load (times what is published now), batch_msg (messages of an entry). Repeatable; without it the backlog as it is.",
-        ),
-    ] = None,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="T", help="When the change happens (UTC). Default: the newest sample."),
-    ] = None,
+    set_: Set = None,
+    at: At = None,
     window: ReplayWindow = "30m",
     history: ReplayHistory = "24h",
-    horizon: Annotated[
-        str, typer.Option("--horizon", metavar="DURATION", help="How far ahead is looked, at most 31d.")
-    ] = "24h",
-    drained_below: Annotated[
-        int | None,
-        typer.Option(
-            "--drained-below",
-            metavar="N",
-            min=0,
-            help="Entries that count as no backlog. Default: 100, or what comes in two periods of a limit.",
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw the recorded backlog and both futures into FILE.html, or FILE.png where there is a Chromium.",
-        ),
-    ] = None,
+    horizon: Horizon = "24h",
+    drained_below: DrainedBelow = None,
+    plot: Plot = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
     config: Config = None,
