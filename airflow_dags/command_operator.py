@@ -44,7 +44,7 @@ class CommandOperator(BaseOperator):
     Parameters
     ----------
     call : Call
-        The command; its templates are filled in here. An asset among the outlets is told the range that the call covers.
+        The command; its templates are filled in here. The event of an asset among the outlets holds the range that the call covers.
     final : container of int
         Exit codes after which the task is not tried again.
     """
@@ -104,13 +104,13 @@ def final(macro: Callable[..., Any]) -> Callable[..., Any]:
     """A macro of templates whose complaint fails the task at once."""
 
     @functools.wraps(macro)
-    def told(*arguments: Any) -> Any:
+    def checked(*arguments: Any) -> Any:
         try:
             return macro(*arguments)
         except SettingError as error:
             raise AirflowFailException(str(error)) from None
 
-    return told
+    return checked
 
 
 def _started(line: list[str], folder: str) -> subprocess.Popen[bytes]:
@@ -127,5 +127,5 @@ def _started(line: list[str], folder: str) -> subprocess.Popen[bytes]:
 
 
 def _end_with_the_task() -> None:
-    """A worker that is killed cannot end its command; the next try would run beside it."""
+    """A worker that is killed cannot end its command; the next try would run at the same time."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

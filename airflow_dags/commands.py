@@ -78,7 +78,7 @@ class Call:
     spark : bool
         It starts Spark, so it may run on a cluster.
     covers : Covered, optional
-        The range that it brings up to date; whoever waits for its asset is told.
+        The range that it brings up to date; it becomes part of its asset's event.
     """
 
     arguments: tuple[str, ...]
@@ -114,8 +114,8 @@ def gates(names: Iterable[str], start: str, end: str) -> Call:
 def diagnose(start: str = COVERED_START, end: str = COVERED_END) -> Call:
     """Signals, verdicts and what follows from them in [start, end), from samples that the lake holds.
 
-    And of other hours that were read and that no run has come to: a read that failed in the middle tells nobody what it has brought,
-    and a run that assets trigger is told of the first of several that were updated meanwhile alone.
+    And of other hours that were read and that no run has come to: a read that failed in the middle reports no range,
+    and a run that assets trigger knows only the first of several updates that came meanwhile.
     """
     return Call(("diagnose", "--missed", "--start", start, "--end", end), spark=True)
 
@@ -126,7 +126,7 @@ def forecast(end: str = INTERVAL_END) -> Call:
 
 
 def anomalies(start: str = INTERVAL_START, end: str = INTERVAL_END) -> Call:
-    """What was unusual in [start, end) beside the weeks before, written into the lake."""
+    """What was unusual in [start, end) compared with the weeks before, written into the lake."""
     return Call(("anomalies", "--store", "--start", start, "--end", end), spark=True)
 
 
@@ -226,8 +226,8 @@ def covered(events: Mapping[Any, Iterable[Any]], params: Mapping[str, Any]) -> C
         raise SettingError(
             f"A run by hand needs start and end; got {'start' if start else 'end'} alone. Fix: give both"
         )
-    told = [event.extra for of_asset in events.values() for event in of_asset]
-    ranges = [(extra["start"], extra["end"]) for extra in told if extra.get("start") and extra.get("end")]
+    extras = [event.extra for of_asset in events.values() for event in of_asset]
+    ranges = [(extra["start"], extra["end"]) for extra in extras if extra.get("start") and extra.get("end")]
     if not ranges:
         raise SettingError(
             "Nothing says which hours to diagnose: no asset event with start and end, and no parameters. "
@@ -274,7 +274,7 @@ class Program:
         ``_PULSAR_ADMIN``, ``_RECORDING``.
 
         The last two hold several values apart by blanks. They are read where a task runs, when it starts: what is missing
-        is told in the log of the task, and a change needs no DAG to be parsed again.
+        is reported in the log of the task, and a change needs no DAG to be parsed again.
         """
 
         def value(name: str) -> str | None:

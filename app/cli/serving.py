@@ -117,7 +117,7 @@ def serve_in_place(lake: LakeAddress, *, port: int) -> None:
 
 
 def check_address(host: str, *, allow_remote: bool = False, has_login: bool = False) -> None:
-    """Refuse an address that other machines reach without being told twice.
+    """Refuse an address that other machines reach, unless ``--allow-remote`` confirms it.
 
     Raises
     ------

@@ -131,7 +131,7 @@ def print_table(
     from rich.text import Text
 
     wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    # In a notebook it would print by a way of its own, past whoever redirects stdout.
+    # In a notebook rich would bypass a redirected stdout.
     console = Console(
         width=_PIPE_COLUMNS if wide else None, soft_wrap=False, highlight=False, force_jupyter=False
     )

@@ -109,19 +109,20 @@ def read_incidents(lake: Lake, wanted: EpisodeFilter) -> list[dict[str, Any]]:
     from throttlescope.models.episodes import incidents_of
 
     parts = _parts(wanted)
-    # Of one subscription alone nobody could say what it shares.
+    # Incidents are shared, so the episodes of all subscriptions are read.
     everyone = _all(lake, wanted, **dict.fromkeys(parts))
     rows = [row for row in incidents_of(everyone) if _touches(row, wanted)]
-    asked = {name: value for name, value in parts.items() if value is not None}
+    selected = {name: value for name, value in parts.items() if value is not None}
     return [
         row
         for row in rows
-        if not asked or any(all(member[name] == asked[name] for name in asked) for member in row["members"])
+        if not selected
+        or any(all(member[name] == selected[name] for name in selected) for member in row["members"])
     ]
 
 
 def read_rollups(lake: Lake, wanted: EpisodeFilter, by: str) -> list[dict[str, Any]]:
-    """Roll-ups of the episodes that are asked for; see :func:`~throttlescope.models.episodes.rollups.rollups`."""
+    """Roll-ups of the selected episodes; see :func:`~throttlescope.models.episodes.rollups.rollups`."""
     from throttlescope.models.episodes import rollups
 
     rows = read_episodes(lake, wanted)

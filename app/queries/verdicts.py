@@ -62,7 +62,7 @@ def read_verdicts(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
     """
     before, after, values = _conditions(wanted)
     newest = f"QUALIFY {_NEWEST} = 1" if wanted.latest else ""
-    # Runs of equal causes are found before a filter on time narrows them; a cause is asked of what is left then.
+    # Runs of equal causes are found before a filter on time narrows them; the filter on a cause applies to what is left.
     query = f"""
         WITH ordered AS (
             SELECT *, lag(cause) OVER w AS cause_before, lag(limiter) OVER w AS limiter_before,
@@ -93,7 +93,7 @@ def window_at(
     Raises
     ------
     InputError
-        The name is not understood, stands for several partitions or clusters, or has no window there.
+        The name is not understood, matches several partitions or clusters, or has no window there.
     """
     name = SubscriptionName.of(subscription)
     where = (pc.field("topic") == name.topic) & (pc.field("subscription") == name.subscription)
@@ -144,12 +144,12 @@ def reopen_at(
 
 
 def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
-    """One row per subscription partition: what held it longest, and what holds it now.
+    """One row per subscription partition: its main cause, and its cause now.
 
     Returns
     -------
     list of dict
-        The key columns; ``cause``, ``limiter`` and ``side`` of what held longest (anything before
+        The key columns; ``cause``, ``limiter`` and ``side`` of the main cause, the longest one (anything before
         ``unknown``, that before ``healthy``) with its ``confidence`` (mean), ``backlog_entries`` and
         ``backlog_age_s`` (greatest), ``naive_side`` (most frequent), ``from_ms``, ``to_ms`` and
         ``held_ms`` (overlaps counted once); ``cause_now``, ``limiter_now``, ``end_ms`` of the

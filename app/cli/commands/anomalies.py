@@ -1,4 +1,4 @@
-"""``throttlescope anomalies``: what is unusual for each subscription, beside the same hours of the weeks before."""
+"""``throttlescope anomalies``: what is unusual for each subscription, compared with the same hours of the weeks before."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def anomalies(
         ),
     ] = False,
     stored: Annotated[
-        bool, typer.Option("--stored", help="Print what --store wrote instead of judging anew.")
+        bool, typer.Option("--stored", help="Print what --store wrote instead of judging again.")
     ] = False,
     master: Master = None,
     quiet: Quiet = False,

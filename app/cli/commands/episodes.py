@@ -64,7 +64,7 @@ def episodes(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Follow each backlog from its start to its drain: since when, how high, what held it when, and what happened meanwhile.
+    """Follow each backlog from its start to its drain: start, height, causes over time, and what happened meanwhile.
 
     A lake without stored episodes is judged here, from its signals and verdicts; nothing is written then. Backlogs are ready
     entries (batches), times are UTC.

@@ -1,4 +1,4 @@
-"""``throttlescope evaluate``: how often the verdicts are right, with the naive rule beside them."""
+"""``throttlescope evaluate``: how often the verdicts are right, compared with the naive rule."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def evaluate(
     debug: Debug = False,
 ) -> None:
     """Judge the verdicts by the truth of recordings: confusion matrix, precision and recall with intervals,
-    calibration, time to a right verdict, flips, and simpler rules beside.
+    calibration, time to a right verdict, flips, and simpler rules for comparison.
 
     Counts settled windows only: those that lie whole inside one truth range. Windows slide by 1 minute and are
     computed here from the lake's signals; the verdicts in the lake are not touched.

@@ -27,14 +27,14 @@ Replay = Annotated[
     bool,
     typer.Option(
         "--replay",
-        help="With --subscription: put beside each drain what a replay of its limits and consumers says.",
+        help="With --subscription: add to each drain what a replay of its limits and consumers says.",
     ),
 ]
 BackTest = Annotated[
     bool,
     typer.Option(
         "--back-test",
-        help="Make forecasts of drains all along the history instead, and tell how they came true.",
+        help="Make forecasts of drains all along the history instead, and report how they came true.",
     ),
 ]
 Stored = Annotated[
@@ -80,7 +80,7 @@ def forecast(
 
     Each with a 90 % interval, which rests on how far earlier forecasts were off on recordings of a real broker; "never at
     this rate" is an answer. Deadlines need policies in the lake (--pulsar-admin when it was made). Backlogs are entries
-    (batches), times UTC. With --back-test forecasts are made of what was known at each time and held against what came:
+    (batches), times UTC. With --back-test forecasts are made of what was known at each time and compared with what came:
     one that meets a change or the end of the history first is undecided.
     """
     from throttlescope.app.cli.tables.forecast import write_back_test, write_forecasts
@@ -96,10 +96,10 @@ def forecast(
     stored_in, times = options.lake(absolute=False), options.times_ms()
     if back_test:
         every_ms = options.duration_ms("every", "--every is no distance", expected="such as 1m")
-        asked = BackTestRequest(cluster, None if stored else every_ms, **times)
-        return write_back_test(run_back_test(stored_in, asked, options.progress(1)), options)
-    asked = ForecastRequest(cluster, subscription, options.time_ms("at"), replay)
-    write_forecasts(run_forecasts(stored_in, asked, options.progress(1)), options)
+        request = BackTestRequest(cluster, None if stored else every_ms, **times)
+        return write_back_test(run_back_test(stored_in, request, options.progress(1)), options)
+    request = ForecastRequest(cluster, subscription, options.time_ms("at"), replay)
+    write_forecasts(run_forecasts(stored_in, request, options.progress(1)), options)
 
 
 def _check(given: Mapping[str, Any]) -> None:

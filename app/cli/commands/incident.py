@@ -33,7 +33,7 @@ At = Annotated[
     typer.Option(
         "--at",
         metavar="T",
-        help="The moment that is told (UTC). Default: the newest; where nothing holds it any more, the worst of its last "
+        help="The moment of the report (UTC). Default: the newest; if the backlog is over, the worst moment of its last "
         "episode.",
     ),
 ]

@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
     family.command("history", short_help="Print the versions of a table: when, which run, what changed.")(
         history
     )
-    family.command("check", short_help="Hold every table against its contract, its log and its files.")(check)
+    family.command("check", short_help="Compare every table with its contract, its log and its files.")(check)
     family.command("repair", short_help="Read again and compute again what is missing or damaged.")(repair)
     family.command("compact", short_help="Put small files together.")(compact)
     family.command("expire", short_help="Remove hours that are older than an age.")(expire)
@@ -86,10 +86,10 @@ def check(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Hold the newest version of every table against its contract, its log and its files.
+    """Compare the newest version of every table with its contract, its log and its files.
 
-    Every file that it names is read whole and its bytes are held against its name, which is their hash; rows, columns, bounds and
-    partitions against what the log says; keys against each other. Commits and checkpoints of the logs are read. Nothing is changed. Exit
+    Every file that it names is read whole and its bytes are compared with its name, which is their hash; rows, columns, bounds and
+    partitions with what the log says; keys with each other. Commits and checkpoints of the logs are read. Nothing is changed. Exit
     code 1 where something is wrong; throttlescope lake repair mends what can be mended.
     """
     from throttlescope.app.cli.tables.lake import write_faults
@@ -131,7 +131,7 @@ def compact(
 ) -> None:
     """Put small files of the same hour, cluster and shard together; the rows stay the same, and no file spans two hours.
 
-    Commands may run beside it: an hour that one of them is changing is left for the next time. The old files stay until the
+    Other commands may run at the same time: an hour that one of them is changing is left for the next time. The old files stay until the
     vacuum.
     """
     from throttlescope.app.cli.tables.lake import write_compacted
@@ -212,7 +212,7 @@ def vacuum(
     """Delete files that no version within the age names, and what killed commands left; then shorten the tables' logs.
 
     A file that was written less than a day before that age stays as well, since a stopped ingest may go on from it. --as-of reaches as
-    far back as the age. Readers and writers may run beside it.
+    far back as the age. Readers and writers may run at the same time.
     """
     from throttlescope.app.cli.tables.lake import write_vacuumed
     from throttlescope.app.services.lake_upkeep import Moment, vacuum_tables

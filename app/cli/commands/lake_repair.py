@@ -59,7 +59,7 @@ def repair(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Check a lake, read again from a source what is missing or damaged, compute again what follows from it, and say what cannot be had.
+    """Check a lake, read again from a source what is missing or damaged, compute again what follows from it, and print what cannot be restored.
 
     Sources are those of run: a Prometheus, recordings, or the clusters of the configuration. What is damaged is set aside and not
     deleted. A log that cannot be read goes back to the last version that can. A repair that is stopped goes on where it was. Answers of

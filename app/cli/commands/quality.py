@@ -89,8 +89,8 @@ def check(
 ) -> None:
     """Check what a lake holds of a range now, write what was found to its table quality, and print it.
 
-    Gates are those of a run: door (series and hours), samples, policies (admin API, limits), signals, verdicts. All that are asked
-    for are checked, also behind one that stops. Exit code 3 where one finds an error: nothing may be computed from what it names.
+    Gates are those of a run: door (series and hours), samples, policies (admin API, limits), signals, verdicts. All that are
+    selected are checked, also after one that stops. Exit code 3 where one finds an error: nothing may be computed from what it names.
     A range without data is no fault; it is said. Spark is started only where a table is too large for this process.
     """
     from throttlescope.app.cli.tables.quality import write_checked
@@ -122,7 +122,7 @@ def page(
     """Write what the gates found as one HTML page that needs nothing else: no server, no network, no script.
 
     Per gate and table every check of its suite: whether it held, what was seen and expected, why it matters, and the keys of up to
-    twenty rows that did not hold. Below, what was refused at the door. Light and dark follow the reader's system.
+    twenty rows that did not hold. Below, what ingest validation refused. Light and dark follow the reader's system.
     """
     from throttlescope.app.incident.quality_page.page import write_page
     from throttlescope.models.messages.units import visible

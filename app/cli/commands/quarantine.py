@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
     family = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Look at rows that were refused, repair them, and take them back through the door that refused them.",
+        help="Look at rows that were refused, repair them, and readmit them through ingest validation.",
     )
     family.command("list", short_help="Print what is in quarantine.")(list_rows)
     family.command("show", short_help="Print one refused row, whole.")(show)
@@ -63,9 +63,9 @@ def list_rows(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Print refused rows, the newest first: why, for which table, what was done about them, and whether the door would take them now.
+    """Print refused rows, the newest first: why, for which table, what was done about them, and whether ingest validation would accept them now.
 
-    A row stands for as many samples or rows as were lost with it. A known repair is one that the row itself tells.
+    A row stands for as many samples or rows as were lost with it. A known repair is one that follows from the row itself.
     """
     from throttlescope.app.cli.tables.quarantine import write_quarantined
     from throttlescope.app.queries.quarantine import read_quarantined
@@ -83,7 +83,7 @@ def show(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Print one refused row: as it was refused, as it was repaired, and what the door says of it now."""
+    """Print one refused row: as it was refused, as it was repaired, and what ingest validation says of it now."""
     from throttlescope.app.cli.tables.quarantine import write_quarantined_row
     from throttlescope.app.queries.quarantine import read_quarantined_row
 
@@ -105,9 +105,9 @@ def repair(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Repair rows and say whether the door would take them now; readmit takes them back.
+    """Repair rows and print whether ingest validation would accept them now; readmit takes them back.
 
-    The row as it was refused is kept beside the repair. A repair that is made again starts from the one before.
+    The row as it was refused is kept next to the repair. A repair that is made again starts from the one before.
     """
     from throttlescope.app.cli.tables.quarantine import write_quarantined
     from throttlescope.app.services.quarantine import RowRepair, RowSelection, repair_rows
@@ -137,7 +137,7 @@ def readmit(
 ) -> None:
     """Take rows back, with the repair that was made or that is given here.
 
-    Each goes through the door that refused it. Those that fit land in their table in one transaction; what the lake holds already
+    Each passes ingest validation again. Those that fit land in their table in one transaction; what the lake holds already
     stays. Those that do not stay in quarantine with their new reason, and the exit code is 2. Taking a row back twice is harmless.
     Series whose samples were too many to be kept cannot come back: mend their labels at the source and read the range again.
     """

@@ -52,7 +52,7 @@ def recommend(
     at: Annotated[
         str | None,
         typer.Option(
-            "--at", metavar="T", help="The moment it is asked for (UTC). Default: the newest sample."
+            "--at", metavar="T", help="The moment that is looked at (UTC). Default: the newest sample."
         ),
     ] = None,
     window: ReplayWindow = "30m",

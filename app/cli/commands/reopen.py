@@ -39,7 +39,7 @@ def reopen(
 ) -> None:
     """Open a stored verdict: its evidence, the minutes of signals it was made from, and what today's rules say of them.
 
-    The minutes are those that the lake held when the verdict was written, also where they have been repaired since.
+    The minutes are those that were in the lake when the verdict was written, also where they have been repaired since.
     """
     from throttlescope.app.cli.tables.reopen import write_reopened
     from throttlescope.app.queries.verdicts import reopen_at

@@ -91,7 +91,7 @@ def run(
 ) -> None:
     """Read a range from a source and write its samples, limits, signals, verdicts and what follows from them into a lake.
 
-    What follows: episodes and shared incidents, forecasts of drains and deadlines, anomalies beside the weeks before (series
+    What follows: episodes and shared incidents, forecasts of drains and deadlines, anomalies compared with the weeks before (series
     with less than two weeks of history are learned, and the run says until when).
 
     Sources are a Prometheus (with the admin API for limits), recordings, or the clusters of the
@@ -103,9 +103,9 @@ def run(
     first, as long as the source keeps their time. A range without samples of a source that was read before is such a gap, not an
     error.
 
-    With --follow it goes on until it is asked to end (SIGTERM, Ctrl-C; exit code 0): verdicts of windows that slide by a minute,
+    With --follow it goes on until it is stopped (SIGTERM, Ctrl-C; exit code 0): verdicts of windows that slide by a minute,
     episodes and forecasts are kept at most two minutes behind. It begins at --start, by default where the lake ends, and says a
-    line per cycle (a JSON object per line with --format json). Limits are asked for every 15 minutes. No Spark is started.
+    line per cycle (a JSON object per line with --format json). Limits are read every 15 minutes. No Spark is started.
     """
     _run("run", CommandOptions(context))
 

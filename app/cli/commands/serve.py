@@ -1,4 +1,4 @@
-"""``throttlescope serve``: web app and HTTP API of a lake, on this machine only unless told otherwise."""
+"""``throttlescope serve``: web app and HTTP API of a lake, on this machine only by default."""
 
 from __future__ import annotations
 
@@ -132,9 +132,9 @@ def serve(
 
     Grafana, promtool and other clients of Prometheus read the lake at the same address: see docs/reference/http-api.md.
     Prometheus scrapes limits and newest verdicts at /metrics: see docs/reference/metrics.md.
-    Only this machine can reach it, unless --host names another address and --allow-remote says so. Nobody has to log in,
-    unless --users or --user-header says how; then everything is closed to others but /healthz, /-/healthy and /-/ready.
-    The sources (--prometheus, --pulsar-admin, or those of the configuration file) are asked by the button "Diagnose now" alone.
+    Only this machine can reach it, unless --host names another address and --allow-remote says so. No login is needed,
+    unless --users or --user-header requires one; then everything is closed to others but /healthz, /-/healthy and /-/ready.
+    The sources (--prometheus, --pulsar-admin, or those of the configuration file) are queried by the button "Diagnose now" alone.
     """
     from throttlescope.app.cli.serving import start_server
 

@@ -28,8 +28,8 @@ def register(app: typer.Typer) -> None:
 def add(name: Name, file: UsersFile, debug: Debug = False) -> None:
     """Add a person to the file of users, or give them a new password; the file is made if it is not there.
 
-    The password is asked for, or read from the first line of standard input where that is no terminal. Only its hash
-    (scrypt) is kept. A server that runs takes the change up with the next request.
+    The password is prompted for, or read from the first line of standard input where that is no terminal. Only its hash
+    (scrypt) is kept. A server that runs uses the change from the next request on.
     """
     from throttlescope.app.server.security.users import add_user
 

@@ -37,7 +37,7 @@ def verdicts(
         typer.Option(
             "--latest/--all",
             help="The newest window of each subscription, or every window. Default: every window for JSON and CSV; "
-            "for a table, a line per subscription with what held it longest.",
+            "for a table, a line per subscription with its main cause.",
         ),
     ] = None,
     cluster: ClusterFilter = None,
@@ -62,7 +62,7 @@ def verdicts(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Print the verdicts of a lake: why each subscription has a backlog, with the naive rule's answer beside it.
+    """Print the verdicts of a lake: why each subscription has a backlog, next to the naive rule's answer.
 
     Backlogs are ready entries (batches) at the window's end, times are UTC, confidence is the probability
     that the cause is right. JSON and CSV carry evidence and missing evidence whole. With --subscription the table is followed

@@ -24,7 +24,7 @@ _INTERVALS = (
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
-    """Print all figures, the kept-aside recordings beside the others."""
+    """Print all figures, those of the held-out set next to the others."""
     parts = {
         "all": evaluation.all,
         "kept aside": evaluation.kept_aside,

@@ -27,18 +27,18 @@ def print_now(answer: NowAnswer, *, now_ms: int) -> None:
     rows = sorted(
         answer.verdicts.to_pylist(), key=lambda row: (-(row["backlog_entries"] or 0), row["partition"])
     )
-    told = [row for row in rows if row["cause"] != "healthy" or answer.asked.subscription is not None]
+    shown = [row for row in rows if row["cause"] != "healthy" or answer.asked.subscription is not None]
     lines = [f"{answer.asked.topic} (cluster {answer.cluster})"]
     if not rows:
         lines.append("No window of it is whole yet: nothing can be said.")
     for rolled in answer.partitions:
         if rolled.worst["partition"] >= 0:
             lines.append(f"#{rolled.subscription}: {rolled.text}")
-    for row in told[:_SHOWN]:
-        lines += ["", *_told(row, answer)]
-    if len(told) > _SHOWN:
-        lines += ["", f"{len(told) - _SHOWN} more with smaller backlogs: --format json has them."]
-    healthy = [row for row in rows if row not in told]
+    for row in shown[:_SHOWN]:
+        lines += ["", *_lines_of(row, answer)]
+    if len(shown) > _SHOWN:
+        lines += ["", f"{len(shown) - _SHOWN} more with smaller backlogs: --format json has them."]
+    healthy = [row for row in rows if row not in shown]
     if healthy:
         named = ", ".join(_short(row) for row in healthy[:_HEALTHY])
         more = f" and {len(healthy) - _HEALTHY} more" if len(healthy) > _HEALTHY else ""
@@ -53,7 +53,7 @@ def print_now(answer: NowAnswer, *, now_ms: int) -> None:
     print("\n".join(visible(line) for line in lines))
 
 
-def _told(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
+def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     key = SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
     limiter = f" by {row['limiter']}" if row["limiter"] else ""
     variant = f", {row['variant']}" if row["variant"] else ""

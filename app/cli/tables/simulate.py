@@ -72,7 +72,7 @@ def write_simulation_json(
     every_s: int,
     with_rows: bool,
 ) -> None:
-    """Write the summary as one JSON document, with the rows where they are asked for."""
+    """Write the summary as one JSON document, with the rows where they were requested."""
     scenario = simulation.scenario
     document: dict[str, Any] = {
         "scenario": scenario.name,
