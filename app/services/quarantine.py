@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -50,29 +50,29 @@ class RowRepair:
         Make the known repair of the row's reason.
     settings, removals : sequences of str, optional
         ``PATH=VALUE`` that are set, and paths that are removed.
-    text : str, optional
-        The whole row as JSON.
+    read_row : callable, optional
+        Reads the whole row as JSON.
     """
 
     known: bool = False
     settings: Sequence[str] | None = None
     removals: Sequence[str] | None = None
-    text: str | None = None
+    read_row: Callable[[], str] | None = None
 
     def check(self, rows: Sequence[QuarantinedRows]) -> None:
-        """Refuse one text for several rows.
+        """Refuse one whole row for several rows.
 
         Raises
         ------
         InputError
             There is a whole row, and not exactly one row is selected.
         """
-        if self.text is not None and len(rows) != 1:
+        if self.read_row is not None and len(rows) != 1:
             raise InputError("--json is one row", got=f"{len(rows)} rows", fix="name one id")
 
     def of(self, one: QuarantinedRows) -> QuarantinedRows:
         """A row with the repairs; unchanged where none applies or it was taken back."""
-        row, changed = (one.row, False) if self.text is None else (whole(self.text), True)
+        row, changed = (one.row, False) if self.read_row is None else (whole(self.read_row()), True)
         if self.known and (found := known_repair(one.reason, row)) is not None:
             row, changed = found[0], True
         if self.settings or self.removals:
@@ -114,7 +114,7 @@ def repair_rows(lake: Lake, selection: RowSelection, repair: RowRepair) -> list[
         No repair is given, none is known, or the selection is not understood.
     """
     rows = selection.read(lake)
-    explicit = bool(repair.settings or repair.removals or repair.text is not None)
+    explicit = bool(repair.settings or repair.removals or repair.read_row is not None)
     if not (repair.known or explicit):
         raise InputError(
             "No repair is given", fix="add --known, --set PATH=VALUE, --unset PATH or --json FILE"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -115,7 +116,7 @@ def repair(
     options = CommandOptions(context)
     selection, repairs = (
         RowSelection(tuple(ids or ()), reason, run),
-        RowRepair(known, set_, unset, _text(json_)),
+        RowRepair(known, set_, unset, _reader(json_)),
     )
     write_quarantined(repair_rows(options.lake(absolute=False), selection, repairs), options)
 
@@ -146,17 +147,18 @@ def readmit(
 
     options = CommandOptions(context)
     selection = RowSelection(tuple(ids or ()), reason, run, everything)
-    repairs, stored = RowRepair(known, set_, unset, _text(json_)), options.lake(absolute=False)
+    repairs, stored = RowRepair(known, set_, unset, _reader(json_)), options.lake(absolute=False)
     write_readmitted(readmit_rows(stored, selection, repairs), stored.root, options)
 
 
-def _text(file: Path | None) -> str | None:
-    """The text of ``--json``; - is standard input."""
+def _reader(file: Path | None) -> Callable[[], str] | None:
+    """Reads the text of ``--json``; - is standard input."""
     from throttlescope.ingest.core.errors import InputError
 
-    if file is None:
-        return None
-    try:
-        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise InputError("The repaired row cannot be read", got=f"{file}: {error}") from None
+    def read() -> str:
+        try:
+            return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            raise InputError("The repaired row cannot be read", got=f"{file}: {error}") from None
+
+    return None if file is None else read
