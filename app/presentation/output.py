@@ -11,7 +11,8 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 from throttlescope.models.messages.units import duration_text, minute_text, visible
@@ -20,6 +21,86 @@ from throttlescope.models.messages.units import duration_text, minute_text, visi
 _PIPE_COLUMNS = 240
 # The wide forms are the same signs to a spreadsheet with a Chinese or Japanese locale.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: its heading with the unit, how a row shows in it, and ``left`` or ``right``."""
+
+    heading: str
+    show: Callable[[Any], str]
+    justify: str = "left"
+
+
+def print_rows(
+    columns: Sequence[Column],
+    rows: Iterable[Any],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+    heads: int = 1,
+) -> None:
+    """Print rows in declared columns; see :func:`print_table`."""
+    print_table(
+        [(column.heading, column.justify) for column in columns],
+        [[column.show(row) for column in columns] for row in rows],
+        title=title,
+        notes=notes,
+        heads=heads,
+    )
+
+
+def write_result(
+    format: str,
+    *,
+    table: Callable[[], None],
+    document: Callable[[], Any] | None = None,
+    json: Callable[[], None] | None = None,
+    csv: Callable[[], None] | None = None,
+) -> None:
+    """Write a result in the requested format; the others are not made.
+
+    Parameters
+    ----------
+    format : str
+        ``table``, ``json`` or ``csv``: the value of ``--format``.
+    table, json, csv : callable
+        Writes that format on stdout.
+    document : callable
+        Returns the JSON document; takes the place of ``json``.
+    """
+    if document is not None:
+        json = lambda: write_json(document())  # noqa: E731
+    writers = {"table": table, "json": json, "csv": csv}
+    writers[format]()
+
+
+def write_rows(
+    format: str,
+    rows: Iterable[Any],
+    *,
+    table: Callable[[], None],
+    export: Callable[[Any], dict[str, Any]] = dict,
+    columns: Callable[[], Sequence[str]] | None = None,
+    flat: Callable[[Any], dict[str, Any]] | None = None,
+) -> None:
+    """Write rows in the requested format: a table for people, a list of objects, or lines of CSV.
+
+    Parameters
+    ----------
+    export : callable
+        A row as plain values, for JSON and CSV.
+    columns : callable
+        Names of the columns of CSV.
+    flat : callable
+        A row for CSV, where ``export`` nests.
+    """
+    write_result(
+        format,
+        table=table,
+        document=lambda: [export(row) for row in rows],
+        csv=lambda: write_csv(columns() if columns else (), map(flat or export, rows)),
+    )
 
 
 def print_table(
@@ -53,7 +134,7 @@ def print_table(
     from rich.text import Text
 
     wide = stream is not None or (not sys.stdout.isatty() and "COLUMNS" not in os.environ)
-    # In a notebook it would print by a way of its own, past whoever redirects stdout.
+    # In a notebook rich would bypass a redirected stdout.
     console = Console(
         width=_PIPE_COLUMNS if wide else None,
         soft_wrap=False,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -49,6 +50,22 @@ def evaluate_lake(
         signals = lake.read("signals", partition={"cluster": [cluster]})
         judged += judge(signals, window_ms=window_ms, every_ms=SLIDE_MS)
     return evaluate(judged, truth)
+
+
+def evaluate_in_step(
+    lake: Lake, truth_file: Path | None, window_ms: int, progress: Progress = SILENT
+) -> Evaluation:
+    """As :func:`evaluate_lake`, as one step of a progress.
+
+    Raises
+    ------
+    InputError
+        As :func:`evaluate_lake`.
+    """
+    with progress.step("Judging the windows"):
+        found = evaluate_lake(lake, truth_file, window_ms=window_ms, note=progress.note)
+        progress.note(f"{found.all.windows:,} settled windows of {found.all.recordings} recordings")
+    return found
 
 
 def read_truth(file: Path) -> pa.Table:

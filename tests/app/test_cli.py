@@ -17,7 +17,7 @@ from tests.app.http_server import answering, html
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
 from tests.lab.processes import free_port
 from throttlescope.app.cli import reference
-from throttlescope.app.cli.commands.serve import check_address
+from throttlescope.app.cli.serving import check_address
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import GateError, InputError
 from throttlescope.ingest.lake import Lake

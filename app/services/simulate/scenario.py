@@ -7,11 +7,14 @@ only :func:`run_scenario` takes time.
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import yaml
 from pydantic import ValidationError
 
+from throttlescope.app.log import tell
+from throttlescope.app.pipeline.events import Progress
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling import Scenario, ScenarioError, Simulation, simulate
 from throttlescope.models.throttling.bounds import check
@@ -136,6 +139,17 @@ def is_compiled() -> bool:
     source = Path(kernel.__file__)
     indices = Path(run.stats.cache_path or source.parent).glob(f"{source.stem}.{run.__name__}-*.nbi")
     return any(index.stat().st_mtime >= source.stat().st_mtime for index in indices)
+
+
+def note_compilation(progress: Progress, step: str) -> None:
+    """Say in a step's line that it takes long the first time."""
+    if is_compiled():
+        return
+    text = "the first run on this machine compiles the simulator, about a minute"
+    progress.note(text)
+    if not progress.quiet and not sys.stderr.isatty():
+        # Without a live line there is no other sign of progress for that minute.
+        tell(f"{step}: {text}", event="note")
 
 
 def _fields(path: Path) -> dict:
