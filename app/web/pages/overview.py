@@ -5,7 +5,7 @@ In: the newest verdicts, forecasts, episodes and incidents of a lake. Out: compo
 
 from __future__ import annotations
 
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Output, dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES
@@ -13,15 +13,15 @@ from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.parts import cause_badge, plain_table, section, subscription_link
 from throttlescope.app.web.components.shared_incident import shared_link
-from throttlescope.app.web.components.shell import explained, freshness_line, no_verdicts, panel, skeleton
+from throttlescope.app.web.components.shell import freshness_line, no_verdicts, panel, skeleton
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data import overview as asked
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import CauseCount, ClusterFreshness
 from throttlescope.app.web.data.overview import LastRun
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.page_declaration import WebPage
 
-PATH = OVERVIEW_PATH
 TITLE = "Overview"
 
 #: What held longest in the recent hours, the worst first: an alert that has gone quiet, or a recording.
@@ -35,19 +35,17 @@ _LOSSES = {
 }
 
 
-def layout(_query: str | None) -> html.Div:
+def layout(_address: None, _query: str | None) -> html.Div:
     """The frame of the page; its content is filled by a callback."""
     return html.Div(html.Div(skeleton(), id="overview-content"), className="overview")
 
 
 def register(app: Dash, reader: LakeReader) -> None:
     """One callback: the page from one reading."""
+    PAGE.fill(app, lambda _address: page(reader), Output("overview-content", "children"))
 
-    @app.callback(
-        Output("overview-content", "children"), Input("address", "search"), State("address", "pathname")
-    )
-    def show(_query, pathname):
-        return explained(lambda: page(reader))() if pathname == PATH else no_update
+
+PAGE = WebPage(OVERVIEW_PATH, TITLE, None, layout, register)
 
 
 def page(reader: LakeReader) -> html.Div:

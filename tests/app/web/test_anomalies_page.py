@@ -41,7 +41,7 @@ def read(part) -> str:
 
 
 def shown(reader, address: AnomaliesAddress) -> str:
-    return read(page._parts(reader, address.href().partition("?")[2])[0])
+    return read(page.page_parts(reader, address)[0])
 
 
 def opening(rows: list[dict], name: str, signal: str) -> tuple[dict, AnomaliesAddress]:
@@ -136,7 +136,7 @@ def test_one_group_is_shown_whole(reader, rows):
 
 
 def test_a_subscription_is_reached_at_that_time(reader, rows):
-    tree = page._parts(reader, "")[0]
+    tree = page.page_parts(reader, AnomaliesAddress())[0]
     links = [link for link in find(tree, "Link") if link.href.startswith("/subscription?")]
     assert len(links) == len(rows)
     for link in links:
@@ -217,7 +217,7 @@ def test_an_anomaly_of_an_old_link_is_explained(reader):
 
 def test_names_are_text_and_links_stay_here(reader, rows):
     _, address = opening(rows, HOSTILE, "in_msg_rate")
-    for part in walk([page._parts(reader, ""), page.opened_part(reader, address)]):
+    for part in walk([page.page_parts(reader, AnomaliesAddress()), page.opened_part(reader, address)]):
         assert type(part).__name__ not in ("Markdown", "DangerouslySetInnerHTML", "Script", "Iframe", "Img")
         target = getattr(part, "href", None)
         assert target is None or (target.startswith("/") and "<" not in target)

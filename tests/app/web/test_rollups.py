@@ -172,10 +172,10 @@ def test_a_broker_that_no_scrape_named_stays_in_the_table():
 
 
 def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
-    said = read(list(parts(LakeReader(tmp_path), "?by=broker")[3:4]))
+    said = read(list(parts(LakeReader(tmp_path), RollupsAddress("broker"))[3:4]))
     assert "No verdicts yet." in said
     assert "throttlescope run" in said
-    nothing = parts(reader, "?by=namespace&q=nobody")
+    nothing = parts(reader, RollupsAddress("namespace", search="nobody"))
     assert (
         "Nothing is left by these filters. 34 subscription partitions are in the lake; no namespace fits"
         in read(nothing[3])
@@ -368,7 +368,7 @@ def test_a_place_that_is_gone_is_explained_and_its_past_is_shown(reader):
     assert "Nothing of this topic was judged in the last day of its cluster." in gone
     assert "No limit is known in this range." in gone
     assert read_place(reader, RollupsAddress("topic").opened("nowhere", "x")) is None
-    hidden, shown, *_ = parts(reader, "?by=topic&cluster=nowhere&name=x")
+    shown, hidden, *_ = parts(reader, RollupsAddress("topic").opened("nowhere", "x"))
     assert hidden is True
     assert "The lake has no verdicts of the cluster nowhere." in read(shown)
 

@@ -79,8 +79,8 @@ def test_the_first_page_shows_a_frame_before_any_script(client):
     text = client.get("/").text
     body = text[text.index("<body>") : text.index("<footer>")]
     for page in app.IN_HEADER:
-        assert f'href="{page.PATH}"' in body
-        assert f">{page.TITLE}<" in body
+        assert f'href="{page.path}"' in body
+        assert f">{page.title}<" in body
     assert body.index("first-bar") < body.index("react-entry-point")
     assert "<script" not in body
 

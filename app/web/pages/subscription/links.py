@@ -59,7 +59,7 @@ def crumbs(view: AnsweredWindow) -> html.Nav:
 def what_if_href(view: AnsweredWindow) -> str:
     """The what-if lab on the half hour up to the window that is told."""
     end_ms = view.told["window_end_ms"] if view.told else view.end_ms
-    return WhatIfAddress(view.address.subscription, end_ms - REPLAYED_MS, end_ms).href()
+    return WhatIfAddress(view.address.subscription, start_ms=end_ms - REPLAYED_MS, end_ms=end_ms).href()
 
 
 def take_away(view: AnsweredWindow) -> html.Span:

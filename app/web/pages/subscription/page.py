@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import dash_mantine_components as dmc
 import pandas as pd
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import ALL, ClientsideFunction, Dash, Input, Output, dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.answer import answer
@@ -20,6 +20,7 @@ from throttlescope.app.web.components.parts import hostile, synthetic_badge
 from throttlescope.app.web.components.shell import back_link, explained, panel, skeleton
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.live import Live
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.subscription import advice, context, now, windows
 from throttlescope.app.web.pages.subscription.answer_card import answer_card, earlier
 from throttlescope.app.web.pages.subscription.charts import charts
@@ -36,11 +37,10 @@ from throttlescope.app.web.pages.subscription.links import crumbs, what_if_href
 from throttlescope.app.web.pages.subscription.range_bar import range_of_page
 from throttlescope.app.web.pages.subscription.selection import Shown, shown
 
-PATH = SUBSCRIPTION_PATH
 TITLE = "Subscription"
 
 
-def layout(_query: str | None) -> html.Div:
+def layout(_address: SubscriptionAddress | None, _query: str | None) -> html.Div:
     """The frame of the page: its parts are filled by callbacks, the answer first."""
     return html.Div(
         [
@@ -62,18 +62,13 @@ def layout(_query: str | None) -> html.Div:
 def register(app: Dash, reader: LakeReader) -> None:
     """Callbacks: one that gives the answer, one the charts, those of the parts, and in the browser one that links the charts' zoom to each other and the address."""
     live = now.live_of(app)
-
-    @app.callback(
+    PAGE.fill(
+        app,
+        lambda address: _answered(reader, address, live),
         Output("subscription-content", "children"),
         Output("subscription-shown", "data"),
-        Input("address", "search"),
-        State("address", "pathname"),
+        on_fault=(None,),
     )
-    def show(query, pathname):
-        if pathname != PATH:
-            return no_update, no_update
-        found = explained(lambda: _answered(reader, query, live))()
-        return found if isinstance(found, tuple) else (found, None)
 
     @app.callback(
         Output("subscription-body", "children"),
@@ -108,11 +103,10 @@ def register(app: Dash, reader: LakeReader) -> None:
     )
 
 
-def _answered(reader: LakeReader, query: str | None, live: Live | None):
-    address = SubscriptionAddress.parse(query)
+def _answered(reader: LakeReader, address: SubscriptionAddress, live: Live | None) -> tuple:
     found = read_answered(reader, address)
     if found is None:
-        return never_seen(address)
+        return never_seen(address), None
     return html.Div(top(found, live)), shown(found)
 
 
@@ -251,3 +245,6 @@ def _nothing_told(view: AnsweredWindow) -> dmc.Alert:
             href=replace(view.address, start_ms=None, end_ms=None, at_ms=None, zoom_ms=None).href(),
         ),
     )
+
+
+PAGE = WebPage(SUBSCRIPTION_PATH, TITLE, SubscriptionAddress, layout, register)
