@@ -1,4 +1,4 @@
-"""Inputs whose values stand in the address: a search box and lists to choose from. In: a page and its parts. Out: components, one callback in the browser."""
+"""Inputs whose values are part of the address: a search box and lists to choose from. In: a page and its parts. Out: components, one callback in the browser."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def choice(page: str, name: str) -> dmc.MultiSelect:
 
 @dataclass(frozen=True)
 class AddressInputs:
-    """Which inputs of a page stand in its address.
+    """Which inputs of a page are part of its address.
 
     Attributes
     ----------

@@ -152,7 +152,7 @@ def test_a_subscription_is_reached_at_that_time(reader, rows):
 
 
 def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path, sample_lake):
-    assert "Nothing is left by these filters." in shown(reader, AnomaliesAddress(search="nobody"))
+    assert "No anomaly matches these filters." in shown(reader, AnomaliesAddress(search="nobody"))
     before = AnomaliesAddress(start_ms=START_MS - 12 * DAY_MS, end_ms=START_MS - 11 * DAY_MS)
     assert "Nothing is stored of this range. The oldest row is of" in shown(reader, before)
     calm = asked.JudgedAnomalies(True, END_MS, 0, None, START_MS)

@@ -154,7 +154,7 @@ def test_how_fresh_and_what_is_not_known(limits_reader, reader):
 def test_each_kind_of_nothing_has_its_own_words(limits_reader, tmp_path):
     assert "No verdicts yet." in read(page_parts(LakeReader(tmp_path), LimitsAddress())[3])
     said = page_parts(limits_reader, LimitsAddress(search="nobody"))[3]
-    assert "4 limits are known; none fits the search" in read(said)
+    assert "4 limits are known; none matches the search" in read(said)
     assert find(said, "Link")[0].href == "/limits"
     assert "at least half used" in read(page_parts(limits_reader, LimitsAddress(use="never"))[3])
 
@@ -283,7 +283,7 @@ def test_changes_belong_to_a_range_and_to_what_is_filtered(limits_reader):
     assert "None was seen." in read(below)
     said = read(changes_part(limits_reader, SUBJECT))
     assert "topic.msg ▲ raised 60 msg/s now 120 msg/s 1 on 1 topic s t/n/x" in said
-    assert "This compares and does not prove" in said
+    assert "A comparison is not a proof" in said
 
 
 def test_the_range_shifts_by_links(limits_reader):

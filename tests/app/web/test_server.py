@@ -140,7 +140,7 @@ def test_an_unreadable_address_gives_no_rows_and_an_explanation(client):
     [
         ("", "does not name a subscription"),
         ("?cluster=c&topic=t&subscription=s&partition=x", "not a number"),
-        ("?cluster=c&topic=t&subscription=s", "The lake has never seen this subscription."),
+        ("?cluster=c&topic=t&subscription=s", "The lake has no data of this subscription."),
         (
             "?cluster=c&topic=t&subscription=s&from=2026-11-20T03:00:00Z&to=2026-11-20T02:00:00Z",
             "The start is not before the end",

@@ -1,4 +1,4 @@
-"""Alerts: preview a rule on history, and take the rules along.
+"""Alerts: preview a rule on history, and download the rules.
 
 In: the address (an exported alert or a rule of one's own, a range). Out: components. Rules are evaluated over the lake in this process,
 under the limits of the HTTP API and through its turnstile.
@@ -93,7 +93,7 @@ def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """One callback that evaluates, a quick one beside it that says how much, and one in the browser for the form."""
+    """One callback that evaluates, a quick one that says how much, and one in the browser for the form."""
     asking = asking_of(app)
     app.server.register_blueprint(rules_blueprint())
 
@@ -211,7 +211,7 @@ def _exported(view: AlertPreview) -> html.Section:
 
 
 def _rule(view: AlertPreview) -> list[html.Section]:
-    """An exported rule; one's own stands above, where it was typed."""
+    """An exported rule; a rule that was typed is shown above."""
     if view.address.text is not None:
         return []
     text = view.asked.text
@@ -234,7 +234,7 @@ def _rule(view: AlertPreview) -> list[html.Section]:
 def _export() -> html.Section:
     inhibit = inhibit_document()
     return section(
-        "Take them along",
+        "Download",
         [
             html.Ul(
                 [
@@ -277,7 +277,7 @@ def _export() -> html.Section:
 def _limits(asking: Asking) -> html.P:
     return html.P(
         f"A preview may take {asking.limits.options.timeout_s:g} s, about {fmt.exact(MOST_SAMPLES)} samples, {fmt.exact(MOST_MOMENTS)} "
-        f"evaluations of a rule and {fmt.exact(MOST_CELLS)} results of one, and waits for its place beside the queries of the HTTP API.",
+        f"evaluations of a rule and {fmt.exact(MOST_CELLS)} results of one, and shares the concurrency limit with the queries of the HTTP API.",
         className="quiet promql-limits",
     )
 

@@ -140,7 +140,7 @@ def summary(found: Groups, there: JudgedAnomalies) -> html.P:
             f"{fmt.exact(there.learning)} subscription {'partition is' if there.learning == 1 else 'partitions are'} still being learned{until}. "
         )
     parts += [
-        "An anomaly is unusual for this subscription at this hour; it is no verdict. ",
+        "An anomaly is a deviation from this subscription's usual pattern at this hour; it is not a diagnosis. ",
         dcc.Link("How well they are found", href=MethodAddress("anomalies").href()),
     ]
     return html.P(parts, className="anomalies-says")
@@ -172,7 +172,7 @@ def nothing(address: AnomaliesAddress, there: JudgedAnomalies, unfiltered: int, 
     )
     if address.is_filtered:
         return panel(
-            "Nothing is left by these filters.",
+            "No anomaly matches these filters.",
             [
                 "There may be anomalies of other subscriptions, signals or states in this range."
                 if unfiltered == 0

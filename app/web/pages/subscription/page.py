@@ -48,7 +48,7 @@ def layout(_address: SubscriptionAddress | None, _query: str | None) -> html.Div
             html.Div(skeleton(answer=False), id="subscription-body"),
             html.Div(id="subscription-more", className="more"),
             html.Div(id="subscription-below"),
-            # What the parts that come later ask about.
+            # What the parts that are filled later read.
             dcc.Store(id="subscription-shown"),
             advice.kept(),
             dcc.Store(id="subscription-told"),
@@ -125,7 +125,7 @@ def never_seen(address: SubscriptionAddress) -> html.Div:
             html.Div(dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH), className="crumbs"),
             _head(address),
             panel(
-                "The lake has never seen this subscription.",
+                "The lake has no data of this subscription.",
                 [
                     f"Neither minutes nor verdicts are stored for it (cluster {fmt.name(key.cluster)}).",
                     "It may be newer than the last run, unloaded on its broker (then it has no series at all), "
@@ -144,7 +144,7 @@ def page(view: SubscriptionView, live: Live | None = None) -> html.Div:
     Parameters
     ----------
     live : Live, optional
-        The sources that *diagnose now* asks; without them its button says what to configure.
+        The sources that *diagnose now* reads; without them its button says what to configure.
     """
     return html.Div([*top(view, live), body(view), *below(view)])
 
@@ -154,7 +154,7 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
     children: list = [crumbs(found), _head(found.address)]
     told = found.told
     if told:
-        # Limits as of the window that is told, not as of the range's end.
+        # Limits as of the selected window, not as of the range's end.
         limits = known_limits(found.told_minutes, since_ms=told["window_start_ms"])
         history = [row for row in found.history if row["window_end_ms"] < told["window_end_ms"]]
         newest = found.verdicts[-1]
@@ -168,7 +168,7 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
 
 
 def body(view: SubscriptionView) -> html.Div:
-    """The charts, and beside them what the answer rests on."""
+    """The charts, and next to them what the verdict is based on."""
     told = view.told
     right = []
     if told:
@@ -191,7 +191,7 @@ def below(view: SubscriptionView) -> list:
 
 
 def _actions(view: AnsweredWindow, live: Live | None) -> html.Div:
-    """What one may do next; none of it changes anything on the cluster."""
+    """Possible next steps; none of them changes anything on the cluster."""
     return html.Div(
         [
             *advice.button(view.told),
@@ -238,7 +238,7 @@ def _nothing_told(view: AnsweredWindow) -> dmc.Alert:
         "No verdict in this range.",
         [
             f"Shown is {fmt.moment(view.start_ms)} to {fmt.moment(view.end_ms)}.",
-            f"The lake knows this subscription from {fmt.moment(first)} to {fmt.moment(last)}.",
+            f"The lake has data of this subscription from {fmt.moment(first)} to {fmt.moment(last)}.",
         ],
         next_step=dcc.Link(
             "Show what is there",

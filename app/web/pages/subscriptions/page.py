@@ -1,4 +1,4 @@
-"""All subscriptions, what holds each, worst first.
+"""All subscriptions with the cause of each, worst first.
 
 In: the address (search, causes, clusters) and the newest verdicts. Out: components. Rows are sorted,
 filtered and paged by the server; a click or Enter opens a subscription.

@@ -1,4 +1,4 @@
-"""The runs beside each other. In: a view. Out: components."""
+"""The runs, compared. In: a view. Out: components."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from throttlescope.app.web.pages.what_if.runs import LabRun, LabView
 from throttlescope.models.throttling.replay import Change, ReplayAnswer
 
 _AHEAD = (
-    "LabRun",
+    "Run",
     "What is different",
     "Backlog gone after",
     "Best to worst",
     "Dispatched",
-    "Held by",
+    "Limited by",
     "Would bind next",
 )
-_PAST = ("LabRun", "What is different", "Largest backlog", "At the end", "Gone for good after", "Dispatched", "Used most", "Would bind next")  # fmt: skip
+_PAST = ("Run", "What is different", "Largest backlog", "At the end", "Gone for good after", "Dispatched", "Used most", "Would bind next")  # fmt: skip
 
 
 def runs_table(view: LabView) -> html.Section:
