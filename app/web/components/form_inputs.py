@@ -1,4 +1,4 @@
-"""What pages share on which a person types and waits. In: ids. Out: boxes for times, and words and a button while an answer is awaited.
+"""Inputs that several pages share. In: ids. Out: boxes for times, and a status with a button while an answer is awaited.
 
 The script ``assets/typed.js`` reads times as the reader's zone has them and writes them into addresses as UTC.
 """
@@ -22,7 +22,7 @@ Answered = tuple[Component, tuple[int, int] | None]
 
 
 def stores(page: str) -> list[dcc.Store]:
-    """Times as the page shows them, for the form; what asks again for the same address; and the reader's zone."""
+    """Times as the page shows them, for the form; a trigger that evaluates the same address again; and the user's time zone."""
     return [
         dcc.Store(id=f"{page}-shown"),
         dcc.Store(id=f"{page}-again"),

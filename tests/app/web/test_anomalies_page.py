@@ -187,7 +187,7 @@ def test_the_chart_has_the_band_that_judged(reader, rows):
 
 def test_silence_is_told_apart_from_zero(reader, rows):
     silent = page.opened_part(reader, opening(rows, "search", "samples")[1])
-    assert "That is no zero" in read(silent)
+    assert "That is not a zero" in read(silent)
     (graph,) = find(silent, "Graph")
     gap = [y for x, y in zip(graph.figure.data[0].x, graph.figure.data[0].y, strict=True) if minute_ms(TODAY, 905) < x <= minute_ms(TODAY, 955)]  # fmt: skip
     assert gap, "the silent minutes are on the axis"

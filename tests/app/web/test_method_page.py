@@ -1,4 +1,4 @@
-"""Method and accuracy: every number on the page is one that ships, and what did not ship is said."""
+"""Accuracy page: every number on the page is one that ships, and what did not ship is said."""
 
 from __future__ import annotations
 

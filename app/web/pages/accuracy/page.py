@@ -1,4 +1,4 @@
-"""Method and accuracy: how often the shipped rules, simulator, forecasts and anomalies are right, and what the rules say.
+"""Accuracy: how often the shipped rules, simulator, forecasts and anomalies are right, and what the rules say.
 
 In: the address, and the figures that the package brings. Out: components. Nothing of the lake is read: figures are of the
 package, not of this cluster.
@@ -19,7 +19,7 @@ from throttlescope.app.web.pages.accuracy.models import anomalies, forecasts, si
 from throttlescope.app.web.pages.accuracy.rules import rules
 from throttlescope.models.evaluation.measured import measured_of
 
-TITLE = "Method"
+TITLE = "Accuracy"
 
 _TABS = (
     ("accuracy", "Accuracy"),
@@ -36,7 +36,7 @@ def layout(_address: MethodAddress | None, _query: str | None) -> html.Div:
         [
             html.Div(
                 [
-                    html.H1("Method and accuracy"),
+                    html.H1(TITLE),
                     html.Span(
                         "of what is installed, measured before it shipped; not of this lake",
                         className="freshness",

@@ -1,4 +1,4 @@
-"""What the rules say. In: the rules themselves. Out: components: what each cause means, the order in which they are asked, the truth table, every number."""
+"""What the rules say. In: the rules themselves. Out: components: what each cause means, the order in which they are evaluated, the truth table, every number."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WORDS = (
     ("counter: continuous", "as often as a limiter that holds, and its events mean something"),
     (
         "counter: ticking",
-        "as often, but every read of a healthy subscription would count too (or nobody knows)",
+        "as often, but every read of a healthy subscription would count too (or it is not known)",
     ),
     ("counter: sparse, silent, unseen", "less often than a limiter that holds; never; no such counter"),
     (
@@ -68,7 +68,7 @@ def rules() -> list:
             ],
         ),
         section(
-            "In which order they are asked",
+            "Order of evaluation",
             [
                 html.Ol(
                     [
@@ -78,7 +78,7 @@ def rules() -> list:
                     className="hypotheses",
                 )
             ],
-            note="several may stand; the first is the cause, the others contribute",
+            note="several may match; the first is the cause, the others contribute",
         ),
         section(
             "The truth table of limiter and consumers",

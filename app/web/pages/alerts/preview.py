@@ -47,7 +47,7 @@ class AlertPreview:
     failures : tuple of (str, int, str)
         Rules whose evaluations failed: name, how often, and the first error.
     missed : list or None
-        Rows of ``episodes`` without a firing; None: nobody can say.
+        Rows of ``episodes`` without a firing; None: not known.
     real_total : int
         Backlogs of the rule's kind in the range.
     is_cut : bool

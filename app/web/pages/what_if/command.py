@@ -68,8 +68,8 @@ def _body(run: LabRun, view: LabView) -> list:
     if run.change.limits and not parts:
         parts.append(
             html.P(
-                "No command: the limits of this subscription were never read from the admin API, so what stands there now "
-                "and would have to be restated is not known. Give --pulsar-admin URL to throttlescope run.",
+                "No command: the limits of this subscription were never read from the admin API, so their current "
+                "values, which the command would have to repeat, are not known. Give --pulsar-admin URL to throttlescope run.",
                 className="quiet",
             )
         )

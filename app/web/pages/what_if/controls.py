@@ -120,7 +120,7 @@ def _number(scale: Scale, text: str | None) -> float | None:
 
 
 def _plain(scale: Scale) -> str:
-    """What stands in an empty field."""
+    """Placeholder of an empty field."""
     if scale.now is None:
         return "none" if scale.liftable else "-" if scale.key.endswith("period_s") else "not seen"
     return f"{scale.now:.6g}" if scale.now < 1e6 else f"{scale.now:.0f}"

@@ -1,8 +1,8 @@
 """The What-if lab. In: the address (subscription, window, runs, search). Out: components; every control writes the address.
 
-Three parts are filled apart: the *place* (head, controls) when another window is asked for, the *runs* at every move, the *search* when
-one is named. The browser's script (``assets/what_if.js``) tells the parts of the address to them, one question for runs at a time: the
-newest goes next.
+Three parts are filled separately: the *place* (head, controls) when another window is selected, the *runs* at every change of a control,
+the *search* when the address names one. The browser's script (``assets/what_if.js``) passes the parts of the address to them, with one request
+for runs at a time: the newest goes next.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def layout(_address: WhatIfAddress | None, _query: str | None) -> html.Div:
     return html.Div(
         [
             html.Div(skeleton(), id="what-if-place", className="what-if"),
-            # Which window the address says; what else it says stands beside what shows it, in the place.
+            # Which window the address says; its other parts are stored in the place, next to what shows them.
             dcc.Store(id="what-if-window"),
-            # What the server says back: which address was answered, which has absolute times, which search began.
+            # What the server answers: which address was evaluated, which has absolute times, which search began.
             dcc.Store(id="what-if-answered"),
             dcc.Store(id="what-if-absolute"),
             dcc.Store(id="what-if-job-begun"),
@@ -238,7 +238,7 @@ def _warming() -> html.Div:
 
 
 def _runs(windows: Windows, query: str) -> tuple:
-    """Everything that a move changes; a fault stands in the place of the table."""
+    """Everything that a move changes; a fault replaces the table."""
     kept: list[LabView] = []
 
     def build():

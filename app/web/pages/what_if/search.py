@@ -69,7 +69,7 @@ def _can(key: str, now: float | None) -> bool:
 
 
 def gone() -> html.Div:
-    """A search of the address that nobody knows any more."""
+    """A search in the address that no longer exists."""
     return html.Div(
         panel(
             "This search is not there any more.",
@@ -106,9 +106,7 @@ def shown(found: SearchProgress) -> html.Div:
         detail = (
             [run_text.spoken(fmt.name(found.words, 400))] if found.words and found.state == "failed" else []
         )
-        return html.Div(
-            panel(_ENDED[found.state], [title, *detail], next_step="Search again to start it anew.")
-        )
+        return html.Div(panel(_ENDED[found.state], [title, *detail], next_step="Search again to restart it."))
     if found.document["lever"] == ANY:
         return _advice(title, found.document)
     if found.document["lever"] == EXACT:
