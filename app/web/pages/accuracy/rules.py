@@ -78,7 +78,7 @@ def rules() -> list:
                     className="hypotheses",
                 )
             ],
-            note="several may stand; the first is the cause, the others contribute",
+            note="several may match; the first is the cause, the others contribute",
         ),
         section(
             "The truth table of limiter and consumers",
