@@ -62,7 +62,7 @@ class Why:
             Paragraph(summary.as_of(found)),
             Bullets(evidence.limiter(found)),
             *evidence.evidence(found),
-            *evidence.besides(found),
+            *evidence.other_findings(found),
             *evidence.limits(found),
             *([Heading(3, text("Missing"))] if missing else []),
             *([Bullets([text(f"{one['what']}. Fix: {one['fix']}") for one in missing])] if missing else []),

@@ -62,7 +62,7 @@ class OwnRules:
         As YAML.
     file : RuleFile
     remarks : list of str
-        What ``promtool`` would say beside it.
+        Findings that ``promtool`` would report in addition.
     """
 
     def __init__(self, lake: OpenLake, rules: str | Path) -> None:
@@ -97,8 +97,8 @@ class OwnRules:
         -------
         DataFrame
             ``alertname``; ``cluster`` and ``selector``, where the labels name a subscription; ``active_ms``, since when the
-            condition held; ``start_ms`` and ``end_ms`` of the firing (NULL: still firing at the end); ``cause_then`` and
-            ``limiter_then``, the verdict that held longest meanwhile; ``said``: real, not real or undecided; ``labels``.
+            condition was true; ``start_ms`` and ``end_ms`` of the firing (NULL: still firing at the end); ``cause_then`` and
+            ``limiter_then``, the main verdict meanwhile; ``said``: real, not real or undecided; ``labels``.
 
         Raises
         ------
@@ -127,10 +127,10 @@ class OwnRules:
         Raises
         ------
         InputError
-            Prometheus would not evaluate them as they are meant, or the file cannot be written.
+            Prometheus would not evaluate them as intended, or the file cannot be written.
         """
         if self.remarks:
-            raise InputError("The rules would not be evaluated as they are meant", got=self.remarks[0])
+            raise InputError("The rules would not be evaluated as intended", got=self.remarks[0])
         path = Path(path)
         part = path.with_name(f"{path.name}.part")
         try:
@@ -169,7 +169,7 @@ def _fires(lake: OpenLake, asked: PreviewedRules, start: Moment, end: Moment, ki
 
 
 def _stretches(lake: Lake, firings: Sequence[Firing], start_ms: int, end_ms: int) -> list[VerdictStretch]:
-    """What the topics of firings were judged in [start, end)."""
+    """The verdicts of the topics of firings in [start, end)."""
     wanted = [labels for firing in firings if (labels := key_labels(firing.labels))]
     if not wanted:
         return []

@@ -27,7 +27,7 @@ def logs_of(scenario: Scenario, topic: Topic, machine: Machine, seed: int) -> li
     scenario, topic
         The topic's producer may be absent: then nothing is published.
     machine
-        What is stored beside payloads.
+        Bytes that are stored in addition to payloads.
     seed
         Draws Poisson distances, sizes and keys.
 

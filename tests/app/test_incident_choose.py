@@ -70,7 +70,7 @@ def test_without_an_episode_the_largest_backlog_now_is_the_worst():
 def test_one_name_is_one_cluster():
     with pytest.raises(InputError, match="several clusters"):
         one_cluster([KEYS[0], KEYS[0]._replace(cluster="other")], IncidentSelection(NAME))
-    with pytest.raises(InputError, match="nothing of this subscription"):
+    with pytest.raises(InputError, match="no data of this subscription"):
         one_cluster([], IncidentSelection(NAME))
 
 

@@ -172,8 +172,8 @@ def test_promtool_raises_the_same_alert_and_says_it_in_words(tmp_path):
     wanted = (
         'scope="cluster"', 'flow="publish"', 'unit="msg"', 'severity="warning"', 'cluster="c"',
         "Production of c is at 83.33% of its specification",
-        "Production is at 83.33% of the messages per second that the configuration says it was sized for.",
-        "look at the throttle counts as well.",
+        "Production is at 83.33% of the messages per second in the configuration.",
+        "check the throttle counts as well.",
     )  # fmt: skip
     test = {"eval_time": at, "alertname": SPECIFICATION_NEARLY_USED, "exp_alerts": []}
     said = promtool_test(tmp_path, path, found, {"alert_rule_test": [test]})

@@ -98,7 +98,7 @@ class Catalogue:
         return [dict(pairs) for pairs in sorted(found)]
 
     def warnings(self, selectors: Iterable[Selector]) -> list[str]:
-        """What selectors may not mean as they stand: a partition inside ``topic``."""
+        """Warnings about selectors that may not select what was meant: a partition inside ``topic``."""
         return self._topics.warnings(selectors)
 
     def _matching(

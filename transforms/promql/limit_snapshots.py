@@ -35,7 +35,7 @@ def read_limit_series(lake: Lake, version: int | None = None) -> LimitSeries:
 
 
 def read_snapshots(lake: Lake, version: int | None = None) -> pa.Table:
-    """Rows of ``limits``, without the snapshots of a day that stand between equal ones.
+    """Rows of ``limits``, without the snapshots of a day that are between equal ones.
 
     Files are immutable: what a file says is kept, so that a new version costs what is new in it.
     """

@@ -76,7 +76,7 @@ class StepMatrix:
         return self.values.shape[1]
 
     def take(self, rows: Sequence[int] | np.ndarray) -> StepMatrix:
-        """Some rows, in the order asked for."""
+        """Some rows, in the given order."""
         rows = np.asarray(rows, np.int64)
         return StepMatrix(tuple(self.labels[i] for i in rows), self.values[rows], self.present[rows])
 

@@ -63,7 +63,7 @@ def bounds_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 class SampleSource(ABC):
-    """Anything that can be asked for series."""
+    """Anything that series can be read from."""
 
     @abstractmethod
     def select(self, selector: Selector, start_ms: int, end_ms: int) -> list[Series]:

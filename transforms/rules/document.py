@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-#: Values that aliases may stand for in one file; beyond it the file is a bomb.
+#: The most values that aliases of one file may expand to (against YAML bombs).
 _MOST_ALIASED = 100_000
 #: The format itself has six levels.
 _DEEPEST = 50
@@ -68,7 +68,7 @@ class YamlNode:
     text : str
         Of a scalar.
     plain : bool
-        Whether a scalar stands without quotes and without a tag.
+        Whether a scalar is written without quotes and without a tag.
     items : list of YamlNode
         Of a list; of a mapping key and value in turn.
     aliased : bool

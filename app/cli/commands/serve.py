@@ -150,13 +150,15 @@ def serve(
         admin_token_file=admin_token_file,
     )
     settings = settings_with(config, {"lake": lake}, sources)
-    from throttlescope.app.server.security.login import Doors
+    from throttlescope.app.server.security.login import AccessControl
     from throttlescope.app.server.security.users import read_users
 
-    doors = Doors(users, user_header, tuple(proxy or Doors.proxies), tuple(external_host or ()))
+    access = AccessControl(
+        users, user_header, tuple(proxy or AccessControl.proxies), tuple(external_host or ())
+    )
     if users is not None:
         read_users(users)
-    check_address(host, allow_remote=allow_remote, has_login=doors.has_login)
+    check_address(host, allow_remote=allow_remote, has_login=access.has_login)
     tables = _tables_there(settings.lake)
     if not tables:
         raise InputError(
@@ -190,7 +192,7 @@ def serve(
         port=port,
         limits=QueryLimits(options, running=query_concurrency),
         cors_origin=cors_origin,
-        doors=doors,
+        access=access,
         live=Live.of(settings),
         tables=tables,
     )

@@ -1,6 +1,6 @@
 """What the page tells. In: rows of ``quality`` and ``quarantine``. Out: gates with their tables and checks, and what was refused.
 
-Every check of a suite is told, also one that nobody has made yet: a gap in the checks is not the same as a check that held.
+Every check of a suite is listed, also one that has not run yet: a check that did not run is not a check that passed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from throttlescope.ingest.quality.gates import GATES
 
 #: What the state of a check is called, worst first.
-STATES = ("error", "warning", "held", "not checked")
+STATES = ("error", "warning", "passed", "not checked")
 
 
 @dataclass(frozen=True)
@@ -75,25 +75,25 @@ def gates_told(rows: Sequence[dict[str, Any]]) -> list[GateTold]:
     by_check: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in rows:
         by_check.setdefault((row["gate"], row["table"], row["check"]), []).append(row)
-    told = []
+    gates = []
     for gate in GATES.values():
         tables = {
             table: [(check.name, check.severity, check.expected) for check in checks]
             for table, checks in gate.suites
         }
-        # Checks that are made elsewhere and write to the same table, such as the door's own.
+        # Checks that run elsewhere and write to the same table, such as those of ingest validation.
         known = {(table, name) for table, checks in tables.items() for name, _, _ in checks}
         for (name, table, check), found in sorted(by_check.items()):
             if name == gate.name and check != "rows_present" and (table, check) not in known:
                 tables.setdefault(table, []).append((check, found[0]["severity"], found[0]["expected"]))
-        told.append(
+        gates.append(
             GateTold(
                 gate.name,
                 gate.between,
                 tuple(_table(gate.name, table, checks, by_check) for table, checks in tables.items()),
             )
         )
-    return told
+    return gates
 
 
 def _table(gate: str, table: str, checks: list[tuple], by_check: dict) -> TableTold:
@@ -111,7 +111,7 @@ def _table(gate: str, table: str, checks: list[tuple], by_check: dict) -> TableT
 
 def _check(name: str, severity: str, expected: str | None, rows: list[dict[str, Any]]) -> CheckTold:
     failed = [row for row in rows if not row["success"]]
-    state = severity if failed else "held" if rows else "not checked"
+    state = severity if failed else "passed" if rows else "not checked"
     findings = sorted(
         (Finding(row["cluster"], row["observed"], row["rows"], examples(row["example"])) for row in failed),
         key=lambda one: (-one.rows, one.cluster or ""),

@@ -59,7 +59,7 @@ def events_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Fi
 
 
 def is_thinned(minutes: pd.DataFrame) -> bool:
-    """Whether bars stand for the fullest of several minutes."""
+    """Whether each bar is the maximum of several minutes."""
     return len(minutes) > MOST_POINTS
 
 

@@ -1,6 +1,6 @@
 """Series of a PromQL answer as lines. In: labels, times and values of each. Out: a figure, and how each line looks.
 
-Names of series stand in the page's table, not in the chart: here they are numbers, so that no hostile text reaches Plotly.
+Names of series are in the page's table, not in the chart: here they are numbers, so that no hostile text reaches Plotly.
 """
 
 from __future__ import annotations

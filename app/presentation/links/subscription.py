@@ -38,7 +38,7 @@ class SubscriptionAddress:
     start_ms, end_ms : int or None
         None: the page's own choice, the newest hours of that subscription.
     at_ms : int or None
-        End of the window whose verdict is told; None: the newest in the range.
+        End of the window whose verdict is shown; None: the newest in the range.
     zoom_ms : (int, int) or None
         What the charts show of the range; the browser writes it, the server draws the whole range.
     """

@@ -20,8 +20,8 @@ def metrics_blueprint(lake: Lake, *, checks: Iterable[Callable[[], object]] = ()
     Parameters
     ----------
     checks : iterable of callable
-        What ``/-/ready`` asks of the lake beside its tables: each raises where that does not hold. They make no metrics, but the
-        source ``lake`` is up or not. A table's own source reads only its newest rows, and keeps what it read.
+        The checks of ``/-/ready`` other than its tables; each raises if it fails. They have no metrics of their own, but decide
+        whether the source ``lake`` is up. A table's source reads only its newest rows, and caches them.
     """
 
     def of_lake(_lake: Lake, _now_ms: int) -> tuple[()]:

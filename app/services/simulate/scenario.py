@@ -57,7 +57,7 @@ def with_broker(scenario: Scenario, engine: str | None, version: str | None) -> 
         return scenario
     fields = {name: getattr(scenario.broker, name) for name in scenario.broker.model_fields_set}
     if version is not None:
-        # A version that is asked for decides, also where the file names an engine.
+        # A requested version takes precedence over the file's engine.
         fields |= {"version": version, "engine": None}
     if engine is not None:
         fields["engine"] = engine

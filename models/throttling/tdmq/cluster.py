@@ -57,7 +57,7 @@ class ClusterThrottle:
     def _begin_window(self) -> None:
         self._window_us = self._agenda.now_us
         self._agenda.add(self._window_us + WINDOW_US, Rank.WINDOW, self._begin_window)
-        # At the very beginning nobody has used anything, so every node knows that: the rule gives each the whole limit.
+        # At the start the use is zero, and every node knows that: the rule gives each the whole limit.
         for at_us in self._known_at_us:
             if at_us:
                 self._agenda.add(self._window_us + at_us, Rank.LOOK, self._learn_usage)

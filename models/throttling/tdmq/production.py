@@ -47,7 +47,7 @@ class Production:
     gates : list of TdmqGate
         One for each node (partition).
     holds_answers : bool
-        Answers to requests that were processed behind a closed channel are held back until it opens ("packet response
+        Answers to requests that were processed behind a closed channel are delayed until it opens ("packet response
         delay" of the cluster throttle).
     when_processed : callable
         Called with each request that was processed.

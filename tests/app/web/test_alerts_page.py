@@ -258,7 +258,7 @@ def test_an_exported_alert_with_all_that_it_reads(app, lake):
 # -- limits
 
 
-def test_a_preview_goes_through_the_turnstile_of_the_api(lake):
+def test_previews_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
     with asking_of(app).place():

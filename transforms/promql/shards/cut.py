@@ -13,22 +13,22 @@ from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import (
     Aggregation,
-    Buckets,
-    Instant,
-    Map,
-    Match,
+    ApplyFunction,
+    ApplyRangeFunction,
+    BinaryMatch,
+    BinaryWithScalar,
+    ChangeLabels,
+    HistogramFunction,
     Negate,
     Plan,
-    RangeSamples,
-    RangeWindow,
-    Read,
-    Relabel,
-    SampleTime,
+    SampleTimestamp,
     ScalarFirst,
+    SelectInstant,
+    SelectorRead,
+    SelectRange,
     SetOperation,
-    StepTime,
+    StepTimestamp,
     SubqueryPlan,
-    WithScalar,
     gives_scalar,
     inputs,
     reads,
@@ -98,7 +98,7 @@ def _cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
 def is_cut_whole(plan: Plan) -> bool:
     """Whether shards read all that a plan reads: not the range of a function whose other argument has to meet first."""
     return not any(
-        isinstance(node, RangeWindow) and isinstance(node.read, Read) and not within(node)
+        isinstance(node, ApplyRangeFunction) and isinstance(node.read, SelectorRead) and not within(node)
         for node in walk(plan)
     )
 
@@ -106,23 +106,23 @@ def is_cut_whole(plan: Plan) -> bool:
 def within(plan: Plan) -> bool:
     """Whether each shard can compute its rows of ``plan`` by itself."""
     match plan:
-        case Instant() | SampleTime():
+        case SelectInstant() | SampleTimestamp():
             return True
-        case RangeSamples(read=read):
-            return isinstance(read, Read) or within(read.plan)
-        case RangeWindow(read=read):
+        case SelectRange(read=read):
+            return isinstance(read, SelectorRead) or within(read.plan)
+        case ApplyRangeFunction(read=read):
             if not _pure(plan, getattr(read, "plan", None)):
                 return False
-            return isinstance(read, Read) or within(read.plan)
-        case Negate(vector=vector) | StepTime(vector=vector) | WithScalar(vector=vector):
+            return isinstance(read, SelectorRead) or within(read.plan)
+        case Negate(vector=vector) | StepTimestamp(vector=vector) | BinaryWithScalar(vector=vector):
             return _pure(plan, vector) and within(vector)
-        case Map(vector=vector) | Buckets(vector=vector):
+        case ApplyFunction(vector=vector) | HistogramFunction(vector=vector):
             return _pure(plan, vector) and within(vector)
-        case Relabel(vector=vector, texts=texts):
+        case ChangeLabels(vector=vector, texts=texts):
             # The first text is the label that is written.
             return texts[0] not in SHARD_LABELS and within(vector)
         case (
-            Match(left=left, right=right, matching=matching)
+            BinaryMatch(left=left, right=right, matching=matching)
             | SetOperation(left=left, right=right, matching=matching)
         ):
             return _matches_topics(matching) and within(left) and within(right)

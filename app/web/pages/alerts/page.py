@@ -1,7 +1,7 @@
 """Alerts: preview a rule on history, and take the rules along.
 
 In: the address (an exported alert or a rule of one's own, a range). Out: components. Rules are evaluated over the lake in this process,
-under the limits of the HTTP API and through its turnstile.
+under the limits and the concurrency limit of the HTTP API.
 """
 
 from __future__ import annotations

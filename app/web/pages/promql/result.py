@@ -24,13 +24,14 @@ _NOTES = 10
 def notes(answer: QueryAnswer) -> list:
     """Warnings and infos, ten of each, and how many more there are."""
     found = []
-    for label, texts in (("Warning", answer.warnings), ("Info", answer.infos)):
+    for kind, label in (("warning", "Warning"), ("info", "Info")):
+        records = [one for one in answer.annotations if one.kind == kind]
         found += [
-            html.Li([html.Strong(f"{label}: "), html.Bdi(fmt.name(_plain(text), 600))])
-            for text in texts[:_NOTES]
+            html.Li([html.Strong(f"{label}: "), html.Bdi(fmt.name(one.located, 600))])
+            for one in records[:_NOTES]
         ]
-        if len(texts) > _NOTES:
-            found.append(html.Li(f"{label}: {len(texts) - _NOTES} more"))
+        if len(records) > _NOTES:
+            found.append(html.Li(f"{label}: {len(records) - _NOTES} more"))
     return [html.Ul(found, className="promql-notes")] if found else []
 
 
@@ -204,7 +205,3 @@ def _nothing(view: QueryView, when: str):
             "does not cover.",
         ],
     )
-
-
-def _plain(text: str) -> str:
-    return text.removeprefix("PromQL warning: ").removeprefix("PromQL info: ")
