@@ -36,7 +36,7 @@ from throttlescope.ingest.core.lake_address import LakeAddress
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS, parse_duration
 
 if TYPE_CHECKING:
-    from throttlescope.ingest.sources.access import SourceAccess as HttpAccess
+    from throttlescope.ingest.sources.access import Access as HttpAccess
 
 FILE_NAME = "throttlescope.toml"
 # The cluster of series without a cluster label, where no name is configured.
@@ -168,7 +168,7 @@ class SourceAccess(_Section):
         InputError
             A file or variable with a secret is missing or empty.
         """
-        from throttlescope.ingest.sources.access import SourceAccess as HttpAccess
+        from throttlescope.ingest.sources.access import Access as HttpAccess
 
         password, token = self.password(), self.token()
         return HttpAccess(
