@@ -1,4 +1,4 @@
-"""What takes messages away before they are consumed. In: raw answers of the admin API. Out: the :class:`Deadlines` of a topic as of a time.
+"""Policies that remove messages before they are consumed. In: raw answers of the admin API. Out: the :class:`Deadlines` of a topic as of a time.
 
 This is the only resolver of message TTL, backlog quotas and retention. Each is the first record of its chain that is there at all
 (``PolicyHierarchyValue`` and ``AbstractTopic`` in Pulsar):

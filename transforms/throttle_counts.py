@@ -1,4 +1,4 @@
-"""Do two ways to the same counts agree? In: ``topic_stats`` and the six throttle series. Out: rows of ``quality``.
+"""Comparison of throttle counts from two sources. In: ``topic_stats`` and the six throttle series. Out: rows of ``quality``.
 
 The broker shows the counts of throttled read plans in its metrics and in the admin API's stats. A count that was read
 between two scrapes lies between what they show, unless the counter restarted. Where it does not, one of the two is not what

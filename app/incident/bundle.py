@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.incident import files
 from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.html import html
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.markdown import markdown
 from throttlescope.app.incident.page import page
-from throttlescope.app.incident.picture import incident_figure, photograph
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.plots import incident_figure, photograph
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.diagnosis.verdict import RULES_VERSION

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from throttlescope.app.incident.advice import AdviceOutcome, advice_within
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.times import format_time
 

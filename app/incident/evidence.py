@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import (
     Block,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.evidence import told_limits
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import Block, Grid, Heading, Name, Paragraph, TextBlock, text
 from throttlescope.app.presentation.causes import limiter_words

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from throttlescope.app.incident import evidence, involved, remedies, summary
 from throttlescope.app.incident.computed import Worked
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.timeline import events
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import (

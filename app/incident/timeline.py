@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from throttlescope.app.incident.admin_answers import PolicyChange
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs

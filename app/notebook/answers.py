@@ -19,7 +19,7 @@ from throttlescope.app.notebook.times import Moment, moment_ms, moment_text
 from throttlescope.app.services.whatif.replay import Question, ReplayInputs, answer, read
 
 if TYPE_CHECKING:
-    from throttlescope.app.incident.read import Incident
+    from throttlescope.app.incident.load import Incident
     from throttlescope.ingest.lake import Lake
     from throttlescope.models.recommendation import AdviceAnswer as Advised
     from throttlescope.models.throttling.replay import ReplayAnswer
@@ -136,7 +136,7 @@ class AdviceAnswer:
 
 def read_why(lake: Lake, subscription: str, at: Moment | None, cluster: str | None) -> Why:
     """Read the verdict of a moment and what it was weighed against."""
-    from throttlescope.app.incident.read import read_incident
+    from throttlescope.app.incident.load import read_incident
     from throttlescope.app.incident.selection import IncidentSelection
 
     return Why(read_incident(lake, IncidentSelection(subscription, cluster, moment_ms(at))))

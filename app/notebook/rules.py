@@ -18,7 +18,7 @@ from throttlescope.app.notebook.times import Moment, range_ms
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.rules_export.preview.firings import JudgedFirings, VerdictStretch, judge, key_labels
 from throttlescope.app.rules_export.preview.kinds import KINDS, kind_of
-from throttlescope.app.rules_export.preview.rules import PreviewedRules, exported, typed
+from throttlescope.app.rules_export.preview.preview_rules import PreviewedRules, exported, typed
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from throttlescope.app.notebook.lake import OpenLake
     from throttlescope.ingest.lake import Lake
     from throttlescope.transforms.rules.preview import Firing
-    from throttlescope.transforms.rules.run import RulesResult
+    from throttlescope.transforms.rules.recording_run import RulesResult
 
 _SAID = ("window_start_ms", "window_end_ms", "cause", "side", "limiter", "confidence", "backlog_entries")
 _FIRINGS = pa.schema(
@@ -115,7 +115,7 @@ class OwnRules:
         InputError
             The range is empty, or a rule would replace a metric of the source.
         """
-        from throttlescope.transforms.rules.run import run_rules
+        from throttlescope.transforms.rules.recording_run import run_rules
 
         return run_rules(
             self._lake.lake, [self.file], *_both(start, end), evaluation_interval_ms=parse_duration(interval)

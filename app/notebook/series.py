@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.app.notebook.times import Moment, moment_ms
-from throttlescope.app.services.promql.table import default_step_ms
+from throttlescope.app.services.promql.answer_table import default_step_ms
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time, parse_duration
 from throttlescope.transforms.promql.answer import rows_of

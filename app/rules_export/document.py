@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from throttlescope.app.rules_export.options import ExportOptions, duration_text
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
 
 GROUP = "throttlescope_live"
 _WIDTH = 118

@@ -7,13 +7,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from throttlescope.app.rules_export.alerts import alerts, cause_rules
+from throttlescope.app.rules_export.alert_rules import alerts, cause_rules
 from throttlescope.app.rules_export.document import inhibit_text, rules_text
 from throttlescope.app.rules_export.inhibit import inhibit_rules
-from throttlescope.app.rules_export.limiters import limiter_rules
+from throttlescope.app.rules_export.limiter_rules import limiter_rules
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
-from throttlescope.app.rules_export.signals import backlog_rules, queue_rules, signal_rules
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
+from throttlescope.app.rules_export.signal_rules import backlog_rules, queue_rules, signal_rules
 from throttlescope.app.rules_export.specification import specification_alerts, specification_rules
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.order import check_order

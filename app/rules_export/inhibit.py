@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 
 _KEY = list(SUBSCRIPTION_KEY_NAMES)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.rules_export import wording as w
 from throttlescope.app.rules_export.labels import TOPIC, in_our_shape
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t

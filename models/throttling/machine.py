@@ -1,4 +1,4 @@
-"""What a machine adds to Pulsar's rules. In: nothing; out: latencies and sizes, which Pulsar does not define.
+"""Latencies and sizes of a machine. In: nothing; out: the figures that Pulsar's rules do not define.
 
 They are free parameters of the model: :data:`INSTANT` takes none of them into account (the worked examples), :data:`LAB` was fitted to
 the recordings outside the held-out set.

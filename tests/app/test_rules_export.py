@@ -18,12 +18,12 @@ from tests.transforms.lakes import lake_of
 from tests.transforms.recorded import recording_folder, unmoved_series
 from tests.transforms.rules_in_memory import _values, text_of
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.app.rules_export.export import INHIBIT_NAME, RULES_NAME, all_rules, check, export_rules
 from throttlescope.app.rules_export.inhibit import inhibit_rules
-from throttlescope.app.rules_export.limiters import RHO, _periods
+from throttlescope.app.rules_export.limiter_rules import RHO, _periods
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting
+from throttlescope.app.rules_export.rule_records import Alerting
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.metrics import METRICS
@@ -33,7 +33,7 @@ from throttlescope.transforms.limits import effective_limits
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.rules import read_rule_file
-from throttlescope.transforms.rules.run import run_rules
+from throttlescope.transforms.rules.recording_run import run_rules
 
 URL = "https://scope.example:8443/at"
 

@@ -21,7 +21,7 @@ from tests.app.test_rules_export_scenes import (
 )
 from tests.transforms.rules_in_memory import results_of, scheduled
 from throttlescope.app.config import load_settings
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.app.rules_export.export import RULES_NAME, export_rules
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.specification import SPECIFICATION_NEARLY_USED, Specified, specified

@@ -8,9 +8,9 @@ import pytest
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql import ast
-from throttlescope.transforms.promql.describe import UNSUPPORTED_EXAMPLES, support_page
 from throttlescope.transforms.promql.evaluate import plan_query
 from throttlescope.transforms.promql.functions import FAMILIES, FUNCTIONS
+from throttlescope.transforms.promql.support_page import UNSUPPORTED_EXAMPLES, support_page
 
 
 def test_page_equals_registry():

@@ -1,4 +1,4 @@
-"""What a query may take. In: limits. Out: an error as soon as one is met."""
+"""Limits of a query: memory and time. In: limits. Out: an error as soon as one is exceeded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which series a lake has. In: its tables ``series`` and ``limits``. Out: label names, label values and label sets of those that match."""
+"""Catalogue of a lake's series. In: its tables ``series`` and ``limits``. Out: label names, label values and label sets of those that match."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a query would run. In: its work. Out: text for people."""
+"""Explanation of a query. In: its work. Out: text: plan, pruning and stages."""
 
 from __future__ import annotations
 

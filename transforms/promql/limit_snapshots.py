@@ -1,4 +1,4 @@
-"""From snapshots to series. In: a lake, or rows of ``limits``. Out: :class:`limit_series.LimitSeries`."""
+"""Limit snapshots as series. In: a lake, or rows of ``limits``. Out: :class:`limit_series.LimitSeries`."""
 
 from __future__ import annotations
 

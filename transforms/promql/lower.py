@@ -1,4 +1,4 @@
-"""From syntax tree to plan. In: a syntax tree and its text. Out: a plan, or an error that quotes the unsupported part."""
+"""Lowering of a syntax tree to a plan. In: a syntax tree and its text. Out: a plan, or an error that quotes the unsupported part."""
 
 from __future__ import annotations
 

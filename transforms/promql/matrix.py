@@ -1,4 +1,4 @@
-"""What operators exchange. In: steps, label sets and numbers. Out: a :class:`StepMatrix`, a row per series, a column per step."""
+"""Step matrices, the values of operators. In: steps, label sets and numbers. Out: a :class:`StepMatrix`, a row per series, a column per step."""
 
 from __future__ import annotations
 

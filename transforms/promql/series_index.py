@@ -1,4 +1,4 @@
-"""Which series there are. In: rows of ``series``. Out: those that a selector names, in the order of their labels."""
+"""Index of series. In: rows of ``series``. Out: those that a selector matches, in the order of their labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where samples come from. In: a selector and a range. Out: the series that fit, with their samples and markers."""
+"""Sources of samples. In: a selector and a range. Out: the matching series, with their samples and staleness markers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YAML as Prometheus' decoder takes it. In: the text of a file. Out: nodes with their lines, read as strings, lists and fields.
+"""YAML as Prometheus decodes it. In: the text of a file. Out: nodes with their lines, read as strings, lists and fields.
 
 Prometheus decodes into typed fields: a scalar for a text field is its characters whatever they look like (``1``, ``true``),
 an empty scalar is nothing, a key that comes twice is an error, ``<<`` merges. PyYAML's own constructors differ in all four,

@@ -19,10 +19,10 @@ from throttlescope.transforms.promql.plan import needed_samples, settled
 from throttlescope.transforms.promql.query import DEFAULTS
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, Labels
 from throttlescope.transforms.promql.shards.work import LakeView
-from throttlescope.transforms.rules.evaluation import RuleEvaluation, RuleOutcome
 from throttlescope.transforms.rules.needs import samples_of, source_of
 from throttlescope.transforms.rules.order import Scheduled, schedule
 from throttlescope.transforms.rules.outputs import alert_series, may_read
+from throttlescope.transforms.rules.recording_run import check_writable
 from throttlescope.transforms.rules.rule_file import (
     ALERT_STATE,
     ALERTS,
@@ -33,7 +33,7 @@ from throttlescope.transforms.rules.rule_file import (
     RecordingRule,
     RuleFile,
 )
-from throttlescope.transforms.rules.run import check_writable
+from throttlescope.transforms.rules.span_evaluation import RuleEvaluation, RuleOutcome
 from throttlescope.transforms.rules.written import Written, WrittenSeries
 
 #: Samples that a preview holds at once, and evaluations of a rule: what a page's process can spare.

@@ -99,8 +99,8 @@ def incident(
     from throttlescope.app.cli.settings import settings_with
     from throttlescope.app.incident.bundle import check_out, default_name, make_bundle, write_out
     from throttlescope.app.incident.computed import work_out
-    from throttlescope.app.incident.picture import photograph
-    from throttlescope.app.incident.read import read_incident
+    from throttlescope.app.incident.load import read_incident
+    from throttlescope.app.incident.plots import photograph
     from throttlescope.app.incident.selection import IncidentSelection
     from throttlescope.app.presentation.output import write_json
     from throttlescope.app.presentation.progress import TerminalProgress

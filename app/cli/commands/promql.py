@@ -162,7 +162,7 @@ def _moments(
     at: str | None, start: str | None, end: str | None, step: str | None, *, now_ms: int, newest_ms: int
 ) -> tuple[int, ...]:
     """The moment, or start, end and step of the range, in milliseconds."""
-    from throttlescope.app.services.promql.table import default_step_ms
+    from throttlescope.app.services.promql.answer_table import default_step_ms
     from throttlescope.ingest.core.errors import InputError
     from throttlescope.ingest.core.times import format_time, parse_duration, parse_time
 

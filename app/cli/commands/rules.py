@@ -21,7 +21,7 @@ from throttlescope.app.cli.options import (
 from throttlescope.app.log import say
 
 if TYPE_CHECKING:
-    from throttlescope.transforms.rules.run import RulesResult, RunProgress
+    from throttlescope.transforms.rules.recording_run import RulesResult, RunProgress
 
 _BAR = 24
 
@@ -245,7 +245,7 @@ def run(
     from throttlescope.ingest.core.times import parse_duration, parse_time
     from throttlescope.ingest.lake import Lake
     from throttlescope.transforms.rules import RULES_FILE, read_rule_file
-    from throttlescope.transforms.rules.run import run_rules
+    from throttlescope.transforms.rules.recording_run import run_rules
 
     settings = settings_with(config, {"lake": lake})
     now_ms = int(time.time() * 1000)

@@ -1,4 +1,4 @@
-"""What the page tells. In: rows of ``quality`` and ``quarantine``. Out: gates with their tables and checks, and what was refused.
+"""Content of the page. In: rows of ``quality`` and ``quarantine``. Out: gates with their tables and checks, and rejected rows.
 
 Every check of a suite is listed, also one that has not run yet: a check that did not run is not a check that passed.
 """

@@ -1,4 +1,4 @@
-"""Is a confidence of 0.85 right in 85 of 100 cases? In: stated and measured shares. Out: a figure with intervals and the line where both are equal."""
+"""Calibration: is a confidence of 0.85 correct in 85 of 100 cases? In: stated and measured shares. Out: a figure with intervals and the line where both are equal."""
 
 from __future__ import annotations
 

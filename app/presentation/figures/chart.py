@@ -1,4 +1,4 @@
-"""What all charts share: time axes in the reader's zone, units on the others, one left edge, colours that read on light and dark.
+"""Base of all charts: time axes in the reader's zone, units on the others, one left edge, colours that read on light and dark.
 
 In: traces and a range. Out: a figure. Texts and grids get their final colour from the page's style
 sheet, so that one figure serves both colour schemes.
@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from throttlescope.app.presentation import time_zone
-from throttlescope.app.presentation.figures.thin import kept
+from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import figure_of, scatter
 from throttlescope.ingest.core.times import MINUTE_MS
 

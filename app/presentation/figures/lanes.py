@@ -1,4 +1,4 @@
-"""How full limits were over time. In: lanes of one place. Out: a figure: a strip per limiter, a line below it while it bound.
+"""Use of limits over time. In: lanes of one place. Out: a figure: a strip per limiter, a line below it while it bound.
 
 Colour says how close use was to the limit, the line says that verdicts name it; the numbers are in the text.
 """

@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from throttlescope.app.presentation.figures.chart import chart, has_lone_points
-from throttlescope.app.presentation.figures.thin import kept
+from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import scatter
 
 #: After Okabe and Ito, toned so that lines keep 3:1 on white and on dark grey. Beyond ten lines the dashes tell them apart.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from throttlescope.app.presentation.figures.thin import kept
+from throttlescope.app.presentation.figures.downsampling import kept
 
 WIDTH_PX, HEIGHT_PX = 132, 26
 _PAD_PX = 2.5

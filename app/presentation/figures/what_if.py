@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import ALL, OUT, chart
-from throttlescope.app.presentation.figures.thin import kept
+from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import scatter
 
 #: One colour and one dash a run: each alone distinguishes them, and the letter is at the curve's end.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.transforms.rules.rule_file import AlertingRule
 

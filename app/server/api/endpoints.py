@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from throttlescope.app.server.api.about import build_information, metadata
+from throttlescope.app.server.api.build_info import build_information, metadata
 from throttlescope.app.server.api.parameters import MAX_NS, Parameters, parse_duration, parse_integer
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.errors import BAD_DATA, TIMEOUT, ApiError, api_error_of, bad_parameter

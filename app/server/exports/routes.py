@@ -88,7 +88,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         from throttlescope.app.incident import selection
         from throttlescope.app.incident.bundle import default_name, make_bundle
         from throttlescope.app.incident.computed import work_out
-        from throttlescope.app.incident.read import read_incident
+        from throttlescope.app.incident.load import read_incident
 
         address = SubscriptionAddress.parse(_query())
         key = address.subscription

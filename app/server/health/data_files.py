@@ -1,4 +1,4 @@
-"""Whether data files exist. In: the newest data file of each served table. Out: nothing, or an error that names one.
+"""Existence of data files. In: the newest data file of each served table. Out: nothing, or an error that names one.
 
 A readable log does not prove that the files exist: they may have been deleted, or truncated by a failed copy. One file of
 each table is looked at, its size and no byte of it. That finds a lake whose files went away, not the one damaged file among thousands:

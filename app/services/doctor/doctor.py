@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def examine(settings: Settings, config_file: Path | None) -> list[DoctorCheck]:
     """Check every configured source."""
     from throttlescope.app.config import UNNAMED
-    from throttlescope.app.services.doctor.admin import examine_admin
-    from throttlescope.app.services.doctor.prometheus import examine_prometheus
+    from throttlescope.app.services.doctor.admin_checks import examine_admin
+    from throttlescope.app.services.doctor.prometheus_checks import examine_prometheus
 
     checks = list(_configuration(settings, config_file))
     for name, cluster in settings.clusters.items():

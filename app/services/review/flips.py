@@ -1,4 +1,4 @@
-"""How often verdicts changed. In: rows of ``verdicts`` of a range. Out: :class:`VerdictFlips`.
+"""Changes of verdicts. In: rows of ``verdicts`` of a range. Out: :class:`VerdictFlips`.
 
 Twice: as the verdicts came, and after the hysteresis with which episodes show them. Unlike those of an evaluation, whose windows lie in
 one known state, some of these changes are real: the second figure is closer to how often something happened, the first to how

@@ -1,4 +1,4 @@
-"""From a scenario file to a simulation. In: a path and what is to differ. Out: a checked scenario, then its tables.
+"""Simulation of a scenario file. In: a path and changes. Out: a checked scenario, then its tables.
 
 Everything that can be refused is refused by :func:`read_scenario`, :func:`with_broker` and :func:`check_size`; after them
 only :func:`run_scenario` takes time.

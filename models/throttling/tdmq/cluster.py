@@ -7,9 +7,9 @@ has used it up, all its channels of that direction close until the next window.
 from __future__ import annotations
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import TdmqGate
 from throttlescope.models.throttling.tdmq.records import Threshold
 from throttlescope.models.throttling.tdmq.scenario import WINDOW_US, ClusterScenario
+from throttlescope.models.throttling.tdmq.throttle_gates import TdmqGate
 
 
 def node_threshold(limit: int | None, own_use: int, cluster_use: int) -> int | None:

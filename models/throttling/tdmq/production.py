@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import TdmqGate, Throttle
 from throttlescope.models.throttling.tdmq.records import Request
 from throttlescope.models.throttling.tdmq.scenario import Producers, Scenario, Sends
+from throttlescope.models.throttling.tdmq.throttle_gates import TdmqGate, Throttle
 
 
 def sent_us(sends: Sends, random: Random) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""What the timeline and the broker's own tasks do to the twin: limits, consumers, unloads, seeks, expiry, stats."""
+"""Changes of the twin by the timeline and the broker's tasks: limits, consumers, unloads, seeks, expiry, stats."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where shards must meet. In: a plan and its steps. Out: the parts of it that every shard computes by itself.
+"""Split of a plan into per-shard parts. In: a plan and its steps. Out: the parts of it that every shard computes by itself.
 
-A part is *within* a shard when what all shards compute, put together, is what one evaluation over all series would give:
-everything per series is, and so are matches and groups that keep the labels that decide the shard.
+A part is *within* a shard if the concatenated results of all shards equal one evaluation over all series: everything per
+series is, and so are matches and groups that keep the labels that decide the shard.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Cut:
     Attributes
     ----------
     plan : Plan
-        The part of the query whose value is put together from theirs.
+        The part of the query whose value is combined from theirs.
     steps : Steps
     in_parts : bool
         ``plan`` is an aggregation over all shards, and each computes its share of it.
@@ -96,7 +96,7 @@ def _cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
 
 
 def is_cut_whole(plan: Plan) -> bool:
-    """Whether shards read all that a plan reads: not the range of a function whose other argument has to meet first."""
+    """Whether shards read all that a plan reads: not the range of a function with another argument that needs all shards."""
     return not any(
         isinstance(node, ApplyRangeFunction) and isinstance(node.read, SelectorRead) and not within(node)
         for node in walk(plan)

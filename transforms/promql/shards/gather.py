@@ -1,4 +1,4 @@
-"""From pieces to an answer. In: the results of all shards, span by span. Out: the value of the whole query."""
+"""Combination of the shards' results. In: the results of all shards, span by span. Out: the value of the whole query."""
 
 from __future__ import annotations
 

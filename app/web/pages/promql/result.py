@@ -8,7 +8,7 @@ from dash import dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import CONFIG
 from throttlescope.app.presentation.figures.series import MOST_LINES, Drawn, look, series_figure
-from throttlescope.app.services.promql.table import SUMMED_UP, Line, answer_table, readable
+from throttlescope.app.services.promql.answer_table import SUMMED_UP, Line, answer_table, readable
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import hostile, plain_table, save_buttons
 from throttlescope.app.web.components.shell import panel

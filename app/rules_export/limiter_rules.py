@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import ExportedRecording
-from throttlescope.app.rules_export.signals import ENTRY_MEMORY, named
+from throttlescope.app.rules_export.rule_records import ExportedRecording
+from throttlescope.app.rules_export.signal_rules import ENTRY_MEMORY, named
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC

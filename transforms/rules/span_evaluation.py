@@ -1,4 +1,4 @@
-"""Rules over time. In: scheduled rules, and samples span by span. Out: what each rule writes in the span, and what failed.
+"""Evaluation of rules, span by span. In: scheduled rules and samples. Out: the results of each rule in the span, and failures.
 
 Spans follow each other; state that continues across a span's end (previous series, alerts) is stored here.
 """

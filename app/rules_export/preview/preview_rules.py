@@ -8,7 +8,7 @@ from functools import cache
 from throttlescope.app.rules_export.document import rules_text
 from throttlescope.app.rules_export.export import all_rules, check
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.order import check_order
 from throttlescope.transforms.rules.rule_file import AlertingRule, RuleFile, read_rule_text

@@ -1,6 +1,6 @@
 """The timelines of the page about the model. In: the engines and small scenarios; out: Markdown tables.
 
-``docs/background/throttling-model.md`` holds these tables between markers; ``python -m throttlescope.models.throttling.describe
+``docs/background/throttling-model.md`` holds these tables between markers; ``python -m throttlescope.models.throttling.model_page
 PAGE`` regenerates them, and a test compares page and simulator. Every figure is run: the short ones by the slow twin, ten minutes by the
 kernel.
 """

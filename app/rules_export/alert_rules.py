@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from throttlescope.app.rules_export import wording as w
 from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
-from throttlescope.app.rules_export.limiters import BINDS, LIMIT, LIMITER, RHO, events_rate
+from throttlescope.app.rules_export.limiter_rules import BINDS, LIMIT, LIMITER, RHO, events_rate
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
-from throttlescope.app.rules_export.signals import named
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
+from throttlescope.app.rules_export.signal_rules import named
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t

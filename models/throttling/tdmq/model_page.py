@@ -1,6 +1,6 @@
 """The page about TDMQ's throttles: in, the shipped scenarios; out, ``docs/background/tdmq.md``.
 
-``python -m throttlescope.models.throttling.tdmq.describe docs/background/tdmq.md`` writes it; a test compares it. Every
+``python -m throttlescope.models.throttling.tdmq.model_page docs/background/tdmq.md`` writes it; a test compares it. Every
 figure is that of a simulated run.
 """
 

@@ -1,6 +1,6 @@
 """The page of supported PromQL. In: the registry of functions, unsupported examples. Out: Markdown.
 
-``python -m throttlescope.transforms.promql.describe PAGE`` writes ``docs/reference/promql-support.md``; a test keeps the two
+``python -m throttlescope.transforms.promql.support_page PAGE`` writes ``docs/reference/promql-support.md``; a test keeps the two
 together and tries every unsupported example.
 """
 

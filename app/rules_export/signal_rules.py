@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from throttlescope.app.rules_export.labels import KEY, in_our_shape
 from throttlescope.app.rules_export.options import ExportOptions, duration_text
-from throttlescope.app.rules_export.rules import ExportedRecording
+from throttlescope.app.rules_export.rule_records import ExportedRecording
 from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.rules.load import PREFIX, column_rules

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import plotly.graph_objects as go
 
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import figures
 from throttlescope.ingest.core.errors import ThrottlescopeError
 
