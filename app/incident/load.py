@@ -151,7 +151,7 @@ def read_incident(lake: Lake, asked: IncidentSelection) -> Incident:
     return Incident(
         key, asked, at_ms, start_ms, end_ms, was_cut, until_ms,
         newest_backlog=_backlog(_of_partition(seen, key)),
-        told=selection.told(rows, at_ms),
+        told=selection.verdict_at(rows, at_ms),
         newest=windows[-1] if windows else None,
         verdicts=rows,
         minutes=minutes,

@@ -115,7 +115,7 @@ def moment(asked: IncidentSelection, episode: Row | None, verdicts: Sequence[Row
     if asked.at_ms is not None:
         return min(asked.at_ms, until_ms)
     last_ms = until_ms if asked.end_ms is None else min(asked.end_ms, until_ms)
-    now = told(verdicts, last_ms)
+    now = verdict_at(verdicts, last_ms)
     if episode is None or now is None or now["cause"] != "healthy":
         return last_ms
     naming = [
@@ -128,7 +128,7 @@ def moment(asked: IncidentSelection, episode: Row | None, verdicts: Sequence[Row
     return (high or naming)[-1]["window_end_ms"] if naming else last_ms
 
 
-def told(verdicts: Sequence[Row], at_ms: int) -> Row | None:
+def verdict_at(verdicts: Sequence[Row], at_ms: int) -> Row | None:
     """The newest window that had ended at a time."""
     return next((row for row in reversed(verdicts) if row["window_end_ms"] <= at_ms), None)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.config import Settings, find_config, load_settings
 from throttlescope.app.notebook.charts import Figures
-from throttlescope.app.notebook.tables import frame, named
+from throttlescope.app.notebook.tables import frame, with_selector
 from throttlescope.app.notebook.times import Moment, range_ms
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
@@ -152,7 +152,9 @@ class OpenLake:
             was_healthy = F.coalesce("main_cause", F.lit("healthy")) == "healthy"
             found = found.where(~(own & was_healthy & (F.col("cause") == "healthy")))
         harmless = F.coalesce("main_cause", "cause") == "healthy"
-        return named(found).orderBy(harmless, F.desc_nulls_last("main_peak_entries"), "cluster", "selector")
+        return with_selector(found).orderBy(
+            harmless, F.desc_nulls_last("main_peak_entries"), "cluster", "selector"
+        )
 
     def _latest(self, cluster: str | None) -> DataFrame:
         """``verdict_latest``; computed where the lake was written before there was such a table."""
@@ -196,7 +198,7 @@ class OpenLake:
         if cause is not None:
             check_cause(cause)
             found = found.where(found.cause == cause)
-        return named(found).orderBy("cluster", "selector", "window_start_ms", "window_end_ms")
+        return with_selector(found).orderBy("cluster", "selector", "window_start_ms", "window_end_ms")
 
     def signals(
         self,
@@ -208,7 +210,7 @@ class OpenLake:
     ) -> DataFrame:
         """One row per subscription partition and minute, oldest first."""
         found = self.table("signals", subscription, cluster=cluster, start=start, end=end)
-        return named(found).orderBy("cluster", "selector", "minute_ms")
+        return with_selector(found).orderBy("cluster", "selector", "minute_ms")
 
     def episodes(
         self,
@@ -220,12 +222,12 @@ class OpenLake:
     ) -> DataFrame:
         """Each backlog from its start to its drain, oldest first."""
         found = self.table("episodes", subscription, cluster=cluster, start=start, end=end)
-        return named(found).orderBy("start_ms", "cluster", "selector")
+        return with_selector(found).orderBy("start_ms", "cluster", "selector")
 
     def limits(self, subscription: str | None = None, *, cluster: str | None = None) -> DataFrame:
         """Every limiter of every subscription partition as it was observed, oldest first."""
         found = self.table("limits", subscription, cluster=cluster)
-        return named(found).orderBy("cluster", "selector", "level", "observed_ms")
+        return with_selector(found).orderBy("cluster", "selector", "level", "observed_ms")
 
     # -- PromQL ----------------------------------------------------------------------------
 

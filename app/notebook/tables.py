@@ -81,7 +81,7 @@ def frame(
     return found
 
 
-def named(found: DataFrame) -> DataFrame:
+def with_selector(found: DataFrame) -> DataFrame:
     """The same with ``selector`` before its columns: the name of a subscription partition as arguments take it."""
     from pyspark.sql import functions as F
 

@@ -7,7 +7,7 @@ from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
 from throttlescope.app.rules_export.limiter_rules import BINDS, LIMIT, LIMITER, RHO, events_rate
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
-from throttlescope.app.rules_export.signal_rules import named
+from throttlescope.app.rules_export.signal_rules import column_rule
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
@@ -39,7 +39,7 @@ _SLOW = f"{PREFIX}backlog_of_slow_consumers_entries"
 
 def cause_rules(options: ExportOptions) -> list[ExportedRecording]:
     """Filters of the backlog by cause; each has series only while its cause applies."""
-    dispatched = named("out_msg_rate_5m", options)
+    dispatched = column_rule("out_msg_rate_5m", options)
     return [
         ExportedRecording(
             _WITHOUT_CONSUMERS,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rule_records import ExportedRecording
-from throttlescope.app.rules_export.signal_rules import ENTRY_MEMORY, named
+from throttlescope.app.rules_export.signal_rules import ENTRY_MEMORY, column_rule
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
@@ -39,7 +39,7 @@ def _limits(options: ExportOptions) -> list[ExportedRecording]:
     as_set = f"{PREFIX}dispatch_limit_set"
     relative = [
         f'max by ({_FACTS}) (\n  {as_set}{{relative_to_publish="true", unit="{unit}"}}\n'
-        f"    + on ({KEY}) group_left ()\n  {named(f'in_{unit}_rate_5m', options)}\n)"
+        f"    + on ({KEY}) group_left ()\n  {column_rule(f'in_{unit}_rate_5m', options)}\n)"
         for unit in UNITS
     ]
     return [
@@ -61,7 +61,7 @@ def _limits(options: ExportOptions) -> list[ExportedRecording]:
 def _use(options: ExportOptions) -> list[ExportedRecording]:
     found = []
     for unit in UNITS:
-        own = named(f"out_{unit}_rate_5m", options)
+        own = column_rule(f"out_{unit}_rate_5m", options)
         topic = f"sum by ({TOPIC}) ({own})\n  * on ({TOPIC}) group_right ()\ngroup by ({KEY}) ({own})"
         broker = in_our_shape(
             "max",
@@ -87,7 +87,7 @@ def _use(options: ExportOptions) -> list[ExportedRecording]:
 
 def _rho(options: ExportOptions) -> list[ExportedRecording]:
     own = [
-        f"{named(f'out_{unit}_rate_5m', options)}\n  / on ({KEY}) group_right ()\n"
+        f"{column_rule(f'out_{unit}_rate_5m', options)}\n  / on ({KEY}) group_right ()\n"
         f'{LIMIT}{{level!="subscription", unit="{unit}"}}'
         for unit in UNITS
     ]

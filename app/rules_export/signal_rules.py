@@ -34,11 +34,13 @@ def signal_rules(options: ExportOptions) -> list[ExportedRecording]:
     for column in (*_GAUGES, "permits_min", *_RATES):
         aggregate = "min" if column == "permits_min" else "sum" if column in _RATES else "max"
         expr = shipped[column].expr.replace("[5m]", f"[{options.window}]")
-        found.append(ExportedRecording(named(column, options), in_our_shape(aggregate, KEY, expr, options)))
+        found.append(
+            ExportedRecording(column_rule(column, options), in_our_shape(aggregate, KEY, expr, options))
+        )
     return found
 
 
-def named(column: str, options: ExportOptions) -> str:
+def column_rule(column: str, options: ExportOptions) -> str:
     """The rule of a column; its name ends with the window."""
     return PREFIX + column.replace("_5m", f"_{options.window}")
 
@@ -47,14 +49,14 @@ def backlog_rules(options: ExportOptions) -> list[ExportedRecording]:
     """Rules: is there a backlog, and does it grow or drain? (``models/diagnosis/symptoms/backlog.py``)"""
     window_s = options.window_ms // 1000
     ready, published = f"{PREFIX}backlog_ready_entries{{{_NOT_PULSARS_OWN}}}", f"{PREFIX}write_entry_rate"
-    growth = named("backlog_growth_entries_5m", options)
+    growth = column_rule("backlog_growth_entries_5m", options)
     batch, least = _n(t.READ_BATCH_ENTRIES), _n(t.LEAST_ENTRIES)
     per_entry = f"last_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}])"
     read = f"{PREFIX}read_entries"
     return [
         ExportedRecording(
             f"{PREFIX}messages_per_entry",
-            f"{named('in_msg_rate_5m', options)} / ({published} > 0) > 0",
+            f"{column_rule('in_msg_rate_5m', options)} / ({published} > 0) > 0",
         ),
         ExportedRecording(
             read,

@@ -26,7 +26,7 @@ from throttlescope.app.server.security.headers import protect
 from throttlescope.app.server.security.login import OPEN_ACCESS, AccessControl, guard
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.lake_queries import LakeQueries
-from throttlescope.app.services.server_counters import count_requests, looked
+from throttlescope.app.services.server_counters import count_lookup, count_requests
 from throttlescope.app.services.whatif import warm
 from throttlescope.app.web import warm_pages
 from throttlescope.app.web.components.index_page import first_frame
@@ -110,7 +110,7 @@ def create_app(
     guard(app.server, access)
     # Separate ones: pages that wait for a slow store do not block queries.
     lake, lake_of_pages = RememberingLake(lake_path, tables), RememberingLake(lake_path, tables)
-    queries = LakeQueries(lake, cache_bytes=_CACHE_BYTES, on_look=partial(looked, "samples"))
+    queries = LakeQueries(lake, cache_bytes=_CACHE_BYTES, on_look=partial(count_lookup, "samples"))
     concurrency = ConcurrencyLimit(limits.running, limits.waiting)
     app.server.register_blueprint(
         api_blueprint(queries, limits, concurrency=concurrency, cors_origin=cors_origin)

@@ -77,7 +77,7 @@ def kind_of(path: str) -> str:
     return next((kind for start, kind in _KINDS if path.startswith(start)), "page")
 
 
-def looked(cache: str, *, found: bool) -> None:
+def count_lookup(cache: str, *, found: bool) -> None:
     """Count a cache look-up: ``samples`` of PromQL, ``answers`` of pages."""
     _LOOKS.labels(cache, "hit" if found else "miss").inc()
 
@@ -116,7 +116,7 @@ class _Counting(logging.Handler):
         _MESSAGES.labels(record.levelname.lower()).inc()
 
 
-def counted() -> str:
+def counters_text() -> str:
     """All counters, in Prometheus' text format."""
     registry = CollectorRegistry()
     MultiProcessCollector(registry, _FOLDER)

@@ -292,7 +292,7 @@ def test_without_a_name_the_zip_is_called_by_what_it_tells(lake, tmp_path, monke
     [
         (["--subscription", "persistent://shop/web/nothing#x"], "no data of this subscription"),
         (["--subscription", "billing"], "cannot be read"),
-        (["--subscription", "persistent://shop/web/twice#reader"], "several clusters"),
+        (["--subscription", "persistent://shop/web/twice#reader"], "everal clusters"),
         (["--subscription", BILLING, "--cluster", "elsewhere"], "no data of this subscription"),
         (["--subscription", BILLING, "--at", "2026-11-01T00:00:00Z"], "has no data of this subscription"),
         (["--subscription", BILLING, "--at", "2027-11-01T00:00:00Z"], "has no data of this subscription"),

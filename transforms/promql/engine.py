@@ -16,7 +16,7 @@ from throttlescope.transforms.promql.annotations import Annotations
 from throttlescope.transforms.promql.blocks import BlockCache
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
-from throttlescope.transforms.promql.explain import explained
+from throttlescope.transforms.promql.explain import explain_work
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import Plan, needed_samples, reads, settled
 from throttlescope.transforms.promql.query import (
@@ -107,7 +107,7 @@ class Engine:
         plan = plan_query(text, options.subquery_step_ms)
         steps = Steps(start_ms, end_ms, step_ms)
         work, _ = self._work(text, plan, steps, options)
-        return explained(work, self._place(work, place))
+        return explain_work(work, self._place(work, place))
 
     def _answer(
         self, text: str, plan: Plan, steps: Steps, options: Options, place: Place, kind: str

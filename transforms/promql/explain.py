@@ -11,7 +11,7 @@ from throttlescope.transforms.promql.shards.cut import SHARD_LABELS
 from throttlescope.transforms.promql.shards.work import PIECE_SAMPLES, Work
 
 
-def explained(work: Work, place: str) -> str:
+def explain_work(work: Work, place: str) -> str:
     """The plan, the pruning, the shard labels and the stages."""
     first, last = work.spans[0], work.spans[-1]
     steps = sum(span.count for span in work.spans)

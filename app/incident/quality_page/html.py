@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from html import escape
 from importlib import resources
 
-from throttlescope.app.incident.quality_page.report import STATES, CheckTold, Finding, GateTold, TableTold
+from throttlescope.app.incident.quality_page.report import (
+    STATES,
+    CheckSummary,
+    Finding,
+    GateSummary,
+    TableSummary,
+)
 from throttlescope.ingest.quarantine import REASONS
 from throttlescope.models.messages.units import count, minute_text, visible
 
@@ -19,7 +25,7 @@ _MOST_LETTERS = 200
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
-def document(gates: Sequence[GateTold], refused: Sequence[dict], *, lake: str, of_run: str | None) -> str:
+def document(gates: Sequence[GateSummary], refused: Sequence[dict], *, lake: str, of_run: str | None) -> str:
     """The whole page."""
     style = (
         resources.files("throttlescope.app.incident.quality_page")
@@ -69,7 +75,7 @@ def _scope(of_run: str | None, newest_ms: int) -> str:
     )
 
 
-def _overview(gates: Sequence[GateTold]) -> str:
+def _overview(gates: Sequence[GateSummary]) -> str:
     cards = []
     for gate in gates:
         counts = dict.fromkeys(STATES, 0)
@@ -88,7 +94,7 @@ def _many(state: str, number: int) -> str:
     return f"{state}s" if state in ("error", "warning") and number > 1 else state
 
 
-def _gate(gate: GateTold) -> str:
+def _gate(gate: GateSummary) -> str:
     tables = "".join(_table(table) for table in gate.tables)
     return (
         f'<section id="{gate.name}"><h2>{_mark(gate.state)}{escape(gate.name)}</h2>'
@@ -96,7 +102,7 @@ def _gate(gate: GateTold) -> str:
     )
 
 
-def _table(table: TableTold) -> str:
+def _table(table: TableSummary) -> str:
     when = (
         "not checked yet"
         if table.observed_ms is None
@@ -110,7 +116,7 @@ def _table(table: TableTold) -> str:
     )
 
 
-def _check(check: CheckTold) -> str:
+def _check(check: CheckSummary) -> str:
     seen = "".join(_finding(one) for one in check.findings) or escape(check.observed or "")
     would = (
         "<small>stops a run if not</small>" if check.severity == "error" and check.state == "passed" else ""

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 
 from throttlescope.app.server.api.replies import compressed, plain
 from throttlescope.app.server.metrics.exposition import Exposition, default_sources
-from throttlescope.app.services.server_counters import counted
+from throttlescope.app.services.server_counters import counters_text
 from throttlescope.ingest.lake import Lake
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -29,7 +29,7 @@ def metrics_blueprint(lake: Lake, *, checks: Iterable[Callable[[], object]] = ()
             check()
         return ()
 
-    exposition = Exposition(lake, default_sources() | {"lake": of_lake}, of_server=counted)
+    exposition = Exposition(lake, default_sources() | {"lake": of_lake}, of_server=counters_text)
     blueprint = Blueprint("metrics", __name__)
 
     @blueprint.route(

@@ -202,7 +202,7 @@ def test_an_answer_without_series_has_the_same_columns(lake):
         ("1", {"start": START_MS, "step": "0s"}, "The step is nothing"),
         ("1", {"end": END_MS}, "belong to a range"),
         ("1", {"start": START_MS, "at": START_MS}, "exclude each other"),
-        ("1", {"start": END_MS, "end": START_MS}, "start is behind the end"),
+        ("1", {"start": END_MS, "end": START_MS}, "start is after the end"),
     ],
 )
 def test_what_cannot_be_asked(lake, query, times, says):

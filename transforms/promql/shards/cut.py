@@ -63,72 +63,74 @@ class Cut:
     in_parts: bool
 
 
-def cuts(plan: Plan, steps: Steps) -> list[Cut]:
+def find_cuts(plan: Plan, steps: Steps) -> list[Cut]:
     """The largest parts of a (settled) plan that are within a shard, or in parts, each once."""
-    return list(dict.fromkeys(_cuts(plan, steps)))
+    return list(dict.fromkeys(_find_cuts(plan, steps)))
 
 
-def _cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
+def _find_cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
     if not any(True for _ in reads(plan)):
         return
-    if within(plan):
+    if is_within_shard(plan):
         yield Cut(plan, steps, in_parts=False)
         return
     if (
         isinstance(plan, Aggregation)
         and plan.op in IN_PARTS
         and _pure(plan, plan.vector)
-        and within(plan.vector)
+        and is_within_shard(plan.vector)
     ):
         yield Cut(plan, steps, in_parts=True)
         return
     if isinstance(plan, ScalarFirst):
-        yield from _cuts(plan.scalar, Steps.at(steps.start_ms))
+        yield from _find_cuts(plan.scalar, Steps.at(steps.start_ms))
         return
     read = getattr(plan, "read", None)
     if isinstance(read, SubqueryPlan):
         inner = read.steps(*read.ends_ms(steps.start_ms, steps.end_ms), plan.range_ms)
         if inner is not None:
-            yield from _cuts(read.plan, inner)
+            yield from _find_cuts(read.plan, inner)
     for part in inputs(plan):
         if not (isinstance(read, SubqueryPlan) and part is read.plan):
-            yield from _cuts(part, steps)
+            yield from _find_cuts(part, steps)
 
 
 def is_cut_whole(plan: Plan) -> bool:
     """Whether shards read all that a plan reads: not the range of a function with another argument that needs all shards."""
     return not any(
-        isinstance(node, ApplyRangeFunction) and isinstance(node.read, SelectorRead) and not within(node)
+        isinstance(node, ApplyRangeFunction)
+        and isinstance(node.read, SelectorRead)
+        and not is_within_shard(node)
         for node in walk(plan)
     )
 
 
-def within(plan: Plan) -> bool:
+def is_within_shard(plan: Plan) -> bool:
     """Whether each shard can compute its rows of ``plan`` by itself."""
     match plan:
         case SelectInstant() | SampleTimestamp():
             return True
         case SelectRange(read=read):
-            return isinstance(read, SelectorRead) or within(read.plan)
+            return isinstance(read, SelectorRead) or is_within_shard(read.plan)
         case ApplyRangeFunction(read=read):
             if not _pure(plan, getattr(read, "plan", None)):
                 return False
-            return isinstance(read, SelectorRead) or within(read.plan)
+            return isinstance(read, SelectorRead) or is_within_shard(read.plan)
         case Negate(vector=vector) | StepTimestamp(vector=vector) | BinaryWithScalar(vector=vector):
-            return _pure(plan, vector) and within(vector)
+            return _pure(plan, vector) and is_within_shard(vector)
         case ApplyFunction(vector=vector) | HistogramFunction(vector=vector):
-            return _pure(plan, vector) and within(vector)
+            return _pure(plan, vector) and is_within_shard(vector)
         case ChangeLabels(vector=vector, texts=texts):
             # The first text is the label that is written.
-            return texts[0] not in SHARD_LABELS and within(vector)
+            return texts[0] not in SHARD_LABELS and is_within_shard(vector)
         case (
             BinaryMatch(left=left, right=right, matching=matching)
             | SetOperation(left=left, right=right, matching=matching)
         ):
-            return _matches_topics(matching) and within(left) and within(right)
+            return _matches_topics(matching) and is_within_shard(left) and is_within_shard(right)
         case Aggregation(op=op, vector=vector, labels=labels, without=without):
             keeps = SHARD_LABELS.isdisjoint(labels) if without else set(labels) >= SHARD_LABELS
-            return keeps and op not in _NOT_WITHIN and _pure(plan, vector) and within(vector)
+            return keeps and op not in _NOT_WITHIN and _pure(plan, vector) and is_within_shard(vector)
     return False
 
 

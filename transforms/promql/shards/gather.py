@@ -13,7 +13,7 @@ from throttlescope.transforms.promql.lake_source import LakeSampleSource
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, empty
 from throttlescope.transforms.promql.open_checks import OpenChecks, SpanChecks, refuse_repeated
 from throttlescope.transforms.promql.semantics import Labels
-from throttlescope.transforms.promql.shards.cut import cuts
+from throttlescope.transforms.promql.shards.cut import find_cuts
 from throttlescope.transforms.promql.shards.parts import PieceResult, part_of, value_of
 from throttlescope.transforms.promql.shards.work import Piece, Work, needed
 from throttlescope.transforms.promql.source import join
@@ -27,7 +27,7 @@ def result_of_piece(piece: Piece, text: str, source: LakeSampleSource, budget: B
     distinct = frozenset() if piece.only_span else frozenset(filter(source.has_distinct, selectors))
     checks = OpenChecks(some_series=True, some_steps=not piece.only_span, distinct=distinct)
     evaluation = PlanEvaluation(samples, piece.lookback_ms, annotations, budget, checks=checks)
-    parts = [part_of(cut, evaluation) for cut in cuts(piece.plan, piece.steps)]
+    parts = [part_of(cut, evaluation) for cut in find_cuts(piece.plan, piece.steps)]
     return PieceResult(parts, checks.by_number(piece.plan, piece.steps), annotations.records)
 
 
@@ -68,7 +68,7 @@ class Gathering:
         if results:
             given = {
                 (cut.plan, cut.steps): value_of(cut, [result.parts[number] for result in results], evaluation)
-                for number, cut in enumerate(cuts(work.plan, steps))
+                for number, cut in enumerate(find_cuts(work.plan, steps))
             }
         self._values.append(evaluation.given(given).value(work.plan, steps))
         self._spans.add(checks.by_number(work.plan, steps))

@@ -32,7 +32,7 @@ from throttlescope.transforms.promql.plan import (
     walk,
 )
 from throttlescope.transforms.promql.series_index import SeriesIndex, with_limits
-from throttlescope.transforms.promql.shards.cut import Cut, cuts
+from throttlescope.transforms.promql.shards.cut import Cut, find_cuts
 
 #: Samples, and cells of a step matrix, that one piece holds at most, unless an hour of one shard is more: 16 bytes a
 #: sample and 9 a cell, each a few times over, stay below 500 MB.
@@ -273,7 +273,7 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
         lookback_ms,
         tuple(spans),
         tuple(pieces),
-        tuple(cuts(plan, spans[0])),
+        tuple(find_cuts(plan, spans[0])),
         len(view.all_files),
         len(of_metrics),
         len(in_time),
@@ -286,7 +286,7 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
 def needed(plan: Plan, steps: Steps, lookback_ms: int) -> dict:
     """What the shards read for some steps: per selector one range [start, end)."""
     found: dict = {}
-    for cut in cuts(plan, steps):
+    for cut in find_cuts(plan, steps):
         for selector, (low, high) in needed_samples([cut.plan], cut.steps, lookback_ms).items():
             before = found.get(selector, (low, high))
             found[selector] = (min(low, before[0]), max(high, before[1]))

@@ -126,7 +126,7 @@ def test_one_verdict_as_json(client, keys):
     assert (got["subscription"], got["window_end_ms"], got["cause"]) == ("billing", END_MS, "throttled")
     assert got["evidence"][0]["promql"]
     nothing = client.get(f"/export/verdict.json?{query_of(keys['billing'], at_ms=START_MS - 1)}")
-    assert (nothing.status_code, "no verdict" in nothing.text) == (404, True)
+    assert (nothing.status_code, "No verdict" in nothing.text) == (404, True)
 
 
 def test_the_bundle_is_the_one_of_the_command_and_in_utc(client, keys):
