@@ -139,7 +139,7 @@ def plan_tasks(
             for unit, files in files_of.items()
             if any(file.partition["metric_name"] == BACKLOG for file in files)
         }
-        # Bytes tell what has to be held, rows (series in an hour) what has to be done: like series take few bytes.
+        # Bytes measure the memory, rows (series in an hour) the work: similar series take few bytes.
         held = sum(file.size_bytes for files in files_in.values() for file in files)
         rows_of = {unit: sum(file.rows for file in files) for unit, files in files_in.items()}
         hours = SignalSpan(max(day_ms, start_ms), min(day_end_ms, end_ms))

@@ -1,4 +1,4 @@
-"""The files for programs and for copying. In: an incident and what was worked out. Out: the text of each.
+"""The data files of a bundle. In: an incident and its computed results. Out: the text of each.
 
 Names are other people's: in CSV no cell begins like a formula, in a shell file every line is a comment, in JSON they are exact.
 """
@@ -27,7 +27,7 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.messages.catalogue import message
 from throttlescope.models.messages.units import visible
 
-#: What stands in a policy of limits, without when it was read.
+#: The fields of a limit, without the time of the reading.
 _LIMIT_TIME = ("observed_ms", "date")
 _EVIDENCE = (
     "window_start", "window_end", "told", "cause", "limiter", "confidence", "symptom", "weight", "text", "value", "threshold",
@@ -36,7 +36,7 @@ _EVIDENCE = (
 
 
 def verdicts_json(incident: Incident, worked: Worked) -> str:
-    """Every verdict of the range with its evidence, the one that is told, and how today's rules judge that."""
+    """Every verdict of the range with its evidence, the bundle's verdict, and that one under today's rules."""
     again = worked.again
     return _json(
         {
@@ -90,8 +90,8 @@ def signals_csv(incident: Incident) -> str:
 
 
 def limits_json(incident: Incident) -> str:
-    """Limits as of the moment that is told, and as they were read, each reading that differs from the one before."""
-    told = [
+    """Limits at the bundle's time, and every reading that differs from the one before."""
+    limits = [
         {
             **asdict(limit),
             "rate_per_s": limit.per_second,
@@ -100,7 +100,7 @@ def limits_json(incident: Incident) -> str:
         }
         for limit in told_limits(incident)
     ]
-    return _json({"told": told, "observed": _differing(incident.limits)})
+    return _json({"told": limits, "observed": _differing(incident.limits)})
 
 
 def _differing(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def _differing(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def policies_jsonl(incident: Incident) -> str:
-    """Answers of the admin API, one a line."""
+    """Answers of the admin API, one per line."""
     lines = [
         json.dumps(
             {
@@ -136,7 +136,7 @@ def policies_jsonl(incident: Incident) -> str:
 
 
 def queries_promql(incident: Incident, worked: Worked) -> str:
-    """Queries for Prometheus: of the backlog, the rates and the throttle events, of the told verdict's evidence, of a change."""
+    """Queries for Prometheus: backlog, rates, throttle events, the verdict's evidence, and the effect of a change."""
     key = incident.key
     always = [
         ("the backlog that is ready, entries", promql.gauge(key, "pulsar_subscription_back_log_no_delayed")),
@@ -147,7 +147,7 @@ def queries_promql(incident: Incident, worked: Worked) -> str:
     parts.append(evidence_queries((incident.told or {}).get("evidence") or ()))
     parts += [f"# to see whether a change works\n{query}" for query in verifying(worked)]
     head = (
-        "# PromQL, one query after the other. The label cluster is left out: it may be called otherwise where you ask.\n"
+        "# PromQL, one query after the other. The label cluster is left out: your Prometheus may use another name for it.\n"
         f"# The range: {format_time(incident.start_ms)} to {format_time(incident.end_ms)}."
     )
     return _lines("\n\n".join(part for part in (head, *parts) if part))
@@ -157,18 +157,18 @@ def commands_sh(incident: Incident, worked: Worked) -> str:
     """Commands to look, to change and to roll back, every line a comment."""
     lines = [
         f"Subscription {incident.name}, cluster {incident.key.cluster}, as of {format_time(incident.at_ms)}.",
-        "Shown, not executed: every line is a comment. Read, choose, copy, and only then run.",
+        "Nothing is executed: every line is a comment. Read and choose before you run anything.",
         "",
-        "To look, which changes nothing:",
+        "Inspect (read only):",
         *_looking(incident.key),
     ]
     if any(not letter.isprintable() for letter in f"{incident.name}"):
         lines[2:2] = [
-            "A name holds letters that cannot be seen; they are written as escapes here and have to be typed as they are."
+            "A name contains invisible characters; they are shown as escapes here and must be replaced by the real characters."
         ]
     advice = worked.advice
     if advice is None:
-        lines += ["", f"To change: nothing is recommended, {worked.why_not['advice']}."]
+        lines += ["", f"Change: nothing is recommended, {worked.why_not['advice']}."]
         return _comments(lines)
     known = recommendations_of(advice)
     if not known:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from throttlescope.app.incident import evidence, remedies
 from throttlescope.app.incident.computed import Worked
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.timeline import SINCE_WORDS
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import recommendations_of, texts_of

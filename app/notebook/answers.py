@@ -15,7 +15,7 @@ from throttlescope.app.notebook.times import Moment, moment_ms, moment_text
 from throttlescope.app.services.whatif.replay import Question, ReplayInputs, answer, read
 
 if TYPE_CHECKING:
-    from throttlescope.app.incident.read import Incident
+    from throttlescope.app.incident.load import Incident
     from throttlescope.ingest.lake import Lake
     from throttlescope.models.recommendation import Advice
     from throttlescope.models.throttling.replay import ReplayAnswer
@@ -53,7 +53,7 @@ class Why:
             Paragraph(summary.as_of(found)),
             Bullets(evidence.limiter(found)),
             *evidence.evidence(found),
-            *evidence.besides(found),
+            *evidence.other_findings(found),
             *evidence.limits(found),
             *([Heading(3, text("Missing"))] if missing else []),
             *([Bullets([text(f"{one['what']}. Fix: {one['fix']}") for one in missing])] if missing else []),

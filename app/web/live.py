@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
-from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -35,7 +35,7 @@ class Live:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._places = Turnstile(running=1, waiting=1)
+        self._places = ConcurrencyLimit(running=1, waiting=1)
 
     @classmethod
     def of(cls, settings: Settings) -> Live | None:

@@ -112,7 +112,7 @@ def test_help_costs_less_than_half_a_second_of_processor():
         (("verdicts", "--format", "xml"), "not one of 'table', 'json', 'csv'"),
         (("serve", "--port", "0"), "--port"),
         (("verdicts", "--lake", "nowhere"), "There are no verdicts in this lake"),
-        (("verdicts", "--config", "nowhere.toml"), "configuration file is not there"),
+        (("verdicts", "--config", "nowhere.toml"), "configuration file does not exist"),
         (("run",), "The start of the range is missing"),
         (("run", "--start", "yesterday"), "A time cannot be read"),
         (

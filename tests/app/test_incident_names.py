@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from tests.app.web.sample_lake import HOSTILE_NAME, Phase, Sample, evidence, write_sample_lake
 from throttlescope.app.incident.bundle import Bundle, default_name, make_bundle
 from throttlescope.app.incident.computed import Worked
-from throttlescope.app.incident.read import Incident, read_incident
+from throttlescope.app.incident.load import Incident, read_incident
 from throttlescope.app.incident.selection import IncidentSelection
 from throttlescope.ingest.lake import Lake
 

@@ -30,7 +30,7 @@ class Review:
     clusters, rules_versions : list of str
         That its verdicts are of.
     forecasts : BackTest or None
-        Stored forecasts held against what came; None: none could be judged, and ``no_forecasts`` says why.
+        Stored forecasts compared with the outcome; None: none could be evaluated, and ``no_forecasts`` says why.
     """
 
     start_ms: int

@@ -1,4 +1,4 @@
-"""From a scenario file to a simulation. In: a path and what is to differ. Out: a checked scenario, then its tables.
+"""Simulation of a scenario file. In: a path and changes. Out: a checked scenario, then its tables.
 
 Everything that can be refused is refused by :func:`read_scenario`, :func:`with_broker` and :func:`check_size`; after them
 only :func:`run_scenario` takes time.
@@ -60,7 +60,7 @@ def with_broker(scenario: Scenario, engine: str | None, version: str | None) -> 
         return scenario
     fields = {name: getattr(scenario.broker, name) for name in scenario.broker.model_fields_set}
     if version is not None:
-        # A version that is asked for decides, also where the file names an engine.
+        # A requested version takes precedence over the file's engine.
         fields |= {"version": version, "engine": None}
     if engine is not None:
         fields["engine"] = engine

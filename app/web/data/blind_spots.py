@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.services.doctor.admin import has_throttle_counters
+from throttlescope.app.services.doctor.admin_checks import has_throttle_counters
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import MINUTE_MS

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import duckdb
 
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
-from throttlescope.app.services.server_counters import looked
+from throttlescope.app.services.server_counters import count_lookup
 from throttlescope.app.web.data.latest import make_day_before, make_latest
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake
@@ -126,7 +126,7 @@ class Snapshot:
         """
         with self._lock:
             found = key in self._kept
-            looked("answers", found=found)
+            count_lookup("answers", found=found)
             if found:
                 self._kept.move_to_end(key)
                 return self._kept[key]

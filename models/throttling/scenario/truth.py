@@ -1,4 +1,4 @@
-"""What is true of a scenario and what must be seen for it to count: in, the author's claims; out, checked parts.
+"""Ground truth of a scenario, and the checks for it to count. In: the author's claims; out: checked parts.
 
 Only the lab and the accuracy figures act on these; the simulator computes a scenario with or without them.
 """

@@ -15,11 +15,11 @@ from tests.app.web.sampled_lake import write_sampled_lake
 from tests.app.web.test_format import plain
 from tests.app.web.test_server import call
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.app.rules_export.export import all_rules
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.preview.firings import NOT_REAL, REAL, UNDECIDED
-from throttlescope.app.rules_export.rules import Alerting
+from throttlescope.app.rules_export.rule_records import Alerting
 from throttlescope.app.server.app import create_app
 from throttlescope.app.services.promql.concurrency import QueryLimits
 from throttlescope.app.web.address.alerts import AlertsAddress
@@ -258,7 +258,7 @@ def test_an_exported_alert_with_all_that_it_reads(app, lake):
 # -- limits
 
 
-def test_a_preview_goes_through_the_turnstile_of_the_api(lake):
+def test_previews_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
     with asking_of(app).place():

@@ -11,7 +11,7 @@ from tests.app.web.components import find
 from tests.app.web.sample_lake import START_MS
 from tests.app.web.test_pages import address, read
 from throttlescope.app.incident.advice import AdviceOutcome, within
-from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.web.pages.subscription import advice
 from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription.advice_text import advice as in_words
@@ -158,7 +158,7 @@ def test_there_is_no_button_where_nothing_holds_it(reader):
 
 
 def test_one_at_a_time_in_a_worker(reader, monkeypatch):
-    data, places = shown(read_view(reader, address("billing"))), Turnstile(running=1, waiting=0)
+    data, places = shown(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
     asked = []
     monkeypatch.setattr(
         advice, "advice_within", lambda *parts, **_: asked.append(parts) or AdviceOutcome(FOUND, None)
@@ -175,7 +175,7 @@ def test_one_at_a_time_in_a_worker(reader, monkeypatch):
 
 @pytest.mark.long
 def test_a_lake_without_samples_says_so(reader):
-    data, places = shown(read_view(reader, address("billing"))), Turnstile(running=1, waiting=0)
+    data, places = shown(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
     found = advice.worked_out(reader, places, data)
     assert found["found"] is None
     assert "Traceback" not in found["why_not"]

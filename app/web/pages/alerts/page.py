@@ -1,7 +1,7 @@
 """Alerts: preview a rule on history, and download the rules.
 
 In: the address (an exported alert or a rule of one's own, a range). Out: components. Rules are evaluated over the lake in this process,
-under the limits of the HTTP API and through its turnstile.
+under the limits and the concurrency limit of the HTTP API.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.links.paths import ALERTS_PATH
 from throttlescope.app.rules_export.export import inhibit_document
 from throttlescope.app.rules_export.preview.kinds import KINDS
-from throttlescope.app.rules_export.preview.rules import exported_alerts
+from throttlescope.app.rules_export.preview.preview_rules import exported_alerts
 from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
 from throttlescope.app.web.components.form_inputs import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from throttlescope.app.rules_export.preview.firings import JudgedFirings, judge, missed
 from throttlescope.app.rules_export.preview.kinds import AlertKind, kind_of
-from throttlescope.app.rules_export.preview.rules import PreviewedRules, exported, typed
+from throttlescope.app.rules_export.preview.preview_rules import PreviewedRules, exported, typed
 from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
 from throttlescope.app.web.components.range_bar import chosen_range

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from throttlescope.app.services.promql.answer_table import default_step_ms
 from throttlescope.app.services.promql.errors import ApiError
-from throttlescope.app.services.promql.table import default_step_ms
 from throttlescope.app.web.address.promql import EXPLAIN, GRAPH, PromqlAddress
 from throttlescope.app.web.components.range_bar import chosen_range
 from throttlescope.app.web.data.promql import Asking

@@ -1,6 +1,6 @@
 """The PromQL console: type a query, see its answer as a table or a graph, or how it would run.
 
-In: the address (query, range, step, tab). Out: components. Queries go through the limits and the turnstile of the HTTP API.
+In: the address (query, range, step, tab). Out: components. Queries share the limits and the concurrency limit of the HTTP API.
 """
 
 from __future__ import annotations

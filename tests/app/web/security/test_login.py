@@ -8,7 +8,7 @@ import os
 import pytest
 
 from throttlescope.app.server import app
-from throttlescope.app.server.security.login import Doors
+from throttlescope.app.server.security.login import AccessControl
 from throttlescope.app.server.security.users import add_user, read_users, remove_user
 from throttlescope.ingest.core.errors import InputError
 
@@ -28,7 +28,7 @@ def users(tmp_path):
 
 @pytest.fixture
 def client(sample_lake, users):
-    return app.create_app(sample_lake, doors=Doors(users)).server.test_client()
+    return app.create_app(sample_lake, access=AccessControl(users)).server.test_client()
 
 
 PATHS = ("/", "/_dash-layout", "/api/v1/labels", "/metrics", "/export/nothing", "/assets/app.js")
@@ -66,8 +66,8 @@ def test_a_new_password_makes_the_old_one_useless(client, users):
 
 
 def test_a_proxys_header_is_believed_only_from_the_proxy_and_only_once(sample_lake):
-    doors = Doors(user_header="X-Forwarded-User", external_hosts=("scope.example",))
-    client = app.create_app(sample_lake, doors=doors).server.test_client()
+    access = AccessControl(user_header="X-Forwarded-User", external_hosts=("scope.example",))
+    client = app.create_app(sample_lake, access=access).server.test_client()
     named = {"X-Forwarded-User": "amélie"}
     assert client.get("/", headers=named | {"Host": "scope.example"}).status_code == 200
     assert client.get("/", headers={"Host": "scope.example"}).status_code == 403
@@ -80,8 +80,8 @@ def test_a_proxys_header_is_believed_only_from_the_proxy_and_only_once(sample_la
 
 
 def test_a_network_of_proxies(sample_lake):
-    doors = Doors(user_header="X-User", proxies=("192.0.2.0/24",))
-    client = app.create_app(sample_lake, host="0.0.0.0", doors=doors).server.test_client()  # noqa: S104
+    access = AccessControl(user_header="X-User", proxies=("192.0.2.0/24",))
+    client = app.create_app(sample_lake, host="0.0.0.0", access=access).server.test_client()  # noqa: S104
     assert (
         client.get("/", headers={"X-User": "a"}, environ_base={"REMOTE_ADDR": "192.0.2.7"}).status_code == 200
     )
@@ -92,13 +92,13 @@ def test_a_network_of_proxies(sample_lake):
     ("parts", "says"),
     [
         ({"users_file": "x", "user_header": "X-User"}, "exclude each other"),
-        ({"user_header": "X User"}, "no name of a header"),
-        ({"user_header": "X-User", "proxies": ("proxy.example",)}, "no address or network"),
+        ({"user_header": "X User"}, "not a valid header name"),
+        ({"user_header": "X-User", "proxies": ("proxy.example",)}, "not an address or network"),
     ],
 )
-def test_doors_that_cannot_be(parts, says):
+def test_invalid_options_raise(parts, says):
     with pytest.raises(InputError, match=says):
-        Doors(**parts)
+        AccessControl(**parts)
 
 
 def test_the_file_holds_no_password_and_only_its_owner_reads_it(users):
@@ -111,10 +111,10 @@ def test_the_file_holds_no_password_and_only_its_owner_reads_it(users):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "names nobody"),
+        ("", "is empty"),
         ("amélie\n", "Line 1"),
         ("# people\namélie:secret in the clear\n", "Line 2"),
-        ("a:scrypt:1$2$3\na:scrypt:1$2$3\n", "twice"),
+        ("a:scrypt:1$2$3\na:scrypt:1$2$3\n", "repeats a name"),
         (b"\xff\xfe", "cannot be read"),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_file_of_users_that_is_not_right_is_refused_without_showing_it(tmp_pat
 @pytest.mark.skipif(os.name != "posix", reason="modes of files are POSIX's")
 def test_a_file_that_others_may_write_is_refused(users):
     users.chmod(0o666)
-    with pytest.raises(InputError, match="Others may write"):
+    with pytest.raises(InputError, match="Other accounts may write"):
         read_users(users)
 
 

@@ -1,4 +1,4 @@
-"""Which zeros mean "not measured". In: minutes of ``signals``. Out: whether a column was really measured.
+"""Zeros that mean "not measured". In: minutes of ``signals``. Out: whether a column was really measured.
 
 On Exclusive and Failover subscriptions the broker keeps no unacknowledged messages and, with cumulative
 acknowledgements, counts no acks: the metrics are there and stay zero. Such a zero is not drawn.

@@ -1,6 +1,6 @@
-"""Rules over time. In: scheduled rules, and samples span by span. Out: what each rule writes in the span, and what failed.
+"""Evaluation of rules, span by span. In: scheduled rules and samples. Out: the results of each rule in the span, and failures.
 
-Spans follow one another; what goes on across a span's end (series that were there, alerts) is kept here.
+Spans follow each other; state that continues across a span's end (previous series, alerts) is stored here.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class RuleEvaluation:
         Parameters
         ----------
         samples : SampleSource
-            What is there beside this span's results; reaches back as far as the rules look.
+            The other samples; they reach back as far as the rules look.
         finished : callable
             Takes a rule and what it wrote in the span, as soon as it is complete.
         """

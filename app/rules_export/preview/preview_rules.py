@@ -8,23 +8,23 @@ from functools import cache
 from throttlescope.app.rules_export.document import rules_text
 from throttlescope.app.rules_export.export import all_rules, check
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.order import check_order
 from throttlescope.transforms.rules.rule_file import AlertingRule, RuleFile, read_rule_text
 
-#: In messages, where a file's name would stand.
+#: Used in messages in place of a file name.
 _TYPED = "the rule"
 
 
 @dataclass(frozen=True)
 class PreviewedRules:
-    """What is previewed.
+    """The rules of a preview.
 
     Attributes
     ----------
     file : RuleFile
-        The alerts, and what recording rules came with them.
+        The alerts, and the recording rules of the same text.
     library : RuleFile
         The exported recording rules: alerts may read them.
     text : str
@@ -42,7 +42,7 @@ class PreviewedRules:
 
 @dataclass(frozen=True)
 class ExportedAlert:
-    """One alert of the export; some names stand for several rules."""
+    """One alert of the export; some names have several rules."""
 
     name: str
     severities: tuple[str, ...]
@@ -68,7 +68,7 @@ def exported_alerts() -> tuple[ExportedAlert, ...]:
 
 
 def exported(name: str) -> PreviewedRules:
-    """The alert of that name as it is exported by default.
+    """The alert of that name with default options.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def exported(name: str) -> PreviewedRules:
 
 
 def typed(text: str) -> PreviewedRules:
-    """Rules that somebody wrote, checked as ``throttlescope rules check`` does.
+    """Custom rules, checked as ``throttlescope rules check`` does.
 
     Raises
     ------

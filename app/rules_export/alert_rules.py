@@ -1,13 +1,13 @@
-"""Alerts. In: options. Out: one alert per cause that PromQL can tell, and the alarms beside them."""
+"""Alerts. In: options. Out: one alert per cause that PromQL can detect, and alerts on symptoms."""
 
 from __future__ import annotations
 
 from throttlescope.app.rules_export import wording as w
 from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
-from throttlescope.app.rules_export.limiters import BINDS, LIMIT, LIMITER, RHO, events_rate
+from throttlescope.app.rules_export.limiter_rules import BINDS, LIMIT, LIMITER, RHO, events_rate
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
-from throttlescope.app.rules_export.signals import named
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
+from throttlescope.app.rules_export.signal_rules import column_rule
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
@@ -30,7 +30,7 @@ ADD_CONSUMERS = "add_consumers"
 _HELD, _GROWING = f"{PREFIX}backlog_held_entries", f"{PREFIX}backlog_growing_entries"
 _FULL = f"{PREFIX}consumers_queue_full"
 _SOME_TIME_MS = 15 * MINUTE_MS
-# Recorded as filters, so that alerts of one subscription exclude one another in the order of the hypotheses.
+# Recorded as filters, so that alerts of one subscription exclude each other in the order of the hypotheses.
 _WITHOUT_CONSUMERS = f"{PREFIX}backlog_without_consumers_entries"
 _BLOCKED = f"{PREFIX}backlog_blocked_entries"
 _REDELIVERED = f"{PREFIX}backlog_redelivered_entries"
@@ -38,13 +38,13 @@ _SLOW = f"{PREFIX}backlog_of_slow_consumers_entries"
 
 
 def cause_rules(options: ExportOptions) -> list[ExportedRecording]:
-    """The backlog by its cause; each is there only while its cause stands."""
-    dispatched = named("out_msg_rate_5m", options)
+    """Filters of the backlog by cause; each has series only while its cause applies."""
+    dispatched = column_rule("out_msg_rate_5m", options)
     return [
         ExportedRecording(
             _WITHOUT_CONSUMERS,
             f"{PREFIX}undelivered_entries > 0\n  and\n{PREFIX}consumers == 0",
-            why="Entries wait, however few, and nobody is connected.",
+            why="A backlog of any size, and no consumer is connected.",
         ),
         ExportedRecording(
             _BLOCKED, f"{_HELD}\n  and\n{PREFIX}blocked_on_unacked == 1\n  unless\n{_WITHOUT_CONSUMERS}"
@@ -62,8 +62,8 @@ def cause_rules(options: ExportOptions) -> list[ExportedRecording]:
             f"  unless\n({_BLOCKED} or {_REDELIVERED} or {PREFIX}consumers_queue_empty)\n"
             f"  unless\n({dispatched} == 0 unless {_FULL})\n"
             f"  unless\n{PREFIX}backlog_gone_in_s <= {t.DRAIN_TARGET_S:g}",
-            why="Every limiter is known and excluded, and the backlog is not being worked off. Silent counters prove nothing "
-            "about plans that nobody made.",
+            why="Every limiter is known and excluded, and the backlog does not drain. Counters at zero prove nothing "
+            "if the broker did not read.",
         ),
     ]
 
@@ -89,10 +89,10 @@ def _causes(options: ExportOptions) -> list[Alerting]:
             options, THROTTLED, f"{throttled}\n  unless on ({KEY})\n{_FULL}",
             {"severity": "warning", "cause": "throttled", "action": "raise_limit"},
             w.annotations(
-                f"{w.SUBSCRIPTION_WORDS} is held back by the {w.LIMITER_WORDS}",
-                f"A rate limiter of the broker holds the backlog: {w.SHARE} of the {w.LIMITER_WORDS} is used, by all that "
-                "share it, and the limiter keeps lowering read plans. Adding consumers will not help.",
-                "Decide whether this limit is meant to hold this subscription. If not, raise it; if a neighbour uses it up, "
+                f"{w.SUBSCRIPTION_WORDS} is throttled by the {w.LIMITER_WORDS}",
+                f"A rate limiter of the broker causes the backlog: {w.SHARE} of the {w.LIMITER_WORDS} is used, by all that "
+                "share it, and the limiter keeps throttling reads. Adding consumers will not help.",
+                "Check whether this limit is intended for this subscription. If not, raise it; if a neighbour uses it up, "
                 "give it a limit of its own.",
                 link,
             ),
@@ -102,7 +102,7 @@ def _causes(options: ExportOptions) -> list[Alerting]:
             {"severity": "warning", "cause": "both", "action": "raise_limit"},
             w.annotations(
                 f"{w.SUBSCRIPTION_WORDS} is at the {w.LIMITER_WORDS}, and its consumers are at their capacity too",
-                f"{w.SHARE} of the {w.LIMITER_WORDS} is used while the consumers' queues are full. Lifting one alone "
+                f"{w.SHARE} of the {w.LIMITER_WORDS} is used while the consumers' queues are full. Raising one alone "
                 "changes little.",
                 "Plan both: a higher limit, and faster or more consumers.",
                 link,
@@ -113,9 +113,9 @@ def _causes(options: ExportOptions) -> list[Alerting]:
             {"severity": "warning", "cause": "no_consumers", "action": ADD_CONSUMERS},
             w.annotations(
                 f"{w.SUBSCRIPTION_WORDS} has no consumers",
-                f"{w.COUNT} entries wait and no consumer is connected.",
-                "Find out why the consumers are gone: their logs, their deployment, their permissions. If nobody needs the "
-                "subscription any more, delete it.",
+                f"{w.COUNT} entries are waiting and no consumer is connected.",
+                "Find out why no consumer is connected: logs, deployment, permissions. If the "
+                "subscription is no longer needed, delete it.",
                 link,
             ),
         ),
@@ -124,8 +124,8 @@ def _causes(options: ExportOptions) -> list[Alerting]:
             {"severity": "critical", "cause": "blocked_on_unacked", "action": "acknowledge"},
             w.annotations(
                 f"{w.SUBSCRIPTION_WORDS} is blocked on unacknowledged messages",
-                f"{w.COUNT} entries wait. Pulsar stopped dispatching until consumers acknowledge what they hold.",
-                "Look for consumers that take messages and do not acknowledge them, and restart or mend them.",
+                f"{w.COUNT} entries are waiting. Pulsar stopped dispatching until consumers acknowledge messages.",
+                "Look for consumers that receive messages and do not acknowledge them; restart or fix them.",
                 link,
             ),
         ),
@@ -133,9 +133,9 @@ def _causes(options: ExportOptions) -> list[Alerting]:
             options, REDELIVERY, _REDELIVERED,
             {"severity": "warning", "cause": "redelivery", "action": "mend_consumers"},
             w.annotations(
-                f"{w.SUBSCRIPTION_WORDS} mostly delivers messages again",
-                f"{w.COUNT} entries wait while most of the dispatching is spent on messages that come back.",
-                "Look for messages that fail again and again, and for acknowledgement timeouts that are too short; consider a "
+                f"{w.SUBSCRIPTION_WORDS} mostly redelivers messages",
+                f"{w.COUNT} entries are waiting while most of the dispatched messages are redeliveries.",
+                "Look for messages that fail repeatedly, and for acknowledgement timeouts that are too short; consider a "
                 "dead letter topic.",
                 link,
             ),
@@ -145,7 +145,7 @@ def _causes(options: ExportOptions) -> list[Alerting]:
             {"severity": "warning", "cause": "slow_consumers", "action": ADD_CONSUMERS},
             w.annotations(
                 f"{w.SUBSCRIPTION_WORDS}: its consumers cannot keep up",
-                f"{w.COUNT} entries wait, and no dispatch limit holds them back: the consumers take less than is published.",
+                f"{w.COUNT} entries are waiting, and no dispatch limit is limiting: the consumers process less than is published.",
                 "Add consumers or make them faster. An Exclusive or Failover subscription takes one consumer per partition: "
                 "add partitions.",
                 link,
@@ -162,10 +162,10 @@ def _alarms(options: ExportOptions) -> list[Alerting]:
             f"{_GROWING}\n  unless on ({KEY})\n({BINDS} or {_WITHOUT_CONSUMERS} or {_BLOCKED} or {_REDELIVERED} or {_SLOW})",
             {"severity": "info", "cause": "unknown", "action": "look"},
             w.annotations(
-                f"{w.SUBSCRIPTION_WORDS}: the backlog grows and no cause stands",
-                f"{w.COUNT} entries more than {options.window} ago. Neither a limiter nor the consumers can be blamed from "
+                f"{w.SUBSCRIPTION_WORDS}: the backlog grows for an unknown reason",
+                f"{w.COUNT} entries more than {options.window} ago. Neither a limiter nor the consumers can be identified as the cause from "
                 "these metrics.",
-                "Open the page: it says which evidence is missing. Do not add consumers before it is there.",
+                "Open the page: it lists the missing evidence. Do not add consumers before the cause is known.",
                 w.subscription_link(options),
             ),
             _SOME_TIME_MS,
@@ -175,10 +175,10 @@ def _alarms(options: ExportOptions) -> list[Alerting]:
             f"sum by ({KEY}) ({events_rate(options)})\n  and\n{_GROWING}",
             {"severity": "info", "action": "look"},
             w.annotations(
-                f"{w.SUBSCRIPTION_WORDS}: read plans are lowered while the backlog grows",
-                f"{w.COUNT} read plans per second are lowered by some limiter. This alone proves nothing: a small limit "
-                "lowers the plans of a healthy subscription too.",
-                "See whether an alert with a cause follows, and open the page.",
+                f"{w.SUBSCRIPTION_WORDS}: reads are throttled while the backlog grows",
+                f"{w.COUNT} reads per second are throttled by some limiter. This alone proves nothing: a small limit "
+                "throttles reads of a healthy subscription too.",
+                "Wait for an alert with a cause, and open the page.",
                 w.subscription_link(options),
             ),
         ),
@@ -187,10 +187,10 @@ def _alarms(options: ExportOptions) -> list[Alerting]:
             f'{events_rate(options)}\n  and on ({LIMITER})\n{LIMIT}{{events_informative="true"}}',
             {"severity": "info", "action": "look"},
             w.annotations(
-                f"{w.SUBSCRIPTION_WORDS} is throttled at times by the {w.LIMITER_WORDS}",
-                f"{w.COUNT} read plans per second are lowered by the {w.LIMITER_WORDS}. The limit is larger than a read, so in some "
-                "second all of it was used, however low the mean of the minute is.",
-                "If the messages may not wait until the next period, raise the limit or lengthen its period.",
+                f"{w.SUBSCRIPTION_WORDS} is throttled from time to time by the {w.LIMITER_WORDS}",
+                f"{w.COUNT} reads per second are throttled by the {w.LIMITER_WORDS}. The limit is larger than one read, so in some "
+                "seconds it was used up, however low the mean of the minute is.",
+                "If messages must not wait for the next period, raise the limit or lengthen its period.",
                 w.subscription_link(options),
             ),
         ),
@@ -205,14 +205,14 @@ def _alarms(options: ExportOptions) -> list[Alerting]:
                 {"severity": "info", "scope": scope, "action": "plan"},
                 w.annotations(
                     f"{who} uses {w.SHARE} of the {w.LIMITER_WORDS}",
-                    f"Consumption is at {w.SHARE} of the {w.LIMITER_WORDS}. Nothing waits yet because of that alone.",
-                    "Raise the limit before the traffic grows, or accept that it will hold.",
+                    f"Consumption is at {w.SHARE} of the {w.LIMITER_WORDS}. No backlog yet because of it.",
+                    "Raise the limit before the traffic grows, or accept that it will throttle.",
                     link,
                 ),
                 _SOME_TIME_MS,
             )
         )  # fmt: skip
-    # The broker sets it to 0 every 60 s: the largest value is the worst minute, and an increase would mean nothing.
+    # The broker resets it every 60 s: the largest value is the worst minute; increase() would be meaningless.
     pauses = f"max by (cluster, namespace, topic, partition) (max_over_time(pulsar_publish_rate_limit_times[{options.window}]))"
     found.append(
         _alert(
@@ -222,7 +222,7 @@ def _alarms(options: ExportOptions) -> list[Alerting]:
                 f"Producers of {w.TOPIC_WORDS} are throttled by the broker",
                 f"The broker paused the connections of its producers up to {w.COUNT} times in a minute of the last {options.window}, as "
                 "it does when a publish limit is exceeded. A pause counts for every topic that has a producer on the connection. "
-                "What is not published is in no backlog.",
+                "Messages that are not published are in no backlog.",
                 "Check the publish limits of this topic, its namespace and the broker, and of topics whose producers share a client with it.",
                 w.topic_link(options),
             ),
@@ -241,8 +241,8 @@ def _ours(options: ExportOptions) -> list[Alerting]:
             labels,
             w.annotations(
                 "The dispatch limits of {{ $labels.cluster }} are not known",
-                f"{{{{ $value }}}} subscription partitions are scraped and there is no {LIMIT_METRIC} of their cluster: no "
-                "alert can tell a limiter from slow consumers.",
+                f"{{{{ $value }}}} subscription partitions are scraped but their cluster has no {LIMIT_METRIC}: no "
+                "alert can distinguish a limiter from slow consumers.",
                 "Let this Prometheus scrape throttlescope serve, and let throttlescope run read the admin API.",
                 w.cluster_link(options),
             ),
@@ -253,9 +253,9 @@ def _ours(options: ExportOptions) -> list[Alerting]:
             f"time() - throttlescope_limits_observed_timestamp_seconds > {ANSWER_VALID_MS // 1000}",
             labels,
             w.annotations(
-                "The dispatch limits of {{ $labels.cluster }} are old",
-                "They were read {{ $value | humanizeDuration }} ago and may be others by now.",
-                "See why throttlescope run no longer reads the admin API.",
+                "The dispatch limits of {{ $labels.cluster }} are out of date",
+                "They were read {{ $value | humanizeDuration }} ago and may have changed since.",
+                "Check why throttlescope run no longer reads the admin API.",
                 w.cluster_link(options),
             ),
             _SOME_TIME_MS,

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from tests.app.web.doors.few_threads import running
+from tests.app.web.security.few_threads import running
 from throttlescope.app.server import app as web_server
 from throttlescope.app.server.security.bodies import MOST_BODY_BYTES
 

@@ -1,4 +1,4 @@
-"""All that a bundle is made of, read once. In: a lake and what is asked. Out: an ``Incident``; nothing is computed or written here."""
+"""The data of a bundle, read once. In: a lake and a selection. Out: an ``Incident``; nothing is computed or written here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
 
-#: Tables whose versions name what was read.
+#: Tables whose versions identify what was read.
 TABLES = ("signals", "verdicts", "episodes", "limits", "policies", "samples")
 
 
@@ -33,7 +33,7 @@ class Incident:
     Attributes
     ----------
     at_ms : int
-        The moment that is told; forecasts and advice look at nothing later.
+        The time of the report; forecasts and advice use nothing later.
     start_ms, end_ms : int
         Range of the files, [start_ms, end_ms).
     was_cut : bool
@@ -89,7 +89,7 @@ class Incident:
         return SubscriptionName(self.key.topic, partition, self.key.subscription)
 
     def minute_at(self, at_ms: int) -> pd.Series | None:
-        """The newest minute with a backlog that had ended at a moment."""
+        """The newest minute with a backlog that had ended at a time."""
         before = self.minutes[
             (self.minutes["minute_ms"] + MINUTE_MS <= at_ms) & self.minutes["backlog_entries"].notna()
         ]
@@ -102,7 +102,7 @@ def read_incident(lake: Lake, asked: IncidentSelection) -> Incident:
     Raises
     ------
     InputError
-        The name is not understood, stands for several clusters, or the lake has nothing of it, or nothing so early.
+        The name is invalid or ambiguous (several clusters), or the lake has no data of it at that time.
     """
     versions = {table: lake.version(table) for table in TABLES}
     name = SubscriptionName.of(asked.subscription)
@@ -151,7 +151,7 @@ def read_incident(lake: Lake, asked: IncidentSelection) -> Incident:
     return Incident(
         key, asked, at_ms, start_ms, end_ms, was_cut, until_ms,
         newest_backlog=_backlog(_of_partition(seen, key)),
-        told=selection.told(rows, at_ms),
+        told=selection.verdict_at(rows, at_ms),
         newest=windows[-1] if windows else None,
         verdicts=rows,
         minutes=minutes,
@@ -188,13 +188,13 @@ class _Source:
 
 
 def _episodes(lake: Lake, asked: IncidentSelection, cluster: str) -> list[dict[str, Any]]:
-    """Episodes of all partitions that are meant, in the range that is asked for."""
+    """Episodes of all selected partitions in the selected range."""
     wanted = EpisodeFilter(
         cluster=cluster, subscription=asked.subscription, start_ms=asked.start_ms, end_ms=asked.end_ms
     )
     found = read_episodes(lake, wanted)
     if asked.at_ms is not None:
-        # An episode is told as it was seen until the end; one that began later is another.
+        # An episode is shown as of the range's end; one that began later is left out.
         found = [row for row in found if row["start_ms"] < asked.at_ms]
     return found
 
@@ -209,7 +209,7 @@ def _keys(*tables: pa.Table) -> list[SubscriptionKey]:
 
 
 def _newest(rows: pa.Table, column: str) -> dict[int, dict[str, Any]]:
-    """Of each partition its newest row."""
+    """The newest row of each partition."""
     return {row["partition"]: row for row in rows.sort_by(column).to_pylist()}
 
 
@@ -226,25 +226,27 @@ def _backlog(seen: pa.Table) -> tuple[int, float] | None:
     return row["minute_ms"] + MINUTE_MS, row["backlog_ready_entries"]
 
 
-def _others(judged: pa.Table, keys: Sequence[SubscriptionKey], told: SubscriptionKey) -> list[dict[str, Any]]:
+def _others(
+    judged: pa.Table, keys: Sequence[SubscriptionKey], selected: SubscriptionKey
+) -> list[dict[str, Any]]:
     newest = _newest(judged, "window_end_ms")
     unknown = dict.fromkeys(("cause", "limiter", "backlog_entries", "window_end_ms"))
     return [
         {**unknown, **newest.get(key.partition, {}), "partition": key.partition}
         for key in keys
-        if key != told
+        if key != selected
     ]
 
 
 def _until(seen: pa.Table, windows: Sequence[Mapping], limits: Sequence[Mapping]) -> int:
-    """End of what is known: of minutes and windows; of limits where there is nothing else."""
+    """End of the known data: of minutes and windows, else of limits."""
     ends = [] if not seen.num_rows else [pc.max(seen["minute_ms"]).as_py() + MINUTE_MS]
     ends += [windows[-1]["window_end_ms"]] if windows else []
     return max(ends or [row["observed_ms"] + 1 for row in limits])
 
 
 def _check_known(asked: IncidentSelection, at_ms: int, seen: pa.Table, windows, limits) -> None:
-    """Refuse a moment before all that is known, or a day after it: the page would speak of another time."""
+    """Raise for a time before all known data, or a day after it: the page would describe another time."""
     starts = [] if not seen.num_rows else [pc.min(seen["minute_ms"]).as_py()]
     starts += [row["window_start_ms"] for row in windows[:1]] + [row["observed_ms"] for row in limits[:1]]
     first_ms, last_ms = min(starts), _until(seen, windows, limits)
@@ -252,7 +254,7 @@ def _check_known(asked: IncidentSelection, at_ms: int, seen: pa.Table, windows, 
     late = wanted_ms is not None and asked.at_ms is not None and wanted_ms > last_ms + DAY_MS
     if at_ms < first_ms or late:
         raise InputError(
-            "The lake knows nothing of this subscription at that time",
+            "The lake has no data of this subscription at that time",
             got=format_time(at_ms if wanted_ms is None else wanted_ms),
             expected=f"{format_time(first_ms)} to {format_time(last_ms)}",
         )

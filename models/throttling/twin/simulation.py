@@ -101,7 +101,7 @@ class _Twin(Changes):
         return table
 
     def _ask_polls(self) -> None:
-        """A request to poll is carried out once, after everything else at the clients in that microsecond."""
+        """A requested poll runs once, after everything else at the clients in that microsecond."""
         for number, state in enumerate(self.dispatchers):
             if state.poll_asked and not state.poll_waits:
                 state.poll_waits = True
@@ -130,7 +130,7 @@ class _Twin(Changes):
             else:
                 unacked = port.unacked, state.unacked
                 self._send(state, port, [item], now_us)
-                # Nobody waits for an acknowledgement; what is not processed is gone.
+                # No acknowledgement is expected; unprocessed messages are gone.
                 port.pending.clear()
                 port.unacked, state.unacked = unacked
                 port.blocked = state.blocked = False

@@ -47,7 +47,7 @@ def request(path: str, *headers: str, method: str = "GET", body: bytes = b"") ->
 def running(log_file: Path) -> Iterator[Server]:
     """The server for the length of the context."""
     server = Server(free_port(), log_file)
-    command = [sys.executable, "-m", "tests.app.web.doors.few_threads", str(server.port)]
+    command = [sys.executable, "-m", "tests.app.web.security.few_threads", str(server.port)]
     with running_process(command, log_file, max_lifetime_s=600) as process:
         deadline_s = time.monotonic() + 120
         while True:

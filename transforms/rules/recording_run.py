@@ -1,4 +1,4 @@
-"""Rules over a range of a lake. In: a lake, rules files, a range. Out: the rules' series in the lake, and how it went.
+"""Rules over a range of a lake. In: a lake, rules files, a range. Out: the rules' series in the lake, and a summary.
 
 The range is evaluated in spans of a UTC day at most, shorter where a day would not fit in memory, each committed before
 the next begins. A span reads what the one before has written from the lake like any other series.
@@ -18,12 +18,12 @@ from throttlescope.ingest.pull.manifest import new_run_id
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 from throttlescope.transforms.promql.shards.work import LakeView
-from throttlescope.transforms.rules.evaluation import RuleEvaluation, RuleOutcome
 from throttlescope.transforms.rules.needs import samples_of, source_of
 from throttlescope.transforms.rules.order import Scheduled, schedule
 from throttlescope.transforms.rules.outputs import metric_names
 from throttlescope.transforms.rules.resume import carried_ms, resumed
 from throttlescope.transforms.rules.rule_file import AlertingRule, RuleFile
+from throttlescope.transforms.rules.span_evaluation import RuleEvaluation, RuleOutcome
 from throttlescope.transforms.rules.template import fills_in
 from throttlescope.transforms.rules.write import ResultWriter, RulePart
 from throttlescope.transforms.rules.written import Written

@@ -1,7 +1,7 @@
 """The timelines of the page about the model. In: the engines and small scenarios; out: Markdown tables.
 
-``docs/background/throttling-model.md`` holds these tables between markers; ``python -m throttlescope.models.throttling.describe
-PAGE`` writes them anew, and a test keeps page and simulator together. Every figure is run: the short ones by the slow twin, ten minutes by the
+``docs/background/throttling-model.md`` holds these tables between markers; ``python -m throttlescope.models.throttling.model_page
+PAGE`` regenerates them, and a test compares page and simulator. Every figure is run: the short ones by the slow twin, ten minutes by the
 kernel.
 """
 
@@ -60,7 +60,7 @@ def versions() -> str:
 
 
 def queries() -> str:
-    """Limiters of 10 per second, all asked at the same moments; 10 are sent at 0 and at 1200 ms."""
+    """Limiters of 10 per second, all called at the same times; 10 are sent at 0 and at 1200 ms."""
     meters = {name: new_meter(name, 10, SECOND_US, 0) for name in ENGINES}
     rows = []
     for at_ms, sent in ((0, 10), (500, 0), (1000, 0), (1200, 10), (2100, 0), (2201, 0)):
@@ -73,7 +73,7 @@ def queries() -> str:
 
 
 def slots() -> str:
-    """Engine B with 10 per second and a reader that asks every millisecond and sends what it sees, until it sees none."""
+    """Engine B with 10 per second and a reader that calls it every millisecond and sends the permitted number, until that is zero."""
     meter = new_meter("B", 10, SECOND_US, 0)
     rows, at_ms, total = [], 0, 0
     while seen := meter.available(at_ms * 1000):
@@ -84,7 +84,7 @@ def slots() -> str:
         elif at_ms == 2:
             rows.append(("...", "...", "...", "..."))
         at_ms += 1
-    # From here on it asks after every back-off.
+    # From here on it calls after every back-off.
     while not seen:
         if at_ms < 1100 or meter.balance() > -10:
             rows.append((at_ms, seen, total, meter.balance()))
@@ -138,7 +138,7 @@ TABLES = {table.__name__: table for table in (versions, queries, slots, debt, po
 
 
 def fill(page: str) -> str:
-    """The page with every marked table made anew."""
+    """The page with every marked table regenerated."""
     return _MARKED.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], page)
 
 

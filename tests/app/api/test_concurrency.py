@@ -7,43 +7,43 @@ import time
 
 import pytest
 
-from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 
 
 def test_a_place_is_given_back_whatever_happens():
-    turnstile = Turnstile(1, 0)
+    concurrency = ConcurrencyLimit(1, 0)
     for _ in range(3):
-        with pytest.raises(ZeroDivisionError), turnstile.place(1.0):
+        with pytest.raises(ZeroDivisionError), concurrency.place(1.0):
             raise ZeroDivisionError
-    with turnstile.place(1.0) as left_s:
+    with concurrency.place(1.0) as left_s:
         assert 0.5 < left_s <= 1.0
 
 
 def test_one_too_many_is_sent_away_at_once():
-    turnstile = Turnstile(1, 0)
-    with turnstile.place(1.0):
+    concurrency = ConcurrencyLimit(1, 0)
+    with concurrency.place(1.0):
         begun_s = time.monotonic()
-        with pytest.raises(ApiError, match="too many queries") as caught, turnstile.place(30.0):
+        with pytest.raises(ApiError, match="too many queries") as caught, concurrency.place(30.0):
             pytest.fail("it was let in")
         assert (caught.value.code, caught.value.kind) == (503, "unavailable")
         assert time.monotonic() - begun_s < 5
 
 
 def test_waiting_counts_against_the_time():
-    turnstile = Turnstile(1, 1)
-    with turnstile.place(1.0):
-        with pytest.raises(ApiError, match="timed out in query queue") as caught, turnstile.place(0.05):
+    concurrency = ConcurrencyLimit(1, 1)
+    with concurrency.place(1.0):
+        with pytest.raises(ApiError, match="timed out in query queue") as caught, concurrency.place(0.05):
             pytest.fail("it was let in")
         assert (caught.value.code, caught.value.kind) == (503, "timeout")
 
 
 def test_never_more_at_work_than_allowed():
-    turnstile, lock, at_work, most, done = Turnstile(2, 20), threading.Lock(), 0, 0, []
+    concurrency, lock, at_work, most, done = ConcurrencyLimit(2, 20), threading.Lock(), 0, 0, []
 
     def query():
         nonlocal at_work, most
-        with turnstile.place(30.0) as left_s:
+        with concurrency.place(30.0) as left_s:
             with lock:
                 at_work += 1
                 most = max(most, at_work)

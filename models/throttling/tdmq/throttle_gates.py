@@ -68,7 +68,7 @@ class TdmqGate:
 
 
 class Throttle(Protocol):
-    """A throttle opens and closes gates. It is started once and told of everything that is counted."""
+    """A throttle opens and closes gates. It is started once and receives all counts."""
 
     def start(self) -> None: ...
 

@@ -1,16 +1,16 @@
-"""Limiters for live use. In: the exported limits and the signals. Out: rules for use / limit, throttle events, and which limiter binds.
+"""Limiters in a live Prometheus. In: the exported limits and the signals. Out: rules for use / limit, throttle events, and which limiter binds.
 
 The PromQL of ``models/diagnosis/limiters.py`` and of the truth table's main rows. A limiter binds where its limit is used up and
-its counter is as busy as that of a limiter that holds; near the limit the counter has to mean something, or the consumers' queues
-have to be empty.
+its counter increases as fast as that of a limiting limiter; near the limit the counter has to be informative, or the consumers'
+queues have to be empty.
 """
 
 from __future__ import annotations
 
 from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import ExportedRecording
-from throttlescope.app.rules_export.signals import ENTRY_MEMORY, named
+from throttlescope.app.rules_export.rule_records import ExportedRecording
+from throttlescope.app.rules_export.signal_rules import ENTRY_MEMORY, column_rule
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
@@ -26,12 +26,12 @@ _FULL, _EMPTY = f"{PREFIX}consumers_queue_full", f"{PREFIX}consumers_queue_empty
 
 
 def limiter_rules(options: ExportOptions) -> list[ExportedRecording]:
-    """In an order in which each finds what it reads."""
+    """The rules, each after the rules that it reads."""
     return [*_limits(options), *_use(options), *_rho(options), *_events(options), *_binding(options)]
 
 
 def events_rate(options: ExportOptions) -> str:
-    """Name of the rule that gives lowered read plans per second."""
+    """Name of the rule of throttled reads per second."""
     return f"{PREFIX}throttled_events_rate_{options.window}"
 
 
@@ -39,7 +39,7 @@ def _limits(options: ExportOptions) -> list[ExportedRecording]:
     as_set = f"{PREFIX}dispatch_limit_set"
     relative = [
         f'max by ({_FACTS}) (\n  {as_set}{{relative_to_publish="true", unit="{unit}"}}\n'
-        f"    + on ({KEY}) group_left ()\n  {named(f'in_{unit}_rate_5m', options)}\n)"
+        f"    + on ({KEY}) group_left ()\n  {column_rule(f'in_{unit}_rate_5m', options)}\n)"
         for unit in UNITS
     ]
     return [
@@ -48,12 +48,12 @@ def _limits(options: ExportOptions) -> list[ExportedRecording]:
             f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts=""}} < Inf)\n  or\n'
             f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts="entries"}} < Inf)\n'
             f"  * on ({KEY}) group_left ()\nlast_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}])",
-            why="Limits that are set. One that counts entries, in messages. max by: several servers may say the same.",
+            why="Limits that are set; one that counts entries is converted to messages. max by: several servers may export the same limit.",
         ),
         ExportedRecording(
             LIMIT,
             "\n  or\n".join([f'max by ({_FACTS}) ({as_set}{{relative_to_publish=""}})', *relative]),
-            why="Per second. A limit relative to the publish rate lets through so much on top of it.",
+            why="Per second. A limit relative to the publish rate is added to that rate.",
         ),
     ]
 
@@ -61,7 +61,7 @@ def _limits(options: ExportOptions) -> list[ExportedRecording]:
 def _use(options: ExportOptions) -> list[ExportedRecording]:
     found = []
     for unit in UNITS:
-        own = named(f"out_{unit}_rate_5m", options)
+        own = column_rule(f"out_{unit}_rate_5m", options)
         topic = f"sum by ({TOPIC}) ({own})\n  * on ({TOPIC}) group_right ()\ngroup by ({KEY}) ({own})"
         broker = in_our_shape(
             "max",
@@ -73,21 +73,21 @@ def _use(options: ExportOptions) -> list[ExportedRecording]:
             options,
         )
         for level, expr in (("subscription", own), ("topic", topic), ("broker", broker)):
-            # Without a limit nobody asks.
+            # Needed only where a limit is set.
             limited = f'{expr}\n  and on ({KEY})\n{LIMIT}{{level="{level}", unit="{unit}"}}'
             found.append(ExportedRecording(USE, limited, {"level": level, "unit": unit}))
     found[0] = ExportedRecording(
         USE,
         found[0].expr,
         found[0].labels,
-        "What all that share a limiter use of it, per second: subscription, topic partition, broker.",
+        "Use of a limiter by all that share it, per second: subscription, topic partition, broker.",
     )
     return found
 
 
 def _rho(options: ExportOptions) -> list[ExportedRecording]:
     own = [
-        f"{named(f'out_{unit}_rate_5m', options)}\n  / on ({KEY}) group_right ()\n"
+        f"{column_rule(f'out_{unit}_rate_5m', options)}\n  / on ({KEY}) group_right ()\n"
         f'{LIMIT}{{level!="subscription", unit="{unit}"}}'
         for unit in UNITS
     ]
@@ -95,7 +95,7 @@ def _rho(options: ExportOptions) -> list[ExportedRecording]:
         ExportedRecording(
             RHO,
             f"{USE}\n  / on ({LIMITER}) group_right ()\n{LIMIT}",
-            why="Nothing where no limit is set, or none is known.",
+            why="No series where no limit is set, or none is known.",
         ),
         ExportedRecording(
             OWN_RHO,
@@ -136,8 +136,8 @@ def _binding(options: ExportOptions) -> list[ExportedRecording]:
             f"  ({events} >= on ({LIMITER}) {t.EVENTS_PER_PERIOD:g} * clamp_max({RHO}, 1))\n    or\n"
             f'  {RHO}{{period_s!="1", period_s=~"{_periods(options)}"}}\n    and on ({LIMITER})\n  {events}\n)\n'
             f"  < {t.RHO_NOT_IN_FORCE:g}",
-            why="Use / limit of limiters that lower plans as often as one that holds: about once per period of a second. "
-            "Beyond the upper bound the limit that was read is not the one in force.",
+            why="Use / limit of limiters that throttle reads as often as a limiting one: about once per period of a second. "
+            "Above the upper bound the known limit is not the one in force.",
         ),
         ExportedRecording(
             BINDS,
@@ -146,7 +146,7 @@ def _binding(options: ExportOptions) -> list[ExportedRecording]:
             f"  ({often} >= {near} and on ({KEY}) {_EMPTY})\n)\n"
             f"  and on ({KEY})\n{PREFIX}backlog_held_entries\n"
             f"  unless on ({LIMITER})\n{neighbours}",
-            why="Neighbours that use up a shared limit do not hold consumers whose own queues are full.",
+            why="Neighbours that use up a shared limit do not limit consumers whose own queues are full.",
         ),
         ExportedRecording(
             f"{PREFIX}limiter_open_rho",
@@ -155,18 +155,18 @@ def _binding(options: ExportOptions) -> list[ExportedRecording]:
             f"  ({often} >= {near}) unless on ({KEY}) {_FULL}\n    or\n"
             f'  ({often}{{events_informative="true"}} >= {t.RHO_POSSIBLE:g}) unless on ({KEY}) {_FULL}\n)\n'
             f"  unless on ({LIMITER})\n{neighbours}",
-            why="Limiters that may hold the backlog and cannot be excluded: no word on the consumers then.",
+            why="Limiters that may cause the backlog and cannot be excluded: the consumers are then not blamed.",
         ),
         ExportedRecording(
             f"{PREFIX}limiters_known",
             f"count by ({KEY}) (group by ({LIMITER}) ({LIMIT_METRIC}))",
-            why=f"{len(LEVELS) * len(UNITS)} where every limiter was observed, be it that there is none.",
+            why=f"{len(LEVELS) * len(UNITS)} where every limiter was read, including those without a limit.",
         ),
     ]
 
 
 def _periods(options: ExportOptions) -> str:
-    """Periods that fit twice into the window, as a regular expression."""
+    """Periods of at most half the window, as a regular expression."""
     longest = str(options.window_ms // 2000)
     head = [f"{longest[:n]}[0-{int(digit) - 1}]" + "[0-9]" * (len(longest) - n - 1)
             for n, digit in enumerate(longest) if int(digit) > (n == 0)]  # fmt: skip

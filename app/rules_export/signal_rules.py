@@ -1,15 +1,15 @@
-"""Signals for live use. In: the shipped rules. Out: the same rules with our labels, and what follows from them about backlogs."""
+"""Signals in a live Prometheus. In: the shipped rules. Out: the same rules with our labels, and rules about backlogs and queues."""
 
 from __future__ import annotations
 
 from throttlescope.app.rules_export.labels import KEY, in_our_shape
 from throttlescope.app.rules_export.options import ExportOptions, duration_text
-from throttlescope.app.rules_export.rules import ExportedRecording
+from throttlescope.app.rules_export.rule_records import ExportedRecording
 from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.transforms.rules.load import PREFIX, column_rules
 
-#: How long the messages of an entry are believed to be as many when nobody publishes.
+#: How long the last number of messages per entry is used when nothing is published.
 ENTRY_MEMORY = "6h"
 
 #: Columns of ``signals`` that the rules below read.
@@ -22,7 +22,7 @@ _GAUGES = (
     "redeliver_msg_rate",
     "write_entry_rate",
 )
-#: Pulsar keeps topics and subscriptions of its own, such as the compaction's, whose backlogs are meant to be.
+#: Pulsar has internal topics and subscriptions, such as for compaction, whose backlogs are normal.
 _NOT_PULSARS_OWN = f'topic!~"{SYSTEM_TOPIC}", subscription!~"{SYSTEM_SUBSCRIPTION}"'
 _RATES = ("in_msg_rate_5m", "in_bytes_rate_5m", "out_msg_rate_5m", "out_bytes_rate_5m")
 
@@ -34,45 +34,47 @@ def signal_rules(options: ExportOptions) -> list[ExportedRecording]:
     for column in (*_GAUGES, "permits_min", *_RATES):
         aggregate = "min" if column == "permits_min" else "sum" if column in _RATES else "max"
         expr = shipped[column].expr.replace("[5m]", f"[{options.window}]")
-        found.append(ExportedRecording(named(column, options), in_our_shape(aggregate, KEY, expr, options)))
+        found.append(
+            ExportedRecording(column_rule(column, options), in_our_shape(aggregate, KEY, expr, options))
+        )
     return found
 
 
-def named(column: str, options: ExportOptions) -> str:
-    """The rule of a column; a window ends the name."""
+def column_rule(column: str, options: ExportOptions) -> str:
+    """The rule of a column; its name ends with the window."""
     return PREFIX + column.replace("_5m", f"_{options.window}")
 
 
 def backlog_rules(options: ExportOptions) -> list[ExportedRecording]:
-    """Is there a backlog, and which way does it go? (``models/diagnosis/symptoms/backlog.py``)"""
+    """Rules: is there a backlog, and does it grow or drain? (``models/diagnosis/symptoms/backlog.py``)"""
     window_s = options.window_ms // 1000
     ready, published = f"{PREFIX}backlog_ready_entries{{{_NOT_PULSARS_OWN}}}", f"{PREFIX}write_entry_rate"
-    growth = named("backlog_growth_entries_5m", options)
+    growth = column_rule("backlog_growth_entries_5m", options)
     batch, least = _n(t.READ_BATCH_ENTRIES), _n(t.LEAST_ENTRIES)
     per_entry = f"last_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}])"
     read = f"{PREFIX}read_entries"
     return [
         ExportedRecording(
             f"{PREFIX}messages_per_entry",
-            f"{named('in_msg_rate_5m', options)} / ({published} > 0) > 0",
+            f"{column_rule('in_msg_rate_5m', options)} / ({published} > 0) > 0",
         ),
         ExportedRecording(
             read,
             f"clamp({batch} / {per_entry}, {least}, {batch})\n  or\n{batch} + 0 * {ready}",
-            why="What one read clears is no backlog; its messages are counted where entries are batches.",
+            why="What one read can clear is no backlog; messages are counted where entries are batches.",
         ),
         ExportedRecording(
             f"{PREFIX}undelivered_entries",
             f"clamp_min(\n  {ready}\n    -\n"
             f"  ({PREFIX}unacked_msg / last_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}]) or {PREFIX}unacked_msg)\n"
             f", 0)\n  or\n{ready}",
-            why="Unacked messages are backlog until they are acked, but no consumer waits for them. Pulsar's own topics and "
-            "subscriptions are left out.",
+            why="Unacked messages are in Pulsar's backlog, but they are delivered already. Internal topics and "
+            "subscriptions are excluded.",
         ),
         ExportedRecording(
             f"{PREFIX}backlog_held_entries",
             f"{PREFIX}undelivered_entries\n  >\n({_n(t.HELD_S)} * {published} > {read} or {read})",
-            why="There only while more waits than one read clears, and than a few seconds of publishing.",
+            why="Has a value only while more is waiting than one read clears, and than a few seconds of publishing.",
         ),
         ExportedRecording(growth, f"{ready} - {ready} offset {options.window}"),
         ExportedRecording(
@@ -84,13 +86,13 @@ def backlog_rules(options: ExportOptions) -> list[ExportedRecording]:
         ExportedRecording(
             f"{PREFIX}backlog_gone_in_s",
             f"{window_s} * {ready} / -({growth} < 0)",
-            why="There only while the backlog falls.",
+            why="Has a value only while the backlog shrinks.",
         ),
     ]
 
 
 def queue_rules(options: ExportOptions) -> list[ExportedRecording]:
-    """Are the consumers' queues full? (``models/diagnosis/consumers.py``)"""
+    """Rules: are the consumers' queues full? (``models/diagnosis/consumers.py``)"""
     unacked, permits_max, permits_min = (
         f"{PREFIX}{name}" for name in ("unacked_msg", "permits_max", "permits_min")
     )
@@ -104,7 +106,7 @@ def queue_rules(options: ExportOptions) -> list[ExportedRecording]:
         ExportedRecording(
             f"{PREFIX}consumers_starved",
             f"({permits_max} <= bool 0 and {unacked} > 0)\n  or\n{permits_min} <= bool 0",
-            why="1: the broker waits for permits. Consumers share where messages are unacked; of others one is active.",
+            why="1: the broker waits for permits. Shared subscriptions have unacked messages; of the others one consumer is active.",
         ),
         ExportedRecording(
             f"{PREFIX}consumers_fill_share",

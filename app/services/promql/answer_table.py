@@ -13,10 +13,10 @@ from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.transforms.promql.answer import number, points_of, rows_of
 from throttlescope.transforms.promql.query import QueryAnswer
 
-#: A range with more points is told as a line per series.
+#: A range with more points is shown as one line per series.
 POINTS_SHOWN = 100
 ROWS_SHOWN = 500
-#: What a line of a whole series says, in this order.
+#: The values of a line for a whole series, in this order.
 SUMMED_UP = ("points", "first", "last", "lowest", "highest")
 
 Labels = Mapping[str, str]
@@ -66,7 +66,7 @@ class AnswerTable:
 
 
 def answer_table(answer: QueryAnswer, *, most: int = ROWS_SHOWN) -> AnswerTable:
-    """The first lines of an answer that is no string."""
+    """The first lines of an answer other than a string."""
     rows = list(rows_of(answer))
     names = sorted({name for labels, *_ in rows for name in labels})
     shared = _shared([labels for labels, *_ in rows], names)
@@ -85,7 +85,7 @@ def answer_table(answer: QueryAnswer, *, most: int = ROWS_SHOWN) -> AnswerTable:
 
 
 def default_step_ms(start_ms: int, end_ms: int) -> int:
-    """Step of a range that names none: a 250th of it in whole seconds, a second at least."""
+    """Default step of a range: a 250th of it in whole seconds, at least one second."""
     return max(1, (end_ms - start_ms) // 1000 // 250) * 1000
 
 

@@ -1,4 +1,4 @@
-"""What a rule is before it is written. In: nothing. Out: types of recording and alerting rules."""
+"""Records of rules. In: nothing. Out: types of recording and alerting rules."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Alerting:
     Attributes
     ----------
     for_ms : int
-        How long its expression must hold.
+        How long its expression must be true.
     labels : mapping
-        ``severity`` among them.
+        Including ``severity``.
     annotations : mapping
         Go templates.
     """

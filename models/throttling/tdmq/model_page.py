@@ -1,6 +1,6 @@
 """The page about TDMQ's throttles: in, the shipped scenarios; out, ``docs/background/tdmq.md``.
 
-``python -m throttlescope.models.throttling.tdmq.describe docs/background/tdmq.md`` writes it; a test compares it. Every
+``python -m throttlescope.models.throttling.tdmq.model_page docs/background/tdmq.md`` writes it; a test compares it. Every
 figure is that of a simulated run.
 """
 
@@ -41,7 +41,7 @@ on it.
 Set an alarm on the throttle counts. An alarm at 80 % of the specification, which the page recommends too, cannot see a burst.
 
 The page says that a closed channel is a TCP connection that is no longer read. Consumers that share it, as those of one client
-object may, then cannot acknowledge or ask for messages either. A client object of its own for producing keeps them apart. (This is not simulated.)
+object may, then cannot acknowledge or request messages either. A client object of its own for producing keeps them apart. (This is not simulated.)
 """
 
 _PULSAR = """\
@@ -65,7 +65,7 @@ _GAPS = (
     ("Whose channels close?", "those of the node that has used up its threshold, all of that direction; a look at the cluster's use can close it too", ""),
     ("When is a request counted?", "when it has been processed; a request is one message, as nothing is said about batches", "`processing_us`"),
     ("How many requests are in flight?", "what a producer has sent and not seen answered, up to a bound; a producer stays on its node", "`in_flight_requests`"),
-    ("What does \"packet response delay\" hold back?", "the request that waits, and the answers to requests that are processed behind a closed channel, until it opens; on partitions no answer is held", ""),
+    ("What does \"packet response delay\" delay?", "the request that waits, and the answers to requests that are processed behind a closed channel, until it opens; on partitions no answer is delayed", ""),
     ("How large is the rate of delayed messages, and do they also count as production?", "a quota of its own, no; when it is used up the node's production channels close", "`delayed`"),
     ("Is use above the quota paid back?", "no, every window begins with nothing used", ""),
     ("How is the specification rounded?", "production gets whole messages, consumption the rest", "`allocation`"),

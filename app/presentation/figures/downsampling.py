@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-#: A chart's width in buckets; wider screens show two of a bucket's points beside each other.
+#: A chart's width in buckets; wider screens show two of a bucket's points next to each other.
 BUCKETS = 720
 #: Up to here nothing is left out: a day of minutes, and a little more.
 MOST_POINTS = 2 * BUCKETS + 60

@@ -1,4 +1,4 @@
-"""What a Pulsar admin API offers. In: a cluster's settings and what its Prometheus showed. Out: checks.
+"""Checks of a Pulsar admin API. In: a cluster's settings and findings from its Prometheus. Out: checks.
 
 Only GET requests: nothing is changed on the cluster.
 """
@@ -104,7 +104,7 @@ class _AdminExamination:
             self._say(
                 "cluster name", WARNING,
                 f"the admin API says {', '.join(sorted(clusters))}, the metrics say {', '.join(sorted(shown))}",
-                "see that both addresses belong to the same cluster; its limits are joined by the configured name",
+                "check that both addresses belong to the same cluster; its limits are joined by the configured name",
             )  # fmt: skip
 
     def _brokers(self) -> None:
@@ -121,14 +121,14 @@ class _AdminExamination:
         else:
             self._say(
                 "brokers", WARNING, f"{scraped} brokers are scraped, the admin API lists {listed}",
-                "see that both addresses belong to the same cluster, and that no two clusters share a label cluster",
+                "check that both addresses belong to the same cluster, and that no two clusters share a label cluster",
             )  # fmt: skip
 
     def _policies(self) -> None:
         namespace = _namespace(self.seen, self.cluster)
         if namespace is None:
             tenants = self.admin.ask("tenants")
-            self._say("rights", OK, f"may list tenants ({len(tenants)}); no topic known to ask more of")
+            self._say("rights", OK, f"may list tenants ({len(tenants)}); no topic known for further checks")
             return
         self.admin.ask(f"namespaces/{_path(namespace)}")
         self._say("rights on policies", OK, f"may read the policies of {namespace}")
@@ -136,7 +136,7 @@ class _AdminExamination:
     def _stats(self) -> None:
         topic = _topic(self.seen, self.cluster)
         if topic is None:
-            self._say("rights on topics", SKIPPED, "no topic known from Prometheus to ask for")
+            self._say("rights on topics", SKIPPED, "no topic known from Prometheus")
             return
         domain, rest = topic.split("://", 1)
         stats = self.admin.ask(f"{domain}/{_path(rest)}/stats")
@@ -161,7 +161,7 @@ class _AdminExamination:
         except ThrottlescopeError as error:
             what = check.__name__.strip("_").replace("_", " ")
             failed = refused(self.name, AREA, what, error)
-            # A token that may not read one thing still reads the others: verdicts come, with less evidence.
+            # A token without one permission still reads the rest: verdicts have less evidence.
             self.checks.append(
                 DoctorCheck(
                     self.name,
@@ -169,7 +169,7 @@ class _AdminExamination:
                     what,
                     WARNING,
                     failed.found,
-                    failed.fix or "give the token the right to read it",
+                    failed.fix or "grant the token the permission to read it",
                 )
             )
 
@@ -197,5 +197,5 @@ def _topic(seen: Mapping[str, Any], cluster: Cluster) -> str | None:
 
 
 def _path(text: str) -> str:
-    # tenant/namespace/local-name: the local name may itself hold a slash, which must not split the path.
+    # tenant/namespace/local-name: the local name may contain a slash, which must not split the path.
     return "/".join(quote(part, safe="") for part in text.split("/", 2))

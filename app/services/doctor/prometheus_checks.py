@@ -1,6 +1,6 @@
-"""What a Prometheus offers of Pulsar. In: a cluster's settings. Out: checks, and what the admin checks build on.
+"""Checks of a Prometheus. In: a cluster's settings. Out: checks, and findings for the admin checks.
 
-Every question is an aggregation or a bounded list, so that a large Prometheus answers it cheaply.
+Every query is an aggregation or a bounded list, so that it is cheap for a large Prometheus.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _FRESH_S = 300
 _SLOWEST_SCRAPE_S = 60
 _GREATEST_SKEW_S = 15
 
-# What a missing metric costs, and what brings it. The first three decide whether there can be verdicts at all.
+# The effect of a missing metric, and its fix. Without the first three there are no verdicts.
 _METRICS = (
     (("pulsar_subscription_back_log_no_delayed",), FAILED, "no backlog, so no verdict"),
-    (("pulsar_out_messages_total", "pulsar_out_bytes_total"), FAILED, "no dispatch rate, so no limit can be held against it"),
+    (("pulsar_out_messages_total", "pulsar_out_bytes_total"), FAILED, "no dispatch rate, so use / limit is unknown"),
     (("pulsar_in_messages_total", "pulsar_in_bytes_total"), WARNING, "no publish rate: growth cannot be explained"),
     (("pulsar_subscription_msg_ack_rate",), WARNING, "no ack rate: consumption is only seen as dispatch"),
-    (("pulsar_subscription_consumers_count",), WARNING, "no_consumers cannot be told from slow_consumers"),
+    (("pulsar_subscription_consumers_count",), WARNING, "no_consumers cannot be distinguished from slow_consumers"),
     (("pulsar_subscription_unacked_messages",), WARNING, "queue fill of Shared subscriptions stays unknown"),
     (("pulsar_storage_write_rate",), WARNING, "messages per entry only from the admin API"),
 )  # fmt: skip
@@ -85,7 +85,7 @@ class _PrometheusExamination:
                     self._guarded(check, names)
         return self.checks, self.seen
 
-    # -- the way in ------------------------------------------------------------------------
+    # -- access ----------------------------------------------------------------------------
 
     def _reachable(self) -> bool:
         try:
@@ -93,7 +93,7 @@ class _PrometheusExamination:
         except ThrottlescopeError as error:
             self.checks.append(refused(self.name, AREA, "reachable", error))
             return False
-        self._say("reachable", OK, f"{self.cluster.prometheus.url}, version {version or 'not told'}")
+        self._say("reachable", OK, f"{self.cluster.prometheus.url}, version {version or 'unknown'}")
         self._guarded(self._clock, set())
         self._guarded(self._remote_read, set())
         return True
@@ -111,7 +111,7 @@ class _PrometheusExamination:
     def _remote_read(self, _: set[str]) -> None:
         wanted = self.cluster.prometheus.reader
         if wanted == "api":
-            self._say("remote read", SKIPPED, 'not asked: reader = "api"')
+            self._say("remote read", SKIPPED, 'not checked: reader = "api"')
         elif self.api.offers_remote_read():
             self._say("remote read", OK, "offered: samples come streamed, staleness markers kept")
         else:
@@ -121,7 +121,7 @@ class _PrometheusExamination:
                 "allow POST /api/v1/read in the proxy before it" + (' or set reader = "auto"' if wanted != "auto" else ""),
             )  # fmt: skip
 
-    # -- what is in it ---------------------------------------------------------------------
+    # -- content ---------------------------------------------------------------------------
 
     def _names(self) -> set[str]:
         try:
@@ -132,7 +132,7 @@ class _PrometheusExamination:
         if not names:
             self._say(
                 "Pulsar metrics", FAILED, "no series begins with pulsar_",
-                "scrape the brokers' /metrics/ on their web port (8080), or name the Prometheus that does",
+                "scrape the brokers' /metrics/ on their web port (8080), or configure the Prometheus that does",
             )  # fmt: skip
         else:
             self._say("Pulsar metrics", OK, f"{len(names)} names begin with pulsar_")
@@ -147,7 +147,7 @@ class _PrometheusExamination:
                 "topic level",
                 FAILED,
                 f"{BACKLOG} has had no sample with a subscription for 5 minutes",
-                "see that the brokers' targets are up and that topics are loaded; or correct the label mapping",
+                "check that the brokers' targets are up and that topics are loaded; or correct the label mapping",
             )
         else:
             self._say(
@@ -166,7 +166,7 @@ class _PrometheusExamination:
                     "metric",
                     status,
                     f"missing {', '.join(missing)}: {cost}",
-                    "see that no metric_relabel_configs drops it",
+                    "check that no metric_relabel_configs drops it",
                 )
 
     def _throttle_counters(self, names: set[str]) -> None:
@@ -174,7 +174,7 @@ class _PrometheusExamination:
         if not missing:
             self._say("throttle counters", OK, "present (Pulsar 4.0.4, 4.1.0 or newer)")
             return
-        versions = ", ".join(sorted(self._values("pulsar_version_info", "version"))) or "not told"
+        versions = ", ".join(sorted(self._values("pulsar_version_info", "version"))) or "unknown"
         self._say(
             "throttle counters", WARNING, f"missing {', '.join(missing)}; brokers' version: {versions}",
             "upgrade the brokers to 4.0.4, 4.1.0 or newer; until then only use / limit can prove a limiter",
@@ -197,7 +197,7 @@ class _PrometheusExamination:
         status = OK if age_s < _FRESH_S else WARNING
         self._say(
             "freshness", status, f"newest sample is {duration_text(round(age_s * 1000))} old",
-            "" if status == OK else "see that the brokers' targets are up",
+            "" if status == OK else "check that the brokers' targets are up",
         )  # fmt: skip
 
     def _scrape_interval(self, _: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""What a client asks before it queries. In: nothing, or the lake's metrics. Out: the version spoken, and what each metric is."""
+"""Build information and metadata. In: nothing, or the lake's metrics. Out: the emulated version, and type, help and unit of each metric."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.metadata import version
 from throttlescope.ingest.core.metrics import METRICS
 from throttlescope.transforms.promql.limit_series import LIMIT_HELP, LIMIT_METRIC
 
-#: The Prometheus whose answers these are; clients choose what they send by it.
+#: The emulated version of Prometheus; clients adapt their requests to it.
 PROMETHEUS_VERSION = "3.5.3"
 
 
@@ -35,6 +35,6 @@ def _metadata(name: str) -> dict[str, str] | None:
     metric = METRICS.get(name)
     if metric is None:
         return None
-    # A broker calls everything a gauge; this is what it is.
+    # A broker declares everything as a gauge; this is the real type.
     kind = "counter" if metric.kind == "counter" else "gauge"
     return {"type": kind, "help": metric.doc, "unit": "" if metric.unit == "1" else metric.unit}

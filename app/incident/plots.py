@@ -1,4 +1,4 @@
-"""All plots under one time axis. In: rows of verdicts and minutes. Out: one figure, pure; and a PNG of it where Chromium is there."""
+"""All plots with one time axis. In: rows of verdicts and minutes. Out: one figure; and a PNG of it if Chromium is installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import plotly.graph_objects as go
 
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import figures
 from throttlescope.ingest.core.errors import ThrottlescopeError
 
@@ -18,11 +18,11 @@ _WIDTH_MARGINS = {"l": 90, "r": 26}
 
 
 def incident_figure(incident: Incident) -> go.Figure | None:
-    """The plots of the subscription page, stacked; None where there is nothing to draw."""
+    """The plots of the subscription page, stacked; None if there is no data."""
     minutes = incident.minutes
     known = [row["window_start_ms"] for row in incident.verdicts[:1]]
     known += [] if minutes.empty else [int(minutes["minute_ms"].iloc[0])]
-    # Hours of which nothing is known would press the rest into a corner.
+    # Hours without data would squeeze the rest into a corner.
     start_ms = max(incident.start_ms, min(known, default=incident.start_ms))
     bounds = {"start_ms": start_ms, "end_ms": incident.end_ms}
     at_ms = None if incident.told is None else incident.told["window_end_ms"]
@@ -100,7 +100,7 @@ def _placed(item: dict, tag: str) -> dict:
 
 
 def photograph(figure: go.Figure) -> tuple[bytes | None, str | None]:
-    """The figure as PNG, or in words why there is none."""
+    """The figure as PNG, or a text that says why there is none."""
     # Imported late: most of it is only of use where a picture is made.
     from throttlescope.app.presentation.figures.image import chromium_path, write_figure
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from gunicorn.app.base import BaseApplication
 
-from tests.app.web.doors.few_threads import LARGE_BYTES, RECEIVE_S, SEND_S, THREADS, request, running
+from tests.app.web.security.few_threads import LARGE_BYTES, RECEIVE_S, SEND_S, THREADS, request, running
 from tests.lab.processes import free_port
 from throttlescope.app.server import app as web_server
 from throttlescope.app.server.security.slow_clients import BoundedWorker
