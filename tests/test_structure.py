@@ -136,6 +136,7 @@ def test_footers_are_asked_only_where_their_bytes_were_verified():
     found = {
         name_of(path)
         for path in sources(*ROOMS)
+        if "row_group" in path.read_text()
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Attribute) and node.attr == "row_group"
     }
@@ -144,8 +145,11 @@ def test_footers_are_asked_only_where_their_bytes_were_verified():
 
 def test_a_module_opens_with_its_docstring():
     texts = {path: path.read_text() for path in sources(*ROOMS, "airflow_dags", "tests", "benchmarks")}
+    # Parsing every file takes seconds: only what does not begin with a string is parsed.
     silent = [
-        name_of(p) for p, text in texts.items() if text.strip() and not ast.get_docstring(ast.parse(text))
+        name_of(p)
+        for p, text in texts.items()
+        if text.strip() and not text.startswith('"""') and not ast.get_docstring(ast.parse(text))
     ]
     assert silent == []
 
