@@ -43,7 +43,7 @@ check: setup ## the loop while writing: style and the tests that start no server
 # would come last. What takes most of a core by itself (a browser, Airflow, a cluster) only two at a time, beside its like; a broker
 # alone: it is timed against a clock of its own. Their files are found by their marks, which is quicker than importing all of them. The simulator
 # is compiled once, before two would do it side by side. Exit code 5 says that none of the requested tests is of this part.
-test: setup parts airflow-env ## every test, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
+test: setup parts airflow-env ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
 	@export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"; failed=0; \
 		part() { $(BIN)/python -m pytest -q --durations=12 "$$@" $(PYTEST_ARGS); code=$$?; \
 			test $$code -eq 0 -o $$code -eq 5 || failed=1; }; \
