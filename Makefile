@@ -11,14 +11,14 @@ UV := UV_HTTP_TIMEOUT=600 $(BIN)/uv
 
 # What can be installed may not be skipped by `make test`.
 THROTTLESCOPE_REQUIRE ?= broker,prometheus,browser,airflow,cluster,store
-NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow and not store and not long
+NEEDS_NOTHING := not spark and not prometheus and not broker and not browser and not airflow and not store and not long and not study
 HEAVY := browser or airflow or cluster
 # Names no host and no path of the machine that it was made on.
 COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -31,29 +31,35 @@ demo: setup ## ingest the shipped recordings, print verdicts, serve 127.0.0.1:80
 serve: setup ## serve a lake that is there (SERVE_ARGS="--lake DIR --port N")
 	@$(BIN)/throttlescope serve $(SERVE_ARGS)
 
-check: setup ## the loop while writing: style and the tests that start no server (under 2 minutes)
+# A quarter of the examples of property tests; `make test` tries all of them. The first time, the simulator is compiled before two workers would
+# both do it, for a minute each.
+check: setup ## the loop while writing: style and the tests that start no server (about 90 seconds on 2 cores)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
+	@ls models/throttling/kernel/__pycache__/*.nbc > /dev/null 2>&1 || $(BIN)/python -m throttlescope.app.services.whatif.warm
+	@THROTTLESCOPE_EXAMPLES=0.25 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
 # Three files at a time, since many wait for a server, in the order of their folders: by default files of few tests, which are the long ones,
 # would come last. What takes most of a core by itself (a browser, Airflow, a cluster) only two at a time, beside its like; a broker
-# alone: it is timed against a clock of its own. The simulator is compiled once, before two would do it side by side. Exit code 5 says that
-# none of the tests asked for is of this part.
-test: setup parts airflow-env ## every test, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
+# alone: it is timed against a clock of its own. Their files are found by their marks, which is quicker than importing all of them. The simulator
+# is compiled once, before two would do it side by side. Exit code 5 says that none of the requested tests is of this part.
+test: setup parts airflow-env ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
 	@export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"; failed=0; \
 		part() { $(BIN)/python -m pytest -q --durations=12 "$$@" $(PYTEST_ARGS); code=$$?; \
 			test $$code -eq 0 -o $$code -eq 5 || failed=1; }; \
 		$(BIN)/python -m throttlescope.app.services.whatif.warm; \
 		part -n 3 --dist loadfile --no-loadscope-reorder -m "not (broker or $(HEAVY)) and not study"; \
-		part -n 2 --dist loadfile -m "($(HEAVY)) and not broker and not study"; \
-		part -m "broker and not study"; \
-		echo "Left out, each with a target of its own: tests/airflow/test_long.py (make test-airflow), tests/cluster/test_study.py (make" \
-			"test-cluster), backfills that are killed or overlap (make test-backfill), whole runs into a store that fails (make test-storage)," \
-			"brokers of other versions (make test-lab)," \
-			"thousands of kills, damaged files and reads beside writers (make faults)," \
-			"every reader under a million hostile inputs (make fuzz), every recording and figure made anew (make lab, accuracy, conformance, bench)."; \
+		of() { $(if $(PYTEST_ARGS),:,grep -rlE "mark\.($$1)\>" tests --include='test_*.py'); }; \
+		part -n 2 --dist loadfile -m "($(HEAVY)) and not broker and not study" $$(of 'browser|airflow|cluster'); \
+		part -m "broker and not study" $$(of broker); \
+		echo "Not in make test: proofs that take minutes (make test-long; parts of it: make test-airflow, test-cluster, test-backfill," \
+			"test-storage, test-lab), thousands of kills, damaged files and reads during writes (make faults)," \
+			"every reader with a million hostile inputs (make fuzz), every recording and figure recomputed (make lab, accuracy, conformance, bench)."; \
 		exit $$failed
+
+# One after another: each of them starts clusters, brokers or whole runs, and some are timed.
+test-long: setup parts airflow-env ## the proofs that take minutes each, about two hours: clusters, kills, full disks, brokers of other versions
+	@THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)" $(BIN)/python -m pytest -q --durations=30 -m study $(PYTEST_ARGS)
 
 test-airflow: setup parts airflow-env ## the DAGs at length: each by `dags test`, a chain, a killed task, a gate, a backfill in a real Airflow
 	@THROTTLESCOPE_REQUIRE=airflow,prometheus $(BIN)/python -m pytest -q --durations=12 tests/airflow $(PYTEST_ARGS)

@@ -1,14 +1,22 @@
-"""What all tests share: the one Spark session, and the rule that what can be installed may not be skipped."""
+"""What all tests share. In: options and environment variables of a test run. Out: one Spark session, the number of examples of a property test,
+failures for required parts that were skipped, and a table of processor time.
+"""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 import hypothesis
 import pytest
 
+#: Share of its examples that a property test tries, from $THROTTLESCOPE_EXAMPLES: a quarter in `make check`, all of them elsewhere.
+EXAMPLES_SHARE = float(os.environ.get("THROTTLESCOPE_EXAMPLES", "1"))
+
 # Numba compiles inside the first example, and two cores are shared with servers: a deadline would only find that.
-hypothesis.settings.register_profile("throttlescope", deadline=None, print_blob=True)
+hypothesis.settings.register_profile(
+    "throttlescope", deadline=None, print_blob=True, max_examples=max(5, round(100 * EXAMPLES_SHARE))
+)
 hypothesis.settings.load_profile("throttlescope")
 
 # A configuration of the person who runs the tests must not change what they see.
@@ -58,9 +66,37 @@ def pytest_collection_modifyitems(items):
             item.add_marker("spark")
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--cpu-times",
+        type=int,
+        default=0,
+        metavar="N",
+        help="list the N files and the N tests with the most processor seconds, child processes included",
+    )
+
+
+def processor_s() -> float:
+    """Processor seconds of this process and of its ended children. Unlike elapsed time, a busy machine hardly changes them."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+class LastReport:
+    """Processor time at the last report: the next one gets what was used since."""
+
+    cpu_s = 0.0
+
+
+def pytest_collection_finish():
+    LastReport.cpu_s = processor_s()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
+    # An attribute of a report reaches the process that prints, also from the workers of xdist.
+    report.cpu_s, LastReport.cpu_s = processor_s() - LastReport.cpu_s, processor_s()
     required = sorted(REQUIRED & {marker.name for marker in item.iter_markers()})
     if report.skipped and required and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
@@ -78,3 +114,20 @@ def pytest_make_collect_report(collector):
         report.outcome = "failed"
         report.longrepr = f"a whole file was skipped although THROTTLESCOPE_REQUIRE is set: {report.longrepr}"
     return report
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    rows = config.getoption("--cpu-times")
+    if not rows:
+        return
+    files, tests = Counter(), Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if cpu_s := getattr(report, "cpu_s", 0.0):
+                files[report.nodeid.partition("::")[0]] += cpu_s
+                tests[report.nodeid] += cpu_s
+    terminalreporter.section(f"processor seconds, {sum(files.values()):.0f} in all")
+    for found in (files, tests):
+        for name, cpu_s in found.most_common(rows):
+            terminalreporter.write_line(f"{cpu_s:8.2f} {name}")
+        terminalreporter.write_line("")

@@ -198,6 +198,7 @@ def test_what_people_read_is_in_the_golden_files(demo: tuple[Path, str]) -> None
     assert not differs, "\n".join(["meant? then: make golden", *lines[:200]])
 
 
+@pytest.mark.study
 def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
     lake = Lake(demo[0])
     tables = (

@@ -23,7 +23,13 @@ from tests.lab.targets import ScrapeTargets
 from throttlescope.ingest.lake import Lake
 from throttlescope.models.throttling.scenario import Scenario, load_scenario
 
-pytestmark = [pytest.mark.broker, pytest.mark.prometheus, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.broker,
+    pytest.mark.prometheus,
+    pytest.mark.spark,
+    pytest.mark.study,
+    pytest.mark.timeout(600),
+]
 
 #: 80 msg/s are published, one fast consumer may have 40.
 SCENARIO_FILE = Path(__file__).parent / "lab" / "smoke" / "smoke-throttled.yaml"

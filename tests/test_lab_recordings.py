@@ -46,6 +46,7 @@ def test_no_recording_is_in_both_places() -> None:
     assert len(names) == len(set(names))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "folder", RECORDINGS + ENGINE_RECORDINGS + DIAGNOSIS_RECORDINGS, ids=lambda path: path.name
 )
@@ -75,6 +76,7 @@ def test_engine_recordings_are_many_enough() -> None:
     assert sum(1 for count in families.values() if count == 3) >= 12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", ENGINE_RECORDINGS, ids=lambda path: path.name)
 def test_engine_recording_is_sound(folder: Path) -> None:
     scenario = load_scenario(folder / "scenario.yaml", named_as_file=False)
@@ -102,6 +104,7 @@ def test_engine_recording_is_sound(folder: Path) -> None:
             json.loads(json.loads(line)["body"] or "null")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", RECORDINGS, ids=lambda path: path.name)
 def test_truth_follows_the_script(folder: Path) -> None:
     scenario = Scenario.model_validate(yaml.safe_load((folder / "scenario.yaml").read_text()))
@@ -126,6 +129,7 @@ def test_every_diagnosis_family_is_recorded_twice() -> None:
     assert all(families[family] >= 2 for family in fresh), families
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
 def test_diagnosis_recording_can_be_checked_again(folder: Path) -> None:
     """Checks and truth follow from scenario, states and samples as they lie there."""
@@ -151,6 +155,7 @@ def test_diagnosis_recording_can_be_checked_again(folder: Path) -> None:
     assert lossy == bool(found.first_loss_ms)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
 def test_diagnosis_recording_has_the_policies_of_its_deadlines(folder: Path) -> None:
     scenario = load_scenario(folder / "scenario.yaml", named_as_file=False)
@@ -174,6 +179,7 @@ def test_diagnosis_recording_has_the_policies_of_its_deadlines(folder: Path) -> 
     assert settings["backlogQuotaCheckIntervalInSeconds"] == "60"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", RECORDINGS + DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
 def test_admin_answers_are_json(folder: Path) -> None:
     policies = [json.loads(line) for line in (folder / "policies.jsonl").read_text().splitlines()]
@@ -200,6 +206,7 @@ def test_schema_is_the_documented_one() -> None:
     assert SAMPLES_SCHEMA.names == ["labels", "timestamps_ms", "values", "stale_ms"]
 
 
+@pytest.mark.long
 def test_page_shows_what_the_recordings_say() -> None:
     page = PAGE.read_text()
     assert page == renewed(page, markdown(measure_all()))

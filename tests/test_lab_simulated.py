@@ -71,11 +71,13 @@ def test_there_are_recordings_of_both_parts() -> None:
     assert 2 * len(aside) < len(FOLDERS) < 4 * len(aside)
 
 
+@pytest.mark.long
 def test_page_is_what_the_code_gives(judged: list[Judged]) -> None:
     page = PAGE.read_text()
     assert page == renewed(page, parts(judged)), "the page is old: make accuracy"
 
 
+@pytest.mark.long
 def test_pictures_are_what_the_code_gives_and_small(judged: list[Judged]) -> None:
     drawn = plots(judged)
     assert set(drawn) == set((PAGE.parent / "simulator").iterdir())
@@ -84,6 +86,7 @@ def test_pictures_are_what_the_code_gives_and_small(judged: list[Judged]) -> Non
         assert len(text) < 40_000
 
 
+@pytest.mark.long
 def test_fit_never_reads_what_is_kept_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(fit, "read", lambda folder: opened.append(folder.name) or read(folder))
@@ -104,6 +107,7 @@ def test_fit_refuses_what_is_kept_aside(monkeypatch: pytest.MonkeyPatch) -> None
         fit.tuned()
 
 
+@pytest.mark.long
 def test_fit_finds_the_machine_that_made_the_recording(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = next(folder for folder in FOLDERS if folder.name == "sub-msg-exclusive")
     source = read(folder)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import seeds
+
 SKIPS = {
     "in the test": "@pytest.mark.prometheus\ndef test_it():\n    pytest.skip('no binary')\n",
     "in a fixture": (
@@ -44,7 +46,7 @@ def run_pytest(folder, text, required):
     )
 
 
-@pytest.mark.parametrize("text", SKIPS.values(), ids=SKIPS)
+@pytest.mark.parametrize("text", seeds(SKIPS.values()), ids=SKIPS)
 def test_a_skip_of_what_is_required_fails(tmp_path, text):
     done = run_pytest(tmp_path, text, "broker,prometheus")
     assert done.returncode in (1, 2), done.stdout
@@ -52,6 +54,7 @@ def test_a_skip_of_what_is_required_fails(tmp_path, text):
     assert "no binary" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", SKIPS.values(), ids=SKIPS)
 def test_without_the_rule_it_is_a_skip(tmp_path, text):
     done = run_pytest(tmp_path, text, "")
@@ -59,6 +62,7 @@ def test_without_the_rule_it_is_a_skip(tmp_path, text):
     assert done.returncode in (0, 5)  # 5: nothing but skipped files was collected
 
 
+@pytest.mark.long
 def test_other_markers_may_be_skipped_and_expected_failures_stay(tmp_path):
     text = (
         "@pytest.mark.airflow\ndef test_other():\n    pytest.skip('x')\n\n"

@@ -131,6 +131,7 @@ def put(lake, rows, before):
     return rows, made
 
 
+@pytest.mark.long
 def test_what_is_judged_bit_by_bit_is_what_is_judged_at_once(tmp_path):
     lake, rows = Lake(tmp_path), None
     busy, slow, quiet = (

@@ -17,7 +17,7 @@ from throttlescope.app.server.metrics.exposition import Exposition
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
 
-pytestmark = [pytest.mark.prometheus, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.prometheus, pytest.mark.study, pytest.mark.timeout(900)]
 
 SCRAPE_S = 5
 #: Counters count from here: a time of day would make them fall at midnight.

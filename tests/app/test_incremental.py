@@ -155,6 +155,7 @@ def test_a_backfill_that_was_killed_and_overtaken_goes_on_and_gives_the_same_lak
     assert differences(lake.root, anew) == {}
 
 
+@pytest.mark.study
 def test_a_backfill_that_was_killed_before_its_last_step_owes_it(spark, server, mended, tmp_path):
     """All chunks are in the lake, and nobody has looked at days and weeks yet."""
     _, anew, _ = mended
@@ -308,6 +309,7 @@ def test_who_reads_the_same_beside_is_told(spark, server, tmp_path):
     assert ", 0 of them new; " in line
 
 
+@pytest.mark.study
 def test_a_disk_that_fills_up_in_any_stage_is_one_line_and_the_repeated_run_gives_the_same_lake(
     spark, server, mended, tmp_path, monkeypatch
 ):
@@ -345,6 +347,7 @@ def test_a_disk_that_fills_up_in_any_stage_is_one_line_and_the_repeated_run_give
         assert differences(lake, anew) == {}
 
 
+@pytest.mark.study
 def test_a_writer_that_fails_at_any_call_leaves_what_the_repeated_run_completes(
     spark, server, mended, tmp_path, monkeypatch
 ):

@@ -81,6 +81,7 @@ def test_a_traceback_is_in_the_same_line(as_json, capsys):
     assert "ValueError: why" in line["exc_info"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("by", ["flag", "environment"])
 def test_a_command_that_fails_says_so_to_a_machine(by, tmp_path):
     command = [sys.executable, "-m", "throttlescope.app.cli"]

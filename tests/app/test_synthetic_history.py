@@ -43,6 +43,7 @@ def test_history_is_longer_than_what_is_learned() -> None:
     assert FILE.stat().st_size < 2_000_000
 
 
+@pytest.mark.long
 def test_last_day_has_the_anomalies_that_were_simulated(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     lake.commit(

@@ -29,6 +29,7 @@ QUERIES = [
 ]
 
 
+@pytest.mark.study
 def test_a_run_on_two_workers_leaves_the_bytes_of_a_run_here(tmp_path, spark, cluster):
     here = throttlescope("run", "--recording", THROTTLED, "--lake", tmp_path / "here", "--quiet")
     assert here.code == 0, here.err

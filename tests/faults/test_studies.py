@@ -15,6 +15,7 @@ def short(one, tmp_path, instants, kept=None):
     return study.run(one, 1, instants, tmp_path, kept)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     not changes.can_watch(), reason="the kernel does not tell of another process's calls here"
 )
@@ -52,12 +53,14 @@ def test_a_process_is_killed_before_the_change_that_was_asked_for(tmp_path):
     assert "ZeroDivisionError" in changes.run(lambda: 1 / 0, str(tmp_path)).error
 
 
+@pytest.mark.long
 def test_readers_beside_two_writers_see_whole_versions(tmp_path):
     line = short(readers.STUDY, tmp_path, 100)
     assert (line.torn, line.wrong, line.instants) == (0, [], 100)
     assert line.tally["versions written meanwhile"] > 3
 
 
+@pytest.mark.long
 def test_damage_is_named_and_mended_or_named_as_gone(tmp_path):
     line = short(damage.STUDY, tmp_path, 12)
     assert (line.lost, line.doubled, line.torn, line.wrong) == (0, 0, 0, [])
@@ -106,6 +109,7 @@ def test_the_page_says_what_the_figures_say():
     assert page.PAGE.read_text() == page.filled(page.PAGE.read_text())
 
 
+@pytest.mark.long
 def test_a_lake_that_loses_rows_is_not_taken_for_whole(tmp_path, monkeypatch):
     """The studies can fail: a reader that leaves a file out is found by all of them."""
     files = Lake.files

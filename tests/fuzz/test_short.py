@@ -36,6 +36,7 @@ _EXECUTIONS = {
 _NEVER_REFUSE = ("exposition", "admin-json")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_are_taken_or_refused_in_one_line(name: str) -> None:
     target = target_of(name)

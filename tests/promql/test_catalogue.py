@@ -7,6 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
+from tests.examples import seeds
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.selector import parse_selector
@@ -54,7 +55,7 @@ def catalogue_of(series: list[dict]) -> Catalogue:
     return Catalogue(pa.Table.from_pylist(rows, schema=schema))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(range(12)))
 def test_what_matches(seed):
     rng = random.Random(seed)  # noqa: S311
     series = random_series(rng)

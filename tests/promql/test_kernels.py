@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.naive.promql.sums import quantile
 from tests.naive.promql.windows import Window, of_window
 from throttlescope.transforms.promql import kernels
@@ -44,7 +45,7 @@ def random_samples(rng: random.Random) -> list[tuple[int, float]]:
     return [(t, rng.choice(_VALUES if odd else _VALUES[:9])) for t in times]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.integers(0, 2**32),
     st.sampled_from((10, 95, 400, 3000)),
@@ -89,7 +90,7 @@ def test_the_samples_reach_what_is_odd():
     assert max(map(len, values)) > 100
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.integers(0, 2**32))
 def test_what_is_chosen_of_groups(seed):
     rng = random.Random(seed)  # noqa: S311

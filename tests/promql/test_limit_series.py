@@ -9,6 +9,7 @@ import random
 import numpy as np
 import pytest
 
+from tests.examples import seeds
 from tests.naive.limits import limits_at, samples_of
 from tests.promql.compare import answer_of, difference
 from tests.transforms.lakes import lake_of, limit_row, table_of
@@ -99,7 +100,7 @@ def ranges_of(rows, seed):
             yield start_ms, start_ms + numbers.randrange(1, 25 * MINUTE_MS)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_samples_are_what_a_slow_reading_says(seed):
     rows = random_rows(seed)
     limits = limit_series(table_of("limits", rows))
@@ -114,7 +115,7 @@ def test_samples_are_what_a_slow_reading_says(seed):
     assert seen, seed
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_what_is_left_out_between_equal_snapshots_changes_nothing(seed):
     rows = random_rows(seed, (20 * MINUTE_MS, 3 * HOUR_MS))
     # Repeated every few minutes, as a run that follows does.

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import seeds
 from tests.promql.generate import random_vector
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql import ast
@@ -277,7 +278,7 @@ def test_any_text_is_an_expression_or_an_error(text):
         plan_query(text)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", seeds(range(300)))
 def test_generated_expressions_are_read_as_another_parser_reads_them(seed):
     promql_parser = pytest.importorskip("promql_parser")
     text = random_vector(random.Random(seed), 4)  # noqa: S311

@@ -16,18 +16,18 @@ def test_a_place_is_given_back_whatever_happens():
     for _ in range(3):
         with pytest.raises(ZeroDivisionError), concurrency.place(1.0):
             raise ZeroDivisionError
-    with concurrency.place(1.0) as left_s:
-        assert 0.5 < left_s <= 1.0
+    with concurrency.place(60.0) as left_s:
+        assert 30 < left_s <= 60
 
 
 def test_one_too_many_is_sent_away_at_once():
     concurrency = ConcurrencyLimit(1, 0)
     with concurrency.place(1.0):
         begun_s = time.monotonic()
-        with pytest.raises(ApiError, match="too many queries") as caught, concurrency.place(30.0):
+        with pytest.raises(ApiError, match="too many queries") as caught, concurrency.place(120.0):
             pytest.fail("it was let in")
         assert (caught.value.code, caught.value.kind) == (503, "unavailable")
-        assert time.monotonic() - begun_s < 5
+        assert time.monotonic() - begun_s < 60
 
 
 def test_waiting_counts_against_the_time():

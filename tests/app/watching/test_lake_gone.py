@@ -165,13 +165,18 @@ def test_a_lake_that_is_yet_to_be_written_is_followed(tmp_path):
     assert client.get("/-/ready").status_code == 200
 
 
+@pytest.mark.long
 def test_a_served_lake_and_its_log(folder, tmp_path):
     """As an operator has it: the answer names the part, and the log says why."""
     with serving(folder, tmp_path / "serve.log") as server:
         folder.rename(folder.with_name("elsewhere"))
-        answer = requests.get(f"{server.url}/-/ready", timeout=30)
-        assert answer.status_code == 503
-        assert "was there and is gone" in server.log_file.read_text()
+        deadline_s = time.monotonic() + _LONGEST_S
+        reason = ""
+        # On a busy machine the pages' reader may be in the middle of a look: its fault is logged first, this one by a later request.
+        while "was there and is gone" not in reason:
+            assert time.monotonic() < deadline_s, reason
+            assert requests.get(f"{server.url}/-/ready", timeout=30).status_code == 503
+            reason = server.log_file.read_text()
 
 
 class Store:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -106,7 +107,7 @@ def test_runs_say_what_a_walk_over_the_minutes_says(windows):
 
 
 @given(_windows)
-@settings(max_examples=60)
+@examples(60)
 @pytest.mark.long
 def test_the_table_of_the_newest_says_the_same_for_all_subscriptions_at_once(windows):
     rows = [verdict(start, start + length, *what) for start, length, what in windows]

@@ -142,6 +142,7 @@ def test_the_thread_ends_with_its_reader(lake):
     until(lambda: not watching.is_alive())
 
 
+@pytest.mark.long
 def test_a_process_ends_well_while_a_snapshot_is_made(lake):
     program = """
 import sys, threading

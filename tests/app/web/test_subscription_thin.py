@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.app.web.test_limits import minutes as signal_minutes
+from tests.examples import seeds
 from tests.naive import thin as naive
 from throttlescope.app.presentation import figures
 from throttlescope.app.presentation.figures.chart import PACKED_FROM, known, numbers, packed
@@ -29,7 +30,7 @@ def series(seed: int, count: int) -> np.ndarray:
     return values
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(range(60)))
 def test_the_fast_way_keeps_what_the_slow_one_keeps(seed):
     random = np.random.default_rng(1000 + seed)
     count, buckets, most = (

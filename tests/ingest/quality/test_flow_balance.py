@@ -4,9 +4,10 @@ import json
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.ingest.quality.rows import HOUR, failures, signal
 from tests.naive.flow_balance import naive_flow_balance
 from throttlescope.ingest.contracts import TABLES
@@ -117,7 +118,7 @@ _minute = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.lists(_minute, min_size=13, max_size=25),
     st.sampled_from(["Shared", "Key_Shared", "Exclusive", None]),

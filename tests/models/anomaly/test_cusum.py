@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.naive import anomaly as naive
 from throttlescope.models.anomaly.cusum import CusumRun, joined, one_sided, runs
 from throttlescope.models.anomaly.rules import RULES
@@ -28,7 +29,7 @@ def test_the_sum_is_that_of_a_loop(values, slack):
     assert one_sided(array(values), slack, 8.0).tolist() == naive.sums(values, slack, 8.0)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(_z, st.sampled_from([2.0, 7.0]), st.sampled_from([6, 30, 2880]), st.sampled_from([0, 5]))
 def test_runs_are_those_of_a_walk(values, limit, most_minutes, gap):
     rules = replace(RULES, most_minutes=most_minutes, join_minutes=gap)

@@ -7,6 +7,7 @@ import random
 import pyarrow as pa
 import pytest
 
+from tests.examples import seeds
 from tests.models.diagnosis.scenes import KEY, START_MS
 from tests.naive import history as naive
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -56,7 +57,7 @@ def window_of(rows: list[dict], dense: bool) -> Window:
     return Window(KEY, START_MS, START_MS + 5 * MINUTE_MS, columns, low, len(rows))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(range(60)))
 def test_capacity_and_burst_are_what_the_twin_says(seed):
     rng = random.Random(seed)  # noqa: S311 - repeats, keeps no secret
     rows = rows_of(rng, rng.choice([4, 20, 40, 200]))

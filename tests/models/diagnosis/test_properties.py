@@ -7,9 +7,10 @@ import random
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.models.diagnosis.scenes import KEY, START_MS, growing, scene
 from tests.models.diagnosis.test_cases import CASES, FULL, UP, sub
 from throttlescope.ingest.contracts import TABLES
@@ -88,7 +89,7 @@ def _check(verdict) -> None:
         assert missing["fix"]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(any_window)
 def test_any_window_gives_a_verdict_that_keeps_its_contract(window):
     _check(diagnose(window))
@@ -115,7 +116,7 @@ _limit = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     limits=st.dictionaries(st.sampled_from(LIMITERS), _limit),
     backlog=st.lists(st.floats(0, 100), min_size=5, max_size=5),
@@ -197,7 +198,7 @@ def test_evidence_taken_away_never_turns_the_answer_round(side, changes):
 
 
 @pytest.mark.parametrize(("side", "changes"), PHYSICAL)
-@settings(max_examples=20)
+@examples(20)
 @given(k=st.floats(1, 40))
 def test_twice_the_traffic_under_twice_the_limit_is_the_same(side, changes, k):
     """Rates, backlog and limits scaled together: rho and shares stay, so the side does."""

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.models.diagnosis.scenes import HEALTHY, KEY, START_MS, growing, scene
 from tests.models.diagnosis.test_cases import CASES, UP, sub
 from tests.models.diagnosis.test_properties import a_window
@@ -105,7 +106,7 @@ def test_cases_are_judged_as_the_rules_do():
     assert 5 <= answer.verdicts.num_rows <= healthy
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(0, 2**32))
 def test_whatever_a_window_holds(seed):
     compare(rows_of([a_window(seed + i) for i in range(20)]), START_MS, END_MS)
@@ -180,7 +181,7 @@ def about_quiet(rng: random.Random) -> Window:
     return window
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 2**32))
 def test_windows_at_the_bounds_of_what_is_quiet(seed):
     rng = random.Random(seed)  # noqa: S311

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tests.app.now.recorded import Recorded
+from tests.examples import seeds
 from tests.naive import limit_changes as naive
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
@@ -111,7 +112,7 @@ def test_one_policy_that_reaches_many_is_one_event():
     assert all(one.new_from_ms == START_MS + 5 * MINUTE_MS for one in events)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(range(40)))
 def test_beside_the_slow_twin(seed):
     rng = np.random.default_rng(seed)
     rows = [

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.models.episodes.scenes import DAY, episodes, minutes, verdicts
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.models.episodes.apply import judged_range, reaching
@@ -79,7 +80,7 @@ def settled(rows):
 
 
 @pytest.mark.long
-@settings(max_examples=10)
+@examples(10)
 @given(st.integers(0, 100_000), st.lists(st.integers(1, 36), min_size=2, max_size=5))
 def test_runs_one_after_another_give_what_one_look_gives(seed, hours):
     rows, said = story(seed)

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from tests.examples import seeds
 from tests.models.evaluation.windows import HEALTHY, SLOW, THROTTLED, UNKNOWN, said, true, truth
 from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.models.evaluation import scores as module
@@ -39,7 +40,7 @@ def naive_macro_f1(windows):
     return sum(found) / len(found)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(range(20)))
 def test_f1_is_what_counting_says(seed):
     windows = drawn(random.Random(seed))  # noqa: S311
     found = scores(windows)

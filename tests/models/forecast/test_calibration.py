@@ -8,6 +8,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from tests.examples import seeds
 from tests.naive.forecast_interval import pooled_quantile
 from throttlescope.models.forecast.calibration import LEAST_RECORDINGS, SHARES, Residual, calibrate
 from throttlescope.models.forecast.residuals import SHIPPED
@@ -25,7 +26,7 @@ def drawn(seed: int, recordings: int, *, never: float = 0.0) -> list[Residual]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(range(20)))
 def test_the_bands_are_the_slow_twins_quantiles(seed: int) -> None:
     residuals = drawn(seed, 40, never=0.02)
     calibration = calibrate(residuals)

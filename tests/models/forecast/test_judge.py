@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.examples import seeds
 from tests.models.forecast.test_calibration import drawn
 from tests.naive.forecast_interval import share_between
 from throttlescope.models.forecast.calibration import calibrate
@@ -79,7 +80,7 @@ def test_a_growing_backlog_has_nothing_to_cover() -> None:
     assert (found.forecasts, found.decided, found.wilson, found.kaplan_meier) == (0, 0, None, None)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(range(30)))
 def test_kaplan_meier_is_efrons_redistribution(seed: int) -> None:
     rng = np.random.default_rng(seed)
     drain = time_to_drain(trace_of(FALLING), 150_000, CALIBRATION)

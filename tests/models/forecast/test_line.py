@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.examples import seeds
 from tests.naive.forecast_line import newest_stretch
 from throttlescope.models.forecast.line import MOST_POINTS, newest_line
 
@@ -20,7 +21,7 @@ def random_series(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return times, np.maximum(values, 0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(SEEDS))
 def test_it_is_what_the_slow_twin_finds(seed: int) -> None:
     times, values = random_series(seed)
     line = newest_line(times, values)

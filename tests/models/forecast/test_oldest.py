@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.examples import seeds
 from tests.naive.forecast_oldest import oldest_age, seconds_until
 from throttlescope.models.forecast.oldest import oldest_age_s, seconds_until_age
 from throttlescope.models.forecast.trace import Trace
@@ -19,7 +20,7 @@ def trace_of(came_s: list[float], backlog: int, now_s: float, step_s: float = 60
     return Trace((edges * 1000).astype(np.int64), flat, flat, counts)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(range(40)))
 def test_it_is_what_the_queue_says(seed: int) -> None:
     rng = np.random.default_rng(seed)
     now_s = 100_000.0

@@ -6,9 +6,10 @@ import math
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples, seeds
 from tests.models.forecast.minutes import end_ms, rows_of, table_of
 from tests.models.forecast.policies import policies, quota
 from throttlescope.ingest.contracts import TABLES
@@ -38,7 +39,7 @@ def odd(rnd: random.Random) -> float | None:
     )
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", seeds(range(120)))
 def test_odd_minutes_never_break_it(seed: int) -> None:
     rnd = random.Random(seed)  # noqa: S311
     count = rnd.randint(1, 45)
@@ -62,7 +63,7 @@ def test_odd_minutes_never_break_it(seed: int) -> None:
         assert row["basis"]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(1, 60), st.floats(1, 500))
 def test_a_straight_drain_ends_where_arithmetic_says(minutes_left: int, per_s: float) -> None:
     left = 200 + per_s * 60 * minutes_left

@@ -17,7 +17,7 @@ from tests.lab.parts import PartMissing, admin_tool_jars, broker_jars, java_bina
 from tests.transforms.lakes import limit_row
 from throttlescope.models.recommendation.commands import set_limit
 
-pytestmark = [pytest.mark.broker, pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.broker, pytest.mark.study, pytest.mark.timeout(600)]
 
 TOPIC = "persistent://lab/shop/orders"
 PATH = "/persistent/lab/shop/orders"

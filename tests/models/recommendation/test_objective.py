@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.examples import seeds
 from tests.models.episodes.scenes import minutes as rows_of
 from tests.models.throttling.replay.samples import (
     SELECTOR,
@@ -74,7 +75,7 @@ def test_no_service_and_no_end_of_it():
     assert not oldest_age_s(arrived, backlog_msg(arrived, np.inf), 60.0).any()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(range(20)))
 def test_the_smallest_that_is_enough_is_found_by_trying_all(seed):
     rng = np.random.default_rng(seed)
     least, now, most = (int(one) for one in rng.integers(1, 300, 3))

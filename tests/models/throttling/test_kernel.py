@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.examples import seeds
 from tests.models.throttling.random_scenarios import scenario_of
 from throttlescope.models.throttling.compile import compile_scenario
 from throttlescope.models.throttling.kernel import run_kernel
@@ -14,14 +15,14 @@ from throttlescope.models.throttling.twin import run_twin
 from throttlescope.models.throttling.world import World
 
 
-@pytest.mark.parametrize("first", range(0, 200, 20))
+@pytest.mark.parametrize("first", seeds(range(0, 200, 20)))
 def test_kernel_equals_twin(first: int) -> None:
     for seed in range(first, first + 20):
         scenario, machine = scenario_of(seed)
         _compare(seed, compile_scenario(scenario, machine, seed), machine)
 
 
-@pytest.mark.parametrize("first", range(1000, 1200, 20))
+@pytest.mark.parametrize("first", seeds(range(1000, 1200, 20)))
 def test_kernel_equals_twin_where_nobody_asks_which_entry_a_client_holds(first: int) -> None:
     """The kernel takes shortcuts there; of the worlds above only one in ten is such a world."""
     for seed in range(first, first + 20):

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.models.throttling.worlds import added, example_world, limit
 from throttlescope.models.throttling.columns import COUNTS, EVENTS, NO_METER
 from throttlescope.models.throttling.compile import compile_scenario
@@ -40,8 +41,8 @@ level_places = [
 ]
 
 
-def examples(count: int) -> Any:
-    return settings(max_examples=count, derandomize=True, deadline=None)
+def repeatable(count: int) -> settings:
+    return examples(count, derandomize=True)
 
 
 @st.composite
@@ -230,7 +231,7 @@ def laid_out(scenario: Scenario, machine: Machine, seed: int) -> World:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@examples(120)
+@repeatable(120)
 @given(scenario=scenarios(), machine=MACHINE, seed=SEED)
 def test_every_published_entry_is_acknowledged_expired_dead_or_backlog(engine, scenario, machine, seed):
     totals = run(laid_out(scenario, machine, seed), machine, 1, engine)
@@ -247,7 +248,7 @@ def test_every_published_entry_is_acknowledged_expired_dead_or_backlog(engine, s
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@examples(40)
+@repeatable(40)
 @given(scenario=scenarios(may_seek=True), machine=MACHINE, seed=SEED)
 def test_a_seek_leaves_no_entry_behind_and_makes_none(engine, scenario, machine, seed):
     """What was acknowledged before a seek may be acknowledged again, so only the backlog tells."""
@@ -259,7 +260,7 @@ def test_a_seek_leaves_no_entry_behind_and_makes_none(engine, scenario, machine,
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@examples(40)
+@repeatable(40)
 @given(scenario=scenarios(persistent=False), machine=MACHINE, seed=SEED)
 def test_an_entry_of_a_topic_that_is_not_persistent_is_sent_once_or_dropped(engine, scenario, machine, seed):
     totals = run(laid_out(scenario, machine, seed), machine, 1, engine)
@@ -348,7 +349,7 @@ def most_per_limiter(world: World, totals: dict[str, np.ndarray], number: int, u
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@examples(50)
+@repeatable(50)
 @given(scenario=scenarios(changes=False), machine=MACHINE, seed=SEED, limiter=st.sampled_from(["A", "C"]))
 def test_no_limiter_lets_more_pass_than_two_capacities_its_rate_and_one_overshoot(
     engine, scenario, machine, seed, limiter
@@ -381,7 +382,7 @@ def limited_world(scenario: Scenario, machine: Machine, seed: int, limiter: str)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@examples(50)
+@repeatable(50)
 @given(scenario=scenarios(limited=False), machine=MACHINE, seed=SEED)
 def test_no_event_is_counted_without_a_limiter(engine, scenario, machine, seed):
     totals = run(laid_out(scenario, machine, seed), machine, 1, engine)
@@ -391,7 +392,7 @@ def test_no_event_is_counted_without_a_limiter(engine, scenario, machine, seed):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@examples(50)
+@repeatable(50)
 @given(scenario=scenarios(), machine=MACHINE, seed=SEED)
 def test_every_counter_rises_at_most_once_per_poll_and_no_balance_is_above_its_capacity(
     engine, scenario, machine, seed
@@ -429,7 +430,7 @@ def backlogs(
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("limiter", ["A", "C"])
-@examples(25)
+@repeatable(25)
 @given(tight=LIMIT, more=MORE, unit=st.sampled_from(["msg", "bytes"]), seconds=st.integers(2, 12))
 def test_a_looser_limit_never_raises_a_standing_backlog(engine, limiter, tight, more, unit, seconds):
     """A law where nothing moves the cycles: single messages, a machine that takes no time, one subscription."""
@@ -447,7 +448,7 @@ def test_a_looser_limit_never_raises_a_standing_backlog(engine, limiter, tight, 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("limiter", ["A", "C"])
-@examples(40)
+@repeatable(40)
 @given(
     tight=LIMIT,
     more=MORE,
@@ -502,7 +503,7 @@ def test_a_looser_limit_of_one_subscription_raises_its_neighbours_backlog(engine
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@examples(15)
+@repeatable(15)
 @given(scenario=scenarios(), seed=SEED)
 def test_the_same_seed_gives_the_same_bytes(engine, scenario, seed):
     first, second = (simulate(scenario, seed, machine=LAB, engine=engine).seconds for _ in range(2))

@@ -6,9 +6,10 @@ The laws' reader asks, and sends something only when it sees tokens; it may send
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from throttlescope.models.throttling.limiters import (
     SLOT_US,
     PeriodBucket,
@@ -22,7 +23,7 @@ from throttlescope.models.throttling.world import Rates
 
 S = 1_000_000
 ENGINES = ["A0", "A", "B", "C"]
-EXAMPLES = settings(max_examples=60, derandomize=True, deadline=None)
+EXAMPLES = examples(60, derandomize=True)
 
 
 # -- by hand ----------------------------------------------------------------------------------------

@@ -6,15 +6,16 @@ from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from throttlescope.models.throttling.tdmq import simulate
 from throttlescope.models.throttling.tdmq.scenario import WINDOW_US, changed, read_scenario, shipped
 from throttlescope.models.throttling.tdmq.tables import CONTRACTS
 
 DURATION_S = 3
-EXAMPLES = settings(max_examples=30)
+EXAMPLES = examples(30)
 
 
 @st.composite

@@ -107,6 +107,7 @@ def test_many_rows_come_in_batches_under_one_head():
     assert [int(row[0]) for row in rows[1:]] == list(range(12_000))
 
 
+@pytest.mark.long
 def test_a_hostile_name_is_found_and_stays_what_it_is(client, keys):
     hostile = next(key for name, key in keys.items() if name == HOSTILE_NAME)
     answer = client.get(f"/export/table/verdicts.parquet?{query_of(hostile)}")
@@ -129,6 +130,7 @@ def test_one_verdict_as_json(client, keys):
     assert (nothing.status_code, "No verdict" in nothing.text) == (404, True)
 
 
+@pytest.mark.long
 def test_the_bundle_is_the_one_of_the_command_and_in_utc(client, keys):
     client.set_cookie("throttlescope-zone", "Asia/Kolkata")
     try:
@@ -222,6 +224,7 @@ def test_every_table_with_a_time_has_one_to_compare_with():
     assert not {"signals", "verdicts", "episodes", "forecasts", "limits", "anomalies"} & without
 
 
+@pytest.mark.long
 def test_every_file_that_the_subscription_page_offers_is_there(client, keys, reader):
     address = SubscriptionAddress(keys["billing"])
     links = [link.href for link in find(page(read_view(reader, address)), "A") if "/export/" in link.href]
