@@ -28,16 +28,16 @@ def start_server(options: CommandOptions) -> None:
     """
     from throttlescope.app.log import tell
     from throttlescope.app.server.app import Live, serve
-    from throttlescope.app.server.security.login import Doors
+    from throttlescope.app.server.security.login import AccessControl
     from throttlescope.app.server.security.users import read_users
     from throttlescope.ingest.core.regex import compile_pattern
 
     given, settings = options.given, options.settings(sources=options.sources)
     users, host, port = given["users"], given["host"], given["port"]
-    doors = Doors(
+    doors = AccessControl(
         users,
         given["user_header"],
-        tuple(given["proxy"] or Doors.proxies),
+        tuple(given["proxy"] or AccessControl.proxies),
         tuple(given["external_host"] or ()),
     )
     if users is not None:

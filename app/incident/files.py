@@ -16,7 +16,7 @@ import pandas as pd
 
 from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.evidence import evidence_queries, told_limits
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.remedies import verifying
 from throttlescope.app.presentation.advice import NO_COMMAND, NO_ROLL_BACK, document, recommendations_of
 from throttlescope.app.presentation.output import write_csv, write_json

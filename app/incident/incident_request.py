@@ -9,8 +9,8 @@ from typing import Any
 
 from throttlescope.app.incident.bundle import Bundle, check_out, default_name, make_bundle, write_out
 from throttlescope.app.incident.computed import work_out
-from throttlescope.app.incident.picture import photograph
-from throttlescope.app.incident.read import Incident, read_incident
+from throttlescope.app.incident.load import Incident, read_incident
+from throttlescope.app.incident.plots import photograph
 from throttlescope.app.incident.selection import IncidentSelection
 from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.ingest.core.errors import InputError

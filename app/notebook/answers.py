@@ -130,7 +130,7 @@ class AdviceAnswer:
 
 def read_why(lake: Lake, subscription: str, at: Moment | None, cluster: str | None) -> Why:
     """Read the verdict of a given time and the evidence against it."""
-    from throttlescope.app.incident.read import read_incident
+    from throttlescope.app.incident.load import read_incident
     from throttlescope.app.incident.selection import IncidentSelection
 
     return Why(read_incident(lake, IncidentSelection(subscription, cluster, moment_ms(at))))

@@ -11,9 +11,9 @@ from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.messages.units import minute_text
 from throttlescope.transforms.rules import RULES_FILE, AlertingRule, read_rule_file
 from throttlescope.transforms.rules.order import check_order
+from throttlescope.transforms.rules.recording_run import RulesResult, RunProgress, run_rules
 from throttlescope.transforms.rules.remarks import remarks
 from throttlescope.transforms.rules.rule_file import promtool_accepts
-from throttlescope.transforms.rules.run import RulesResult, RunProgress, run_rules
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake

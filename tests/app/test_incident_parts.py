@@ -11,7 +11,7 @@ import pytest
 from throttlescope.app.incident.admin_answers import answers_of
 from throttlescope.app.incident.advice import AdviceOutcome, within
 from throttlescope.app.incident.markdown import fenced, inline, span
-from throttlescope.app.incident.picture import stacked
+from throttlescope.app.incident.plots import stacked
 from throttlescope.app.incident.remedies import deadline_text, forecast_text, nearest_loss
 from throttlescope.app.incident.timeline import _policy
 from throttlescope.app.presentation.blocks import Name, text

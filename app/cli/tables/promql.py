@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.log import say
 from throttlescope.app.presentation.output import freshness, print_table, write_csv, write_result
-from throttlescope.app.services.promql.table import ROWS_SHOWN, SUMMED_UP, Line, answer_table, readable
+from throttlescope.app.services.promql.answer_table import ROWS_SHOWN, SUMMED_UP, Line, answer_table, readable
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.units import count
 from throttlescope.transforms.promql.answer import data_pieces, rows_of

@@ -13,7 +13,7 @@ from throttlescope.models.messages.units import count, minute_text
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.rules_export.export import WrittenFiles
-    from throttlescope.transforms.rules.run import RulesResult
+    from throttlescope.transforms.rules.recording_run import RulesResult
 
 _CHECKED = (
     Column("file", lambda row: row["file"]),

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from throttlescope.app.services.promql.answer_table import default_step_ms
 from throttlescope.app.services.promql.lake_queries import LakeQueries
-from throttlescope.app.services.promql.table import default_step_ms
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake import Lake

@@ -185,10 +185,7 @@ def test_a_lake_without_samples_says_so(reader):
 def test_a_work_nobody_waits_for_is_ended():
     began = time.monotonic()
     program = [sys.executable, "-c", "import sys, time; sys.stdin.read(); time.sleep(600)"]
-    assert (
-        within(program, {"a": 1}, most_s=500, cancelled=lambda: True).why_not
-        == "it was cancelled"
-    )
+    assert within(program, {"a": 1}, most_s=500, cancelled=lambda: True).why_not == "it was cancelled"
     assert within(program, {"a": 1}, most_s=1.0).why_not == "it took longer than 1 s"
     assert time.monotonic() - began < 250
 
