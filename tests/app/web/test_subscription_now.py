@@ -88,7 +88,7 @@ def test_one_at_a_time_and_one_that_waits(recorded, monkeypatch):
     while live._places._admitted._value:
         assert time.monotonic() < end_s
         time.sleep(0.02)
-    with pytest.raises(SourceError, match="Another diagnosis is at work"):
+    with pytest.raises(SourceError, match="Another diagnosis"):
         live.diagnose(key(), cancelled=nobody_left)
     go_on.set()
     for thread in threads:
