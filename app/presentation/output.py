@@ -24,7 +24,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\u
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """One column of a table: its heading with the unit, how a row shows in it, and ``left`` or ``right``."""
 
     heading: str
@@ -33,7 +33,7 @@ class Column:
 
 
 def print_rows(
-    columns: Sequence[Column],
+    columns: Sequence[TableColumn],
     rows: Iterable[Any],
     *,
     title: str,
