@@ -56,7 +56,7 @@ class Worked:
     forecasts : sequence of dict
         Rows of ``forecasts`` made at the moment told.
     advice : dict
-        What ``recommend --format json`` prints.
+        The facts of :mod:`throttlescope.app.presentation.advice`.
     neighbours : sequence of QuotaUse
         Who used the limiter in the told window; empty where it is nobody else's.
     consumers : SlowConsumers

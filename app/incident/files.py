@@ -17,12 +17,14 @@ import pandas as pd
 from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.evidence import evidence_queries, told_limits
 from throttlescope.app.incident.read import Incident
-from throttlescope.app.incident.remedies import NO_COMMAND, NO_WAY_BACK, verifying
+from throttlescope.app.incident.remedies import verifying
+from throttlescope.app.presentation.advice import NO_COMMAND, NO_ROLL_BACK, document, recommendations_of
 from throttlescope.app.presentation.output import write_csv, write_json
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.catalogue import message
 from throttlescope.models.messages.units import visible
 
 #: What stands in a policy of limits, without when it was read.
@@ -52,7 +54,7 @@ def verdicts_json(incident: Incident, worked: Worked) -> str:
             },
             "episode": _without_date(incident.episode),
             "forecasts": worked.forecasts,
-            "advice": worked.advice,
+            "advice": None if worked.advice is None else document(worked.advice),
             "consumers": None if worked.consumers is None else worked.consumers.to_row(),
             "limit_used_by": [asdict(one) for one in worked.neighbours or ()],
             "not_computed": dict(worked.why_not),
@@ -152,7 +154,7 @@ def queries_promql(incident: Incident, worked: Worked) -> str:
 
 
 def commands_sh(incident: Incident, worked: Worked) -> str:
-    """Commands to look, to change and to take back, every line a comment."""
+    """Commands to look, to change and to roll back, every line a comment."""
     lines = [
         f"Subscription {incident.name}, cluster {incident.key.cluster}, as of {format_time(incident.at_ms)}.",
         "Shown, not executed: every line is a comment. Read, choose, copy, and only then run.",
@@ -168,15 +170,16 @@ def commands_sh(incident: Incident, worked: Worked) -> str:
     if advice is None:
         lines += ["", f"To change: nothing is recommended, {worked.why_not['advice']}."]
         return _comments(lines)
-    if not advice["recommendations"]:
-        lines += ["", "To change: nothing that was tried drains it within the target."]
-    for number, one in enumerate(advice["recommendations"], 1):
-        lines += ["", f"{number}. {one['words']}"]
-        if not one["do"]:
+    known = recommendations_of(advice)
+    if not known:
+        lines += ["", message("advice.none_found", target_s=advice["target_s"]).text]
+    for number, one in enumerate(known, 1):
+        lines += ["", f"{number}. {one.text}"]
+        if not one.apply:
             lines.append(NO_COMMAND)
             continue
-        lines.append(one["do"])
-        lines += ["To take it back:", one["undo"]] if one["undo"] else [NO_WAY_BACK]
+        lines.append(one.apply)
+        lines += ["To roll it back:", one.roll_back] if one.roll_back else [NO_ROLL_BACK]
     return _comments(lines)
 
 

@@ -110,6 +110,7 @@ def print_table(
     title: str,
     notes: Sequence[str] = (),
     heads: int = 1,
+    stream: TextIO | None = None,
 ) -> None:
     """Print a table on stdout; on a terminal that is too narrow for it, a paragraph per row.
 
@@ -123,6 +124,8 @@ def print_table(
         A line above, and lines below: units, time zone, how fresh the data is.
     heads : int
         How many first columns name a row; they are its headline in a paragraph.
+    stream : file, optional
+        Written to instead of stdout, as wide as a pipe and without colours.
     """
     from rich.console import Console
     from rich.measure import Measurement
@@ -130,10 +133,16 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    wide = stream is not None or (not sys.stdout.isatty() and "COLUMNS" not in os.environ)
     # In a notebook rich would bypass a redirected stdout.
     console = Console(
-        width=_PIPE_COLUMNS if wide else None, soft_wrap=False, highlight=False, force_jupyter=False
+        width=_PIPE_COLUMNS if wide else None,
+        soft_wrap=False,
+        highlight=False,
+        force_jupyter=False,
+        file=stream,
+        color_system="auto" if stream is None else None,
+        force_terminal=None if stream is None else False,
     )
     rows = [[visible(cell) for cell in row] for row in rows]
     table = Table()
@@ -177,10 +186,12 @@ def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]], stream: Te
         writer.writerow([_csv_cell(row[name]) for name in columns])
 
 
-def freshness(data_end_ms: int | None, now_ms: int) -> str:
-    """One line on how old the data is."""
+def freshness(data_end_ms: int | None, now_ms: int | None) -> str:
+    """One line on how old the data is; without ``now_ms`` until when it goes."""
     if data_end_ms is None:
         return "No data yet."
+    if now_ms is None:
+        return f"Data up to {minute_text(data_end_ms)} UTC. Times are UTC."
     age_ms = now_ms - data_end_ms
     age = f"{duration_text(age_ms)} ago" if age_ms >= 0 else "ahead of this machine's clock"
     return f"Data up to {minute_text(data_end_ms)} UTC ({age}). Times are UTC."

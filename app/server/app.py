@@ -89,7 +89,7 @@ def create_app(
         every other one, once it was read.
     """
     here = Path(web.__file__).parent
-    in_header = [(page.TITLE, page.PATH) for page in IN_HEADER]
+    in_header = [(page.title, page.path) for page in IN_HEADER]
     app = Dash(
         __name__,
         # Told its folders, Flask need not find them: it cannot below a namespace package.
@@ -137,7 +137,7 @@ def create_app(
     @explained
     def route(pathname, query):
         page = PAGES.get(pathname)
-        return not_found(pathname or "") if page is None else page.layout(query)
+        return not_found(pathname or "") if page is None else page.frame(query)
 
     app.clientside_callback(
         ClientsideFunction("throttlescope", "setTitle"),

@@ -1,4 +1,4 @@
-"""Asking the sources themselves, for a page. In: settings and a subscription. Out: a diagnosis of this moment, within fifteen seconds.
+"""Diagnoses from the sources themselves, for a page. In: settings and a subscription. Out: a diagnosis of this moment, within fifteen seconds.
 
 Read-only like everything else, and bounded: one at a time in each process, and one that waits for it.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from throttlescope.app.config import Settings
     from throttlescope.app.services.diagnose_now import NowAnswer
 
-#: Waiting for a place included.
+#: Including the wait for the concurrency limit.
 DEADLINE_S = 15.0
 FOR_MS = 30 * MINUTE_MS
 
@@ -51,7 +51,7 @@ class Live:
         InputError
             No source of its cluster is configured, or it is not there.
         SourceError
-            A source does not answer in time, or too many ask.
+            A source does not answer in time, or too many diagnoses are requested.
         CancelledError
         """
         from throttlescope.app.services.diagnose_now import Hurry, NowQuestion, diagnose_now
@@ -71,7 +71,7 @@ class Live:
             raise SourceError(error.what, got=error.got, fix=more) from error
         except ApiError as error:
             raise SourceError(
-                "Another diagnosis is at work in this server", got=error.text, fix="try again in a moment"
+                "Another diagnosis is running in this server", got=error.text, fix="try again in a moment"
             ) from None
         if answer.cluster != subscription.cluster:
             raise InputError(

@@ -145,7 +145,7 @@ def test_a_moment_and_a_range_can_be_chosen(lake, tmp_path):
     manifest = json.loads(found["manifest.json"])
     assert manifest["told_window"][1] == format_time(at_ms)
     assert manifest["range"][0] == format_time(start_ms)
-    assert f"Told as of {format_time(at_ms)[:10]}" in found["README.md"].decode()
+    assert f"As of {format_time(at_ms)[:10]}" in found["README.md"].decode()
     forecasts = json.loads(found["verdicts.json"])["forecasts"]
     assert {row["made_at_ms"] for row in forecasts} == {at_ms}
 
@@ -239,7 +239,7 @@ def test_deadlines_policies_and_losses_are_told(tmp_path):
     page = found["README.md"].decode()
     assert "300 messages expired by message TTL." in page
     assert "`message_ttl_in_seconds` before `not set`, after `14400`" in page
-    assert "- **What happens by when:**\n  - Message TTL acts in" in page
+    assert "- **What happens by when:**\n  - Message TTL drops messages in" in page
     assert (
         "message TTL is 4 h (namespace policy), backlog quota by size is not known, backlog quota by age is not set."
         in page

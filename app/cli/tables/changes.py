@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.presentation.output import print_table, write_rows
 from throttlescope.app.presentation.verdicts import subscription_text
-from throttlescope.models.diagnosis.wording import number
+from throttlescope.models.messages.rounded import number
 from throttlescope.models.messages.units import count, minute_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.presentation.output import freshness, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.diagnosis.wording import number
+from throttlescope.models.messages.rounded import number
 from throttlescope.models.messages.units import count, duration_text, minute_text, share, visible
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from throttlescope.app.cli.tables import slo
-from throttlescope.app.presentation.advice import document, print_advice
+from throttlescope.app.presentation.advice import advice_report, document, facts
 from throttlescope.app.presentation.output import write_result
+from throttlescope.app.presentation.text_report import print_report
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -17,8 +18,8 @@ def write_advice(one: DrainAdvice, options: CommandOptions) -> None:
     """Write what drains a backlog in the requested format."""
     write_result(
         options.format,
-        table=lambda: print_advice(one.found, one.advice, now_ms=options.now_ms),
-        document=lambda: document(one.found, one.advice),
+        table=lambda: print_report(advice_report(one.found, one.advice, now_ms=options.now_ms)),
+        document=lambda: document(facts(one.found, one.advice)),
     )
 
 

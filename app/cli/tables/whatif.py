@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import write_result
+from throttlescope.app.presentation.text_report import print_report
 from throttlescope.app.presentation.whatif_document import document
-from throttlescope.app.presentation.whatif_text import print_answer
+from throttlescope.app.presentation.whatif_text import whatif_report
 
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
@@ -25,6 +26,6 @@ def write_what_if(one: WhatIfOutcome, progress: TerminalProgress, options: Comma
             progress.note(str(plot))
     write_result(
         options.format,
-        table=lambda: print_answer(one.found, one.known),
+        table=lambda: print_report(whatif_report(one.found, one.known)),
         document=lambda: document(one.found, one.known),
     )

@@ -10,13 +10,14 @@ from throttlescope.app.server.metrics.families import Family, Sample, key_text, 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.diagnosis.causes import CAUSES
 
 #: A verdict is dropped when its window ended longer ago than this: what held then need not hold now.
 FRESH_MS = 5 * MINUTE_MS
 
-#: Causes under which more consumers would take more. Everything else is held by something that consumers do not
-#: change, or nobody knows by what.
-CONSUMERS_HELP = frozenset(("slow_consumers", "no_consumers", "healthy"))
+#: Causes under which more consumers would take more. Everything else has a cause that consumers do not
+#: change, or an unknown one.
+CONSUMERS_HELP = frozenset(cause.name for cause in CAUSES if cause.more_consumers_help)
 
 _COLUMNS = [
     *SUBSCRIPTION_KEY_NAMES,

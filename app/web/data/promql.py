@@ -42,7 +42,7 @@ class Asking:
 
     @contextlib.contextmanager
     def place(self) -> Iterator[Options]:
-        """Wait for a place and hold it; gives what may be taken while it is held.
+        """Wait for the concurrency limit; gives the limits of the query that may then run.
 
         Raises
         ------

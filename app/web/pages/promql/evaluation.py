@@ -1,4 +1,4 @@
-"""What the console shows, asked once. In: an address and the way to the lake's samples. Out: an answer, an explanation, or a fault."""
+"""What the console shows, evaluated once. In: an address and the way to the lake's samples. Out: an answer, an explanation, or a fault."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ DEFAULT_MS = BLOCK_MS
 
 @dataclass(frozen=True)
 class QueryView:
-    """One question and what came of it.
+    """One query and its result.
 
     Attributes
     ----------
     newest_ms : int
         Time of the lake's newest sample.
     start_ms, end_ms, step_ms : int
-        As asked, or the page's own choice.
+        As requested, or the page's own choice.
     answer : QueryAnswer or None
     explained : str or None
     fault : ThrottlescopeError, ApiError or None
-        Why there is neither; all three are None where nothing was asked.
+        Why there is neither; all three are None where no query was given.
     took_s : float
         With waiting for a place.
     """

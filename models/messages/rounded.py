@@ -1,4 +1,4 @@
-"""Numbers as people read them. In: a number and its unit. Out: text such as ``12,480 entries`` or ``2 h 14 min``."""
+"""Numbers rounded for reading. In: a number and its unit. Out: text such as ``12,480 entries`` or ``2 h 14 min``."""
 
 from __future__ import annotations
 

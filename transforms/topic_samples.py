@@ -1,7 +1,7 @@
-"""Samples of one topic. In: a source, its labels' mapping, a topic and a range. Out: series, normalised and mended as at the door.
+"""Samples of one topic. In: a source, its labels' mapping, a topic and a range. Out: series, normalised and validated as on ingest.
 
-Two questions are asked of the source: the topic's series of all metrics that signals and consumers are told from, and the brokers'
-own. What several subscriptions share of a broker's limit is a third, asked only where a broker has one.
+The source is read twice: the topic's series of all metrics that signals and consumers need, and the brokers' own series. A third
+read, of the other subscriptions that share a broker's limit, is made only where a broker has a limit.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.series import PullSource as Reader
 from throttlescope.ingest.core.times import format_time
 from throttlescope.ingest.lake.blocks import BlockBuffer
-from throttlescope.ingest.sources.remote_read import UnsupportedChunksError
+from throttlescope.ingest.pull.read_series import read_series
 from throttlescope.transforms.minutes import BACKLOG, metrics_read
 from throttlescope.transforms.promql.source import MemorySource, SampleSource, Series
 
 _OUT = ("pulsar_out_messages_total", "pulsar_out_bytes_total")
-#: What a subscription adds to the use of its broker's limit is told from these; the last two only where entries are counted.
+#: Metrics that give a subscription's share in the use of its broker's limit; the last two only where entries are counted.
 SHARING_METRICS = (BACKLOG, *_OUT, "pulsar_in_messages_total", "pulsar_storage_write_rate")
 #: A buffer of this process never goes to scratch: a topic's hours are far below it.
 _IN_MEMORY = 1 << 40
@@ -43,7 +43,7 @@ class TopicSamples:
     series : tuple of Series
         With normalised labels, sorted by time.
     refused : dict
-        How many series the door refused, by reason.
+        How many series ingest validation refused, by reason.
     """
 
     cluster: str
@@ -110,19 +110,21 @@ def read_topic(
     SourceError
     """
     meter = Meter()
-    buffer = BlockBuffer(mapping, Path(), _IN_MEMORY)
     of_topic = Matcher(_theirs(mapping, "topic"), REGEX, f"{re.escape(topic)}(-partition-[0-9]+)?")
-    for narrowing in _narrowings(match):
-        _fill(
-            buffer, reader, [_any_of(_of_level(broker=False)), of_topic, *narrowing], start_ms, end_ms, meter
-        )
+    of_subscriptions = _any_of(_of_level(broker=False))
+    buffer, reader = _read(
+        reader, [(of_subscriptions, of_topic, *narrowing) for narrowing in _narrowings(match)],
+        mapping, start_ms, end_ms, meter,
+    )  # fmt: skip
     # The pattern also fits a topic of its own that is named like a partition.
     series = [one for one in _series(buffer) if one.labels.get("topic") == topic]
     name = _cluster(series, buffer, mapping, topic, start_ms, end_ms)
     series = [one for one in series if one.labels["cluster"] == name]
-    brokers = BlockBuffer(replace(mapping, cluster=mapping.cluster or name), Path(), _IN_MEMORY)
-    for narrowing in _narrowings(match, only=(_theirs(mapping, "cluster"), "instance", "job")):
-        _fill(brokers, reader, [_any_of(_of_level(broker=True)), *narrowing], start_ms, end_ms, meter)
+    narrowings = _narrowings(match, only=(_theirs(mapping, "cluster"), "instance", "job"))
+    brokers, _ = _read(
+        reader, [(_any_of(_of_level(broker=True)), *narrowing) for narrowing in narrowings],
+        replace(mapping, cluster=mapping.cluster or name), start_ms, end_ms, meter,
+    )  # fmt: skip
     series += [one for one in _series(brokers) if one.labels["cluster"] == name]
     refused: dict[str, int] = {}
     for one in (*buffer.refused.values(), *brokers.refused.values()):
@@ -150,11 +152,10 @@ def read_sharing(
     in_entries : bool
         Whether the broker's limits count entries: then how many messages an entry has is read as well.
     """
-    meter = Meter()
-    buffer = BlockBuffer(replace(mapping, cluster=mapping.cluster or cluster), Path(), _IN_MEMORY)
     served = Matcher("instance", REGEX, "|".join(re.escape(one) for one in sorted(instances)))
     names = SHARING_METRICS if in_entries else SHARING_METRICS[: 1 + len(_OUT)]
-    _fill(buffer, reader, [_any_of(names), served], start_ms, end_ms, meter)
+    mapping = replace(mapping, cluster=mapping.cluster or cluster)
+    buffer, _ = _read(reader, [(_any_of(names), served)], mapping, start_ms, end_ms, Meter())
     return [
         one
         for one in _series(buffer)
@@ -190,17 +191,18 @@ def _narrowings(match: Sequence[Selector], only: Sequence[str] | None = None) ->
     return list(dict.fromkeys(found)) or [()]
 
 
-def _fill(
-    buffer: BlockBuffer, reader: Reader, matchers: list[Matcher], start_ms: int, end_ms: int, meter: Meter
-) -> None:
-    selector = Selector(tuple(matchers))
-    try:
-        for batch in reader.read(selector, start_ms, end_ms, meter):
-            buffer.add(batch)
-    except UnsupportedChunksError:
-        for batch in reader.with_plain_samples().read(selector, start_ms, end_ms, meter):
-            buffer.add(batch)
-    buffer.next_selector()
+def _read(
+    reader: Reader,
+    selectors: Iterable[tuple[Matcher, ...]],
+    mapping: LabelMapping,
+    start_ms: int,
+    end_ms: int,
+    meter: Meter,
+) -> tuple[BlockBuffer, Reader]:
+    return read_series(
+        reader, [Selector(matchers) for matchers in selectors], start_ms, end_ms, meter,
+        lambda: BlockBuffer(mapping, Path(), _IN_MEMORY),
+    )  # fmt: skip
 
 
 # -- what came ----------------------------------------------------------------------------------
