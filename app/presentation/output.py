@@ -13,9 +13,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from throttlescope.models.messages.units import duration_text, minute_text, visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # A pipe has no width; this one keeps a verdict on one line, whatever its topic is called.
 _PIPE_COLUMNS = 240
@@ -24,7 +27,7 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\u
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """One column of a table: its heading with the unit, how a row shows in it, and ``left`` or ``right``."""
 
     heading: str
@@ -33,7 +36,7 @@ class Column:
 
 
 def print_rows(
-    columns: Sequence[Column],
+    columns: Sequence[TableColumn],
     rows: Iterable[Any],
     *,
     title: str,
@@ -129,7 +132,6 @@ def print_table(
     """
     from rich.console import Console
     from rich.measure import Measurement
-    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -155,18 +157,28 @@ def print_table(
     if Measurement.get(console, console.options.update_width(10_000), table).maximum <= console.width:
         console.print(table)
     else:
-        for row in rows:
-            console.print(
-                Text(" ".join(cell for cell in row[:heads] if cell != "-"), style="bold"), overflow="fold"
-            )
-            facts = (
-                f"{heading} {cell}"
-                for (heading, _), cell in zip(columns[heads:], row[heads:], strict=True)
-                if cell != "-"
-            )
-            console.print(Padding(Text("; ".join(facts)), (0, 0, 0, 2), expand=False))
+        _print_paragraphs(console, columns, rows, heads)
     for note in notes:
         console.print(Text(visible(note)))
+
+
+def _print_paragraphs(
+    console: Console, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], heads: int
+) -> None:
+    """A paragraph per row: its first cells as a headline, then heading and cell of the others."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    for row in rows:
+        console.print(
+            Text(" ".join(cell for cell in row[:heads] if cell != "-"), style="bold"), overflow="fold"
+        )
+        facts = (
+            f"{heading} {cell}"
+            for (heading, _), cell in zip(columns[heads:], row[heads:], strict=True)
+            if cell != "-"
+        )
+        console.print(Padding(Text("; ".join(facts)), (0, 0, 0, 2), expand=False))
 
 
 def write_json(value: Any, stream: TextIO | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from throttlescope.app.presentation.output import Column, print_rows, write_result
+from throttlescope.app.presentation.output import TableColumn, print_rows, write_result
 from throttlescope.app.services.doctor.doctor import as_dict, exit_code
 
 if TYPE_CHECKING:
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from throttlescope.app.services.doctor.check import DoctorCheck
 
 _COLUMNS = (
-    Column("cluster", lambda check: check.cluster or "-"),
-    Column("where", lambda check: check.area),
-    Column("check", lambda check: check.check),
-    Column("status", lambda check: check.status),
-    Column("found", lambda check: check.found),
-    Column("fix", lambda check: check.fix or "-"),
+    TableColumn("cluster", lambda check: check.cluster or "-"),
+    TableColumn("where", lambda check: check.area),
+    TableColumn("check", lambda check: check.check),
+    TableColumn("status", lambda check: check.status),
+    TableColumn("found", lambda check: check.found),
+    TableColumn("fix", lambda check: check.fix or "-"),
 )
 _NOTE = (
     "ok; warning: verdicts come, with less evidence; failed: mend it first; skipped: could not be asked. "

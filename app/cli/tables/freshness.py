@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from throttlescope.app.presentation.output import Column, print_rows, write_rows
+from throttlescope.app.presentation.output import TableColumn, print_rows, write_rows
 from throttlescope.models.messages.units import duration_text, minute_text
 
 if TYPE_CHECKING:
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from throttlescope.app.services.freshness import Freshness
 
 _COLUMNS = (
-    Column("cluster", lambda one: one.cluster or "-"),
-    Column("of", lambda one: one.of),
-    Column("up to (UTC)", lambda one: minute_text(one.newest_ms)),
-    Column("age", lambda one: "-" if one.age_ms is None else duration_text(one.age_ms), "right"),
-    Column("late", lambda one: "yes" if one.late else "no"),
-    Column("note", lambda one: one.note or "-"),
+    TableColumn("cluster", lambda one: one.cluster or "-"),
+    TableColumn("of", lambda one: one.of),
+    TableColumn("up to (UTC)", lambda one: minute_text(one.newest_ms)),
+    TableColumn("age", lambda one: "-" if one.age_ms is None else duration_text(one.age_ms), "right"),
+    TableColumn("late", lambda one: "yes" if one.late else "no"),
+    TableColumn("note", lambda one: one.note or "-"),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import Column, print_rows, write_rows
+from throttlescope.app.presentation.output import TableColumn, print_rows, write_rows
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.units import count, minute_text
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = (
-    Column("run", lambda row: row["run_id"]),
-    Column("cluster", lambda row: row["cluster"] or "-"),
-    Column("gate", lambda row: row["gate"]),
-    Column("check", lambda row: row["check"]),
-    Column("table", lambda row: row["table"]),
-    Column("severity", lambda row: row["severity"]),
-    Column("held", lambda row: "yes" if row["success"] else "no"),
-    Column("rows", lambda row: count(row["rows"]), "right"),
-    Column("observed", lambda row: row["observed"] or "-"),
-    Column("expected", lambda row: row["expected"] or "-"),
-    Column("checked (UTC)", lambda row: minute_text(row["observed_ms"])),
+    TableColumn("run", lambda row: row["run_id"]),
+    TableColumn("cluster", lambda row: row["cluster"] or "-"),
+    TableColumn("gate", lambda row: row["gate"]),
+    TableColumn("check", lambda row: row["check"]),
+    TableColumn("table", lambda row: row["table"]),
+    TableColumn("severity", lambda row: row["severity"]),
+    TableColumn("held", lambda row: "yes" if row["success"] else "no"),
+    TableColumn("rows", lambda row: count(row["rows"]), "right"),
+    TableColumn("observed", lambda row: row["observed"] or "-"),
+    TableColumn("expected", lambda row: row["expected"] or "-"),
+    TableColumn("checked (UTC)", lambda row: minute_text(row["observed_ms"])),
 )
 
 

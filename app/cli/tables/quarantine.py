@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import Column, print_rows, write_result, write_rows
+from throttlescope.app.presentation.output import TableColumn, print_rows, write_result, write_rows
 from throttlescope.ingest.core.times import BLOCK_MS, format_time
 from throttlescope.ingest.quarantine.readmit import door_fault
 from throttlescope.ingest.quarantine.repairs import known_repair
@@ -22,16 +22,16 @@ _SHOWN = 3
 
 
 _COLUMNS = (
-    Column("id", lambda one: one.id),
-    Column("reason", lambda one: one.reason),
-    Column("table", lambda one: one.table),
-    Column("cluster", lambda one: one.cluster or "-"),
-    Column("stands for", lambda one: count(one.rows), "right"),
-    Column("state", lambda one: one.state),
-    Column("the door now", lambda one: _door(one)),
-    Column("known repair", lambda one: _known(one) or "-"),
-    Column("refused (UTC)", lambda one: minute_text(one.refused_ms)),
-    Column("run", lambda one: one.run_id),
+    TableColumn("id", lambda one: one.id),
+    TableColumn("reason", lambda one: one.reason),
+    TableColumn("table", lambda one: one.table),
+    TableColumn("cluster", lambda one: one.cluster or "-"),
+    TableColumn("stands for", lambda one: count(one.rows), "right"),
+    TableColumn("state", lambda one: one.state),
+    TableColumn("the door now", lambda one: _door(one)),
+    TableColumn("known repair", lambda one: _known(one) or "-"),
+    TableColumn("refused (UTC)", lambda one: minute_text(one.refused_ms)),
+    TableColumn("run", lambda one: one.run_id),
 )
 _NOTE = "Times are UTC. throttlescope quarantine show ID prints a row whole."
 #: What is printed of one row above its text.

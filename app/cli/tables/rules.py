@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.log import say
-from throttlescope.app.presentation.output import Column, print_rows, write_result, write_rows
+from throttlescope.app.presentation.output import TableColumn, print_rows, write_result, write_rows
 from throttlescope.models.messages.units import count, minute_text
 
 if TYPE_CHECKING:
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from throttlescope.transforms.rules.recording_run import RulesResult
 
 _CHECKED = (
-    Column("file", lambda row: row["file"]),
-    Column("groups", lambda row: str(row["groups"]), "right"),
-    Column("recording rules", lambda row: str(row["recording_rules"]), "right"),
-    Column("alerting rules", lambda row: str(row["alerting_rules"]), "right"),
+    TableColumn("file", lambda row: row["file"]),
+    TableColumn("groups", lambda row: str(row["groups"]), "right"),
+    TableColumn("recording rules", lambda row: str(row["recording_rules"]), "right"),
+    TableColumn("alerting rules", lambda row: str(row["alerting_rules"]), "right"),
 )
 _EXPORTED = (
-    Column("file", lambda one: str(one.path)),
-    Column("recording rules", lambda one: str(one.recording_rules), "right"),
-    Column("alerting rules", lambda one: str(one.alerting_rules), "right"),
-    Column("inhibit rules", lambda one: str(one.inhibit_rules), "right"),
+    TableColumn("file", lambda one: str(one.path)),
+    TableColumn("recording rules", lambda one: str(one.recording_rules), "right"),
+    TableColumn("alerting rules", lambda one: str(one.alerting_rules), "right"),
+    TableColumn("inhibit rules", lambda one: str(one.inhibit_rules), "right"),
 )
 _EVALUATED = (
-    Column("rule", lambda rule: rule.name),
-    Column("kind", lambda rule: rule.kind),
-    Column("evaluations", lambda rule: count(rule.outcome.evaluations), "right"),
-    Column("failed", lambda rule: count(rule.outcome.failures), "right"),
-    Column("samples", lambda rule: count(rule.outcome.samples), "right"),
-    Column("staleness markers", lambda rule: count(rule.outcome.markers), "right"),
+    TableColumn("rule", lambda rule: rule.name),
+    TableColumn("kind", lambda rule: rule.kind),
+    TableColumn("evaluations", lambda rule: count(rule.outcome.evaluations), "right"),
+    TableColumn("failed", lambda rule: count(rule.outcome.failures), "right"),
+    TableColumn("samples", lambda rule: count(rule.outcome.samples), "right"),
+    TableColumn("staleness markers", lambda rule: count(rule.outcome.markers), "right"),
 )
 
 

@@ -1,4 +1,4 @@
-"""What-if answers in every format. In: a `WhatIf`. Out: text or JSON on stdout, and a plot where one was requested."""
+"""What-if answers in every format. In: a `WhatIfOutcome`. Out: text or JSON on stdout, and a plot where one was requested."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from throttlescope.app.presentation.whatif_text import whatif_report
 if TYPE_CHECKING:
     from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.app.services.whatif.what_if import WhatIf
+    from throttlescope.app.services.whatif.what_if import WhatIfOutcome
 
 
-def write_what_if(one: WhatIf, progress: TerminalProgress, options: CommandOptions) -> None:
+def write_what_if(one: WhatIfOutcome, progress: TerminalProgress, options: CommandOptions) -> None:
     """Draw the plot, then write the answer in the requested format."""
     if (plot := options.given["plot"]) is not None:
         from throttlescope.app.presentation.figures.image import write_figure

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class WhatIf:
+class WhatIfOutcome:
     """What was read, and what the replay says."""
 
     found: ReplayInputs
     known: ReplayAnswer
 
 
-def what_if(lake: Lake, question: Question, now_ms: int, progress: Progress = SILENT) -> WhatIf:
+def what_if(lake: Lake, question: Question, now_ms: int, progress: Progress = SILENT) -> WhatIfOutcome:
     """Replay a subscription's last samples, then look ahead.
 
     Raises
@@ -35,7 +35,7 @@ def what_if(lake: Lake, question: Question, now_ms: int, progress: Progress = SI
         note_compilation(progress, "Replaying")
         known = answer(found)
         progress.note(f"{len(found.observed.times_ms)} scrapes, then {question.horizon} at most")
-    return WhatIf(found, known)
+    return WhatIfOutcome(found, known)
 
 
 def read_in_step(lake: Lake, question: Question, now_ms: int, progress: Progress = SILENT) -> ReplayInputs:
