@@ -23,7 +23,7 @@ default, it prints the plan with estimates and reads nothing.
 
 ### Who owns it
 
-Whoever operates the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
+The operators of the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
 
 ### When to be careful
 
@@ -32,7 +32,7 @@ Whoever operates the Pulsar clusters. The code is in `airflow_dags/` of throttle
   behind them.
 - **Prometheus must still have the samples**; what its retention has removed stays a gap, and is recorded as one.
 - **Limits are those of now**: the admin API tells no history. Verdicts say so (`limit_observed_later`).
-- It may run beside `ingest_hourly`; hours that both read are written once.
+- It may run at the same time as `ingest_hourly`; hours that both read are written once.
 
 ### Settings
 

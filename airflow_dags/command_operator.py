@@ -19,7 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
-from commands import EXIT_WORDS, FINAL, Call, Program, SettingError, begins, reason
+from commands import (
+    EXIT_WORDS,
+    FINAL,
+    LOG_FORMAT,
+    Call,
+    Program,
+    Report,
+    SettingError,
+    begins,
+    reason,
+    report,
+)
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -33,7 +44,7 @@ class CommandOperator(BaseOperator):
     Parameters
     ----------
     call : Call
-        The command; its templates are filled in here. An asset among the outlets is told the range that the call covers.
+        The command; its templates are filled in here. The event of an asset among the outlets holds the range that the call covers.
     final : container of int
         Exit codes after which the task is not tried again.
     """
@@ -63,13 +74,13 @@ class CommandOperator(BaseOperator):
                     f"{line[0]} cannot be started: {error.strerror}. "
                     "Fix: set THROTTLESCOPE_COMMAND to the path of the command in the environment of Airflow's workers"
                 ) from None
-            said = reason(self._lines())
+            ended_by = reason(self._reports())
             code = self._process.wait()
         if code:
             end = f"ended by signal {-code}" if code < 0 else f"exit code {code}: {EXIT_WORDS.get(code, '?')}"
             if code in self.final:
-                raise AirflowFailException(f"{said} ({end}; not tried again)")
-            raise AirflowException(f"{said} ({end})")
+                raise AirflowFailException(f"{ended_by} ({end}; not tried again)")
+            raise AirflowException(f"{ended_by} ({end})")
         if self._begins is not None:
             context["ti"].xcom_push("begins", self._begins)
         for asset in self.outlets if self.covers else ():
@@ -80,31 +91,33 @@ class CommandOperator(BaseOperator):
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGTERM)
 
-    def _lines(self) -> Iterator[str]:
+    def _reports(self) -> Iterator[Report]:
+        """Every line of output, written to the task's log as a person reads it."""
         for raw in self._process.stdout:
-            line = raw.decode(errors="backslashreplace").rstrip()
-            self.log.info("%s", line)
-            self._begins = begins(line) or self._begins
-            yield line
+            one = report(raw.decode(errors="backslashreplace").rstrip())
+            self.log.info("%s", one.text)
+            self._begins = begins(one) or self._begins
+            yield one
 
 
 def final(macro: Callable[..., Any]) -> Callable[..., Any]:
     """A macro of templates whose complaint fails the task at once."""
 
     @functools.wraps(macro)
-    def told(*arguments: Any) -> Any:
+    def checked(*arguments: Any) -> Any:
         try:
             return macro(*arguments)
         except SettingError as error:
             raise AirflowFailException(str(error)) from None
 
-    return told
+    return checked
 
 
 def _started(line: list[str], folder: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         line,
         cwd=folder,
+        env={**os.environ, **LOG_FORMAT},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -114,5 +127,5 @@ def _started(line: list[str], folder: str) -> subprocess.Popen[bytes]:
 
 
 def _end_with_the_task() -> None:
-    """A worker that is killed cannot end its command; the next try would run beside it."""
+    """A worker that is killed cannot end its command; the next try would run at the same time."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -6,12 +6,15 @@ DAGs without either.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 #: Filled in by Airflow when the task starts: the range that the run is for, as RFC 3339.
@@ -21,8 +24,9 @@ INTERVAL_END = "{{ data_interval_end | ts }}"
 #: From where on a run of ``ingest_hourly`` has brought what was not there before; ``read_from`` is a macro of its DAG.
 READ_START = "{{ read_from(data_interval_start, ti.xcom_pull(task_ids='ingest', key='begins'), ti.get_previous_dagrun()) }}"
 
-#: How ``ingest`` says where it begins, and how much it reads again there (``throttlescope.ingest.pull.watermarks.OVERLAP_MS``).
-BEGINS = "Since the watermark: "
+#: Set for every command: what it reports comes as one JSON object per line, which :func:`report` reads.
+LOG_FORMAT = {"THROTTLESCOPE_LOG_FORMAT": "json"}
+#: How much ``ingest`` reads again before its watermark (``throttlescope.ingest.pull.watermarks.OVERLAP_MS``).
 OVERLAP = timedelta(minutes=15)
 
 #: The same of a run that assets have triggered; ``covered`` is a macro of its DAG.
@@ -74,7 +78,7 @@ class Call:
     spark : bool
         It starts Spark, so it may run on a cluster.
     covers : Covered, optional
-        The range that it brings up to date; whoever waits for its asset is told.
+        The range that it brings up to date; it becomes part of its asset's event.
     """
 
     arguments: tuple[str, ...]
@@ -110,8 +114,8 @@ def gates(names: Iterable[str], start: str, end: str) -> Call:
 def diagnose(start: str = COVERED_START, end: str = COVERED_END) -> Call:
     """Signals, verdicts and what follows from them in [start, end), from samples that the lake holds.
 
-    And of other hours that were read and that no run has come to: a read that failed in the middle tells nobody what it has brought,
-    and a run that assets trigger is told of the first of several that were updated meanwhile alone.
+    And of other hours that were read and that no run has come to: a read that failed in the middle reports no range,
+    and a run that assets trigger knows only the first of several updates that came meanwhile.
     """
     return Call(("diagnose", "--missed", "--start", start, "--end", end), spark=True)
 
@@ -122,7 +126,7 @@ def forecast(end: str = INTERVAL_END) -> Call:
 
 
 def anomalies(start: str = INTERVAL_START, end: str = INTERVAL_END) -> Call:
-    """What was unusual in [start, end) beside the weeks before, written into the lake."""
+    """What was unusual in [start, end) compared with the weeks before, written into the lake."""
     return Call(("anomalies", "--store", "--start", start, "--end", end), spark=True)
 
 
@@ -144,9 +148,39 @@ def backfill(start: str, end: str, chunk: str, dry_run: str) -> Call:
     return Call(arguments, source=True, admin=True, spark=True)
 
 
-def begins(line: str) -> str | None:
-    """Where ``ingest`` begins, from the line in which it says so; None for any other line."""
-    return line.removeprefix(BEGINS).split(" ")[0] if line.startswith(BEGINS) else None
+class Report(NamedTuple):
+    """One line of a command's output.
+
+    Attributes
+    ----------
+    text : str
+        What a person reads of it.
+    event : str, optional
+        Its name, where the command reports something; None for any other line.
+    facts : dict
+        The fields of the report.
+    """
+
+    text: str
+    event: str | None = None
+    facts: Mapping[str, Any] = MappingProxyType({})
+
+
+def report(line: str) -> Report:
+    """Read one line of output: a JSON object with ``event`` and ``message`` is a report of the command."""
+    if line.startswith("{"):
+        with contextlib.suppress(ValueError):
+            facts = json.loads(line)
+            if isinstance(facts.get("event"), str) and isinstance(facts.get("message"), str):
+                return Report(facts["message"].strip(), facts["event"], facts)
+    return Report(line)
+
+
+def begins(one: Report) -> str | None:
+    """Where ``ingest`` begins to read, as RFC 3339, from the report of it; None for any other report."""
+    if one.event != "since_watermark":
+        return None
+    return datetime.fromtimestamp(one.facts["start_ms"] / 1000, UTC).isoformat()
 
 
 def read_from(start: datetime, begun: str | None, previous: Any) -> str:
@@ -192,8 +226,8 @@ def covered(events: Mapping[Any, Iterable[Any]], params: Mapping[str, Any]) -> C
         raise SettingError(
             f"A run by hand needs start and end; got {'start' if start else 'end'} alone. Fix: give both"
         )
-    told = [event.extra for of_asset in events.values() for event in of_asset]
-    ranges = [(extra["start"], extra["end"]) for extra in told if extra.get("start") and extra.get("end")]
+    extras = [event.extra for of_asset in events.values() for event in of_asset]
+    ranges = [(extra["start"], extra["end"]) for extra in extras if extra.get("start") and extra.get("end")]
     if not ranges:
         raise SettingError(
             "Nothing says which hours to diagnose: no asset event with start and end, and no parameters. "
@@ -240,7 +274,7 @@ class Program:
         ``_PULSAR_ADMIN``, ``_RECORDING``.
 
         The last two hold several values apart by blanks. They are read where a task runs, when it starts: what is missing
-        is told in the log of the task, and a change needs no DAG to be parsed again.
+        is reported in the log of the task, and a change needs no DAG to be parsed again.
         """
 
         def value(name: str) -> str | None:
@@ -308,11 +342,11 @@ class Program:
             )
 
 
-def reason(lines: Iterable[str]) -> str:
-    """The line in which the command says why it ended; the last line where it did not."""
-    last = told = ""
-    for line in lines:
-        last = line.strip() or last
-        if line.startswith("throttlescope: "):
-            told = line.strip()
-    return told or last or "it said nothing"
+def reason(reports: Iterable[Report]) -> str:
+    """Why a command ended: its report of the failure; where there is none, the last line of its output."""
+    last = failure = ""
+    for one in reports:
+        last = one.text.strip() or last
+        if one.event == "failed":
+            failure = one.text
+    return failure or last or "the command printed nothing"

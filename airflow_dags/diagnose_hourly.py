@@ -26,7 +26,7 @@ parameters `start` and `end`.
 
 ### Who owns it
 
-Whoever operates the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
+The operators of the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
 
 ### When to be careful
 

@@ -19,12 +19,12 @@ DOC = """
    `throttlescope freshness --max-age 10m`.
 2. `forecast` prints when each backlog is drained and what takes messages away before, as of the day's end:
    `throttlescope forecast`. Forecasts four times an hour are in the lake already; this is the page of the day.
-3. `anomalies` judges the whole day beside the weeks before and writes it into the lake: `throttlescope anomalies --store`.
+3. `anomalies` compares the whole day with the weeks before and writes the result into the lake: `throttlescope anomalies --store`.
    It sees the day whole, with scrapes that came late.
 
 ### Who owns it
 
-Whoever operates the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
+The operators of the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
 
 ### When to be careful
 

@@ -23,19 +23,19 @@ before it, because Airflow or the source was down, are read with it. Nothing is 
 2. `ingest` reads from where the source was read to, less 15 minutes for scrapes that came late, and runs the gates:
    `throttlescope ingest --since-watermark --start ... --end ...`. The first time, and when the hour is run again, it begins at the start
    of the hour. Its log shows the progress and, at the end, the summary of the run's manifest.
-3. `gates` checks what the lake holds now of the hour and of those that were missed, whoever wrote it, and lists what did not hold:
+3. `gates` checks what the lake holds now of the hour and of those that were missed, whichever command wrote it, and lists failed checks:
    `throttlescope quality check`. After it the asset `throttlescope_samples` is updated with these hours, and `diagnose_hourly` starts.
 
 ### Who owns it
 
-Whoever operates the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
+The operators of the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
 
 ### When to be careful
 
 - **Running it again is safe.** The same hour twice changes nothing, and an hour that was stopped is completed.
 - **Two runs at once are not useful**: `max_active_runs` is 1, because both would read the same Prometheus.
 - **An hour can be run later** as long as Prometheus still has its samples. Limits are those of the moment when the admin
-  API is asked; verdicts of older hours say so (`limit_observed_later`).
+  API is read; verdicts of older hours say so (`limit_observed_later`).
 - **After a downtime nothing has to be done.** More than six hours are read six at a time; a try that ends in between leaves the rest
   to the next one, and `diagnose_hourly` finds what it has brought. After more than a day look at `backfill` first: it reads and
   diagnoses in chunks, oldest first.

@@ -16,12 +16,12 @@ DOC = """
 ### What it does
 
 1. `lake_is_fresh` waits for the verdicts of the week's last hour: `throttlescope freshness --max-age 10m`.
-2. `review` prints, for Monday to Sunday in UTC: forecasts held against what came, how often verdicts changed their mind, how
+2. `review` prints, for Monday to Sunday in UTC: forecasts compared with what came, how often verdicts changed their mind, how
    often verdict and counterfactual agree, and the limits that bind most and never: `throttlescope review`.
 
 ### Who owns it
 
-Whoever operates the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
+The operators of the Pulsar clusters. The code is in `airflow_dags/` of throttlescope.
 
 ### When to be careful
 
@@ -36,7 +36,7 @@ Environment variables of the workers: `THROTTLESCOPE_COMMAND`, `THROTTLESCOPE_LA
 
 with DAG(
     dag_id="review_weekly",
-    description="Forecasts, verdicts and limits of a week, held against what came",
+    description="Forecasts, verdicts and limits of a week, compared with what came",
     doc_md=DOC,
     # Monday 00:00: a week of Airflow's "@weekly" would begin on a Sunday.
     schedule=CronDataIntervalTimetable("0 0 * * 1", timezone="UTC"),

@@ -36,14 +36,14 @@ from throttlescope.ingest.core.lake_address import LakeAddress
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS, parse_duration
 
 if TYPE_CHECKING:
-    from throttlescope.ingest.sources.access import SourceAccess as HttpAccess
+    from throttlescope.ingest.sources.access import Access as HttpAccess
 
 FILE_NAME = "throttlescope.toml"
-# Fills the cluster of series that carry none, where nobody gave a name.
+# The cluster of series without a cluster label, where no name is configured.
 UNNAMED = "pulsar"
 ENVIRONMENT_VARIABLE = "THROTTLESCOPE_CONFIG"
 _ZONE_NAME = re.compile(r"[\w+-]{1,32}(/[\w+-]{1,32}){0,3}", re.ASCII)
-#: In one line of the file: more are no key of ours, and no address.
+#: In one line of the file: no key and no address of ours has more.
 _MOST_DOTS = 500
 
 
@@ -88,7 +88,7 @@ def _spark_names(values: object) -> object:
 
 def _zone(name: str) -> str:
     try:
-        # Python imports what stands before each slash: a name of a thousand of them is no name.
+        # Python imports the part before each slash: a name with a thousand of them is not a zone.
         if not _ZONE_NAME.fullmatch(name):
             raise KeyError(name)
         ZoneInfo(name)
@@ -108,7 +108,7 @@ class _Section(BaseModel):
 
 
 class SourceAccess(_Section):
-    """How a server is entered: none, basic or bearer authentication, TLS and more headers."""
+    """Authentication and TLS of a server: none, basic or bearer authentication, client certificate, extra headers."""
 
     username: str | None = Field(None, description="name for basic authentication")
     password_file: Path | None = Field(None, description="file that holds the password")
@@ -134,7 +134,7 @@ class SourceAccess(_Section):
     max_answer_bytes: int = Field(
         1 << 28,
         gt=0,
-        description="most bytes of an answer that is held as a whole (JSON takes ten times its size in memory while it is read); "
+        description="largest answer that is read into memory as a whole, in bytes (JSON takes ten times its size in memory while it is parsed); "
         "one that is read as it comes may have sixteen times as many",
     )
 
@@ -161,14 +161,14 @@ class SourceAccess(_Section):
         return _secret(self.token_file, self.token_env, "token")
 
     def access(self) -> HttpAccess:
-        """Everything of it with the secrets read, as the sources take it.
+        """The options with the secrets read, as the sources take them.
 
         Raises
         ------
         InputError
             A file or variable with a secret is missing or empty.
         """
-        from throttlescope.ingest.sources.access import SourceAccess as HttpAccess
+        from throttlescope.ingest.sources.access import Access as HttpAccess
 
         password, token = self.password(), self.token()
         return HttpAccess(
@@ -187,7 +187,7 @@ class SourceAccess(_Section):
         )
 
     def all_headers(self) -> dict[str, SecretStr]:
-        """Headers with their values, the ones from the environment last."""
+        """Headers with their values; those from the environment come last."""
         found = dict(self.headers)
         for name, variable in self.headers_env.items():
             value = _secret(None, variable, f"value of the header {name}")
@@ -213,7 +213,7 @@ class PrometheusSettings(SourceAccess):
     )
 
     def access(self) -> HttpAccess:
-        """As of any server, with the bound of a read."""
+        """The options of any server, and the size limit of an answer."""
         return replace(super().access(), max_series=self.max_series)
 
 
@@ -226,7 +226,7 @@ class PulsarAdminSource(SourceAccess):
 
 
 class Labels(_Section):
-    """Names under which the labels arrive where Prometheus' ``honor_labels`` is off or a relabelling changed them."""
+    """Names of the labels in Prometheus, where ``honor_labels`` is off or relabelling changed them."""
 
     cluster: str = Field("cluster", description="label that holds the cluster")
     namespace: str = Field(
@@ -237,7 +237,7 @@ class Labels(_Section):
     subscription: str = Field("subscription", description="label that holds the subscription")
 
     def renames(self) -> dict[str, str]:
-        """Source label to our label, only where they differ."""
+        """Source label to our label; only those that differ."""
         return {value: name for name, value in self.model_dump().items() if value != name}
 
 
@@ -251,13 +251,13 @@ class RateSettings(_Section):
 
 
 class Specification(RateSettings):
-    """What a cluster is sized or sold for, all brokers together; alerts and ``doctor`` warn from 80 % of it on."""
+    """Capacity that a cluster is sized or sold for, all brokers together; alerts and ``doctor`` warn above 80 % of it."""
 
     topic_partition: RateSettings = RateSettings()
 
 
 class Cluster(_Section):
-    """One Pulsar cluster and where its facts come from. Its name fills a missing ``cluster`` label."""
+    """One Pulsar cluster and its sources. Its name is used where the ``cluster`` label is missing."""
 
     prometheus: PrometheusSettings | None = None
     pulsar_admin: PulsarAdminSource | None = None
@@ -266,21 +266,21 @@ class Cluster(_Section):
     )
     time_zone: Zone = Field(
         "UTC",
-        description="IANA time zone, such as Europe/Berlin, in whose weeks people use it; anomalies are told by them",
+        description="IANA time zone of the cluster's users, such as Europe/Berlin; anomaly detection uses its days and weeks",
     )
     labels: Labels = Labels()
     specification: Specification = Specification()
 
 
 class Gentleness(_Section):
-    """The most that a source is asked at once."""
+    """Limits of the requests to a source."""
 
     max_concurrent_reads: int = Field(2, ge=1, le=64, description="reads of one Prometheus under way at once")
     admin_calls_per_s: float = Field(10.0, gt=0, le=10_000, description="calls of the admin API per second")
 
 
 class Objectives(_Section):
-    """What the operator promises; ``verdicts`` marks the subscriptions that break it."""
+    """Service level objectives; ``verdicts`` marks the subscriptions that violate them."""
 
     backlog_entries: int | None = Field(
         None, ge=0, description="largest ready backlog of a subscription partition"
@@ -291,7 +291,7 @@ class Objectives(_Section):
 
 
 class Spark(_Section):
-    """Where Spark runs; without it on this machine."""
+    """Where Spark runs; without it, on this machine."""
 
     master: str | None = Field(
         None, description="`local[N]`, `spark://HOST:PORT`, `yarn`, `k8s://URL`, or `sc://HOST:PORT` for Spark Connect"
@@ -317,7 +317,7 @@ class Spark(_Section):
 
 
 class Settings(BaseSettings):
-    """The whole file, after the flags were laid over it."""
+    """The whole file, overridden by the flags."""
 
     model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -343,7 +343,7 @@ class Settings(BaseSettings):
 
 
 def find_config(given: Path | None, environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The file to read: the flag's, then the environment's, then the working folder's if it is there."""
+    """The file to read: from the flag, else from the environment, else from the working folder if it exists."""
     for path, origin in (
         (given, "--config"),
         (environment.get(ENVIRONMENT_VARIABLE), f"${ENVIRONMENT_VARIABLE}"),
@@ -351,14 +351,14 @@ def find_config(given: Path | None, environment: Mapping[str, str] = os.environ)
         if path:
             if not Path(path).is_file():
                 raise InputError(
-                    "The configuration file is not there", got=f"{path} (from {origin})", expected="a file"
+                    "The configuration file does not exist", got=f"{path} (from {origin})", expected="a file"
                 )
             return Path(path)
     return Path(FILE_NAME) if Path(FILE_NAME).is_file() else None
 
 
 def load_settings(path: Path | None, flags: Mapping[str, Any] | None = None) -> Settings:
-    """Read and check the file at ``path`` with ``flags`` laid over it.
+    """Read and validate the file at ``path``, overridden by ``flags``.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def load_settings(path: Path | None, flags: Mapping[str, Any] | None = None) -> 
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{where} cannot be read", got=str(error)) from None
     except ValueError as error:
-        # Beside what it calls a decoding error: numbers of thousands of digits.
+        # In addition to decoding errors: numbers of thousands of digits.
         raise InputError(f"{where} is not TOML", got=str(error), fix="correct that line") from None
     except RecursionError:
         raise InputError(f"{where} is nested too deeply", fix="see docs/reference/configuration.md") from None
@@ -475,7 +475,7 @@ def _secret(path: Path | None, variable: str | None, what: str) -> SecretStr | N
 
 
 def _anchored(values: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Paths of the file count from its folder, so that a run does not depend on where it is started."""
+    """Paths in the file are relative to its folder, so that a run does not depend on the working folder."""
     anchored = {}
     for name, value in values.items():
         if isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""What a command says of itself, on stderr. In: events. Out: words for a person, or one JSON object a line for a machine.
+"""Messages of a command on stderr. In: events. Out: text for a person, or one JSON object per line for a program.
 
 Which of the two is chosen once for the process, by ``--log-format`` or ``$THROTTLESCOPE_LOG_FORMAT``. As JSON every line has
 ``time`` (UTC), ``level``, ``logger``, ``event`` and ``message``, the ``command``, and the ``run_id`` where a run is on: the name under
-which the run stands in the table ``ingest_runs``. What other libraries log comes the same way, warnings and above.
+which the table ``ingest_runs`` names the run. What other libraries log comes the same way, warnings and above.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class LogFormat(StrEnum):
 
 
 _LOGGER = logging.getLogger("throttlescope")
-#: What every line says, such as the run's name. Of the process and not of a thread: a process is one command.
+#: Facts of every line, such as the run's name. Per process and not per thread: a process is one command.
 _always: dict[str, Any] = {}
 _handler: logging.Handler | None = None
 
 
 def set_up(form: LogFormat, command: str = "") -> None:
-    """Choose how this process writes; a second call takes the place of the first."""
+    """Set the format of this process; a second call replaces the first."""
     global _handler
     root = logging.getLogger()
     if _handler is not None:
@@ -48,13 +48,13 @@ def set_up(form: LogFormat, command: str = "") -> None:
 
 
 def is_json() -> bool:
-    """Whether lines are for a machine."""
+    """Whether lines are JSON."""
     return _handler is not None
 
 
 @contextlib.contextmanager
 def about(**facts: Any) -> Iterator[None]:
-    """Have every JSON line say these facts, until the block ends."""
+    """Add these facts to every JSON line until the block ends."""
     before = dict(_always)
     _always.update(facts)
     try:
@@ -65,7 +65,7 @@ def about(**facts: Any) -> Iterator[None]:
 
 
 def tell(text: str, *, event: str, level: int = logging.INFO, **facts: Any) -> None:
-    """Say something: the text to a person; the text, the event's name and its facts to a machine."""
+    """Write a message: its text for a person; the text, the event's name and its facts as JSON."""
     if is_json():
         record(event, text, level=level, **facts)
     else:
@@ -75,18 +75,18 @@ def tell(text: str, *, event: str, level: int = logging.INFO, **facts: Any) -> N
 
 
 def say(line: str) -> None:
-    """A note beside a command's answer, which is on stdout."""
+    """A note to a command's answer, which is on stdout."""
     tell(f"throttlescope: {line}", event="note")
 
 
 def record(event: str, text: str = "", *, level: int = logging.INFO, **facts: Any) -> None:
-    """Say something that only a machine wants to read on stderr; for a person it is printed elsewhere."""
+    """Write an event that is only for JSON; for a person it is printed elsewhere."""
     if is_json():
         _LOGGER.log(level, "%s", text or event, extra={"event": event, "facts": facts})
 
 
 class _Stderr(logging.StreamHandler):
-    """Writes to what stderr is at the time: a caller may have put something else in its place."""
+    """Writes to the current ``sys.stderr``, which a caller may have replaced."""
 
     @property
     def stream(self) -> Any:

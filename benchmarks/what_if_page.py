@@ -92,7 +92,7 @@ def write_day(root: Path) -> str:
 
 def address(*runs: str, when: str = "end") -> WhatIfAddress:
     end_ms = START_MS + 1000 * DAY_S + 1
-    return WhatIfAddress(BILLING, end_ms - 1000 * DAY_S, end_ms, when, "24h", runs or ("nothing",))
+    return WhatIfAddress(BILLING, "", end_ms - 1000 * DAY_S, end_ms, when, "24h", runs or ("nothing",))
 
 
 def server(lake: str, runs: int) -> dict:

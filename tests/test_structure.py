@@ -1,10 +1,12 @@
-"""The house: which room may import which, and what every file and folder has to have.
+"""The house: which room and which layer of ``app/`` may import which, and what every file and folder has to have.
 
 Imports are read from the source, those inside functions too, so that nothing has to be installed or started.
 """
 
 import ast
+import collections
 import functools
+import graphlib
 import re
 import subprocess
 import sys
@@ -19,6 +21,20 @@ MAY_IMPORT = {
     "models": {"ingest", "transforms", "models"},
     "app": {"ingest", "transforms", "models", "app"},
 }
+#: The layers of ``app/`` from the bottom up. A layer imports those before it; packages of one line are on one level.
+LAYERS = (
+    ("config", "log"),
+    ("pipeline", "queries"),
+    ("services",),
+    ("presentation",),
+    ("incident", "rules_export"),
+    ("cli", "web", "server", "notebook"),
+)
+LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
+#: Packages of one level that may import each other, in this direction only. The command line starts the server, which mounts the web app.
+COMPOSERS = {("queries", "pipeline"), ("cli", "server"), ("server", "web")}
+#: Two ideas of one name, each the word of its field: a bound of a rule, and a level of TDMQ's throttling.
+SHARED_CLASS_NAMES = {"Threshold"}
 #: Libraries that have a place of their own; elsewhere they would drag a server, a browser or a JVM along.
 AT_HOME = {
     "dash": ("app/web/", "app/server/"),
@@ -45,17 +61,26 @@ def name_of(path):
 
 
 @functools.cache
-def imports(path):
-    """Modules that a file imports, with full names; ``from a import b`` gives ``a.b``."""
-    return tuple(_imports(path))
+def tree_of(path):
+    return ast.parse(path.read_text())
 
 
-def _imports(path):
+@functools.cache
+def imports(path, types=True):
+    """Modules that a file imports, with full names; ``from a import b`` gives ``a.b``. Without ``types``: only those that it runs."""
+    return tuple(_imports(path, types))
+
+
+def _imports(path, types):
     module = name_of(path).removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     package = ["throttlescope", *module.split(".")]
     if path.name != "__init__.py":
         package.pop()
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = tree_of(path)
+    left_out = set() if types else {id(node) for node in _for_types(tree)}
+    for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -64,12 +89,59 @@ def _imports(path):
             yield from (f"{origin}.{alias.name}" for alias in node.names)
 
 
+def _for_types(tree):
+    """Nodes that run for a type checker only."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            yield from (inner for statement in node.body for inner in ast.walk(statement))
+
+
 def room_of(module):
     parts = module.split(".")
     return parts[1] if parts[0] == "throttlescope" and len(parts) > 1 else None
 
 
 ALL = sources(*ROOMS)
+
+
+def module_of(path):
+    return "throttlescope." + name_of(path).removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+@functools.cache
+def module_graph(types):
+    """What each of our modules imports of ours. A name that a module defines counts as its module."""
+    known = {module_of(path) for path in ALL}
+    graph = {}
+    for path in ALL:
+        found = (name if name in known else name.rpartition(".")[0] for name in imports(path, types))
+        graph[module_of(path)] = (set(found) & known) - {module_of(path)}
+    return graph
+
+
+def package_of_app(module):
+    """``pipeline`` for ``throttlescope.app.pipeline.run``; None for what is no part of a package of ``app/``."""
+    parts = module.split(".")
+    return parts[2] if parts[1] == "app" and len(parts) > 2 else None
+
+
+def app_imports():
+    """Pairs of modules of ``app/`` in different packages: who imports, what. Imports for types count."""
+    return [
+        (module, target)
+        for module, targets in module_graph(types=True).items()
+        for target in sorted(targets)
+        if package_of_app(module) and package_of_app(target) not in {None, package_of_app(module)}
+    ]
+
+
+def circle(graph):
+    """One circle of a graph, or an empty list."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
 
 
 def test_there_is_something_to_read():
@@ -84,6 +156,74 @@ def test_a_room_imports_only_those_before_it():
         if room_of(module) not in MAY_IMPORT[path.relative_to(ROOT).parts[0]] | {None}
     ]
     assert wrong == []
+
+
+def test_app_has_no_folder_outside_its_layers():
+    inside = {
+        path.relative_to(ROOT / "app").parts[0].removesuffix(".py")
+        for path in ALL
+        if path.is_relative_to(ROOT / "app")
+    }
+    assert inside - {"__init__"} == set(LEVEL)
+
+
+def test_app_root_has_few_modules():
+    assert len([path for path in (ROOT / "app").glob("*.py") if path.name != "__init__.py"]) <= 3
+
+
+def test_a_layer_of_app_imports_only_those_below():
+    """Imports for type checkers count too: a record belongs below those that pass it."""
+    pairs = app_imports()
+    assert len(pairs) > 100
+    wrong = [
+        (module, target)
+        for module, target in pairs
+        if LEVEL[package_of_app(target)] >= LEVEL[package_of_app(module)]
+        and (package_of_app(module), package_of_app(target)) not in COMPOSERS
+    ]
+    assert wrong == []
+
+
+def test_packages_of_app_form_no_circle():
+    graph = collections.defaultdict(set)
+    for module, target in app_imports():
+        graph[package_of_app(module)].add(package_of_app(target))
+    assert circle(graph) == []
+
+
+def test_modules_form_no_circle():
+    """Imports inside functions count; those for type checkers alone do not."""
+    graph = module_graph(types=False)
+    assert sum(map(len, graph.values())) > 1000
+    assert circle(graph) == []
+
+
+def test_a_circle_is_found():
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) != []
+
+
+def test_a_class_name_is_defined_once():
+    homes = collections.defaultdict(set)
+    for path in ALL:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].add(name_of(path))
+    doubled = {name: sorted(where) for name, where in homes.items() if len(where) > 1}
+    assert {name: where for name, where in doubled.items() if name not in SHARED_CLASS_NAMES} == {}
+    assert set(doubled) == SHARED_CLASS_NAMES, "an exception that is no longer needed"
+
+
+def test_messages_import_nothing_of_ours():
+    """The catalogue is a leaf: every room, and tasks on Spark, can use it."""
+    catalogue = [path for path in ALL if path.is_relative_to(ROOT / "models" / "messages")]
+    assert catalogue
+    climbing = [
+        (name_of(path), module)
+        for path in catalogue
+        for module in imports(path)
+        if module.startswith("throttlescope.") and not module.startswith("throttlescope.models.messages")
+    ]
+    assert climbing == []
 
 
 def test_rooms_are_never_imported_by_their_bare_names():
@@ -136,21 +276,15 @@ def test_footers_are_asked_only_where_their_bytes_were_verified():
     found = {
         name_of(path)
         for path in sources(*ROOMS)
-        if "row_group" in path.read_text()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.Attribute) and node.attr == "row_group"
     }
     assert found == {"ingest/lake/upkeep/check.py"}
 
 
 def test_a_module_opens_with_its_docstring():
-    texts = {path: path.read_text() for path in sources(*ROOMS, "airflow_dags", "tests", "benchmarks")}
-    # Parsing every file takes seconds: only what does not begin with a string is parsed.
-    silent = [
-        name_of(p)
-        for p, text in texts.items()
-        if text.strip() and not text.startswith('"""') and not ast.get_docstring(ast.parse(text))
-    ]
+    every = sources(*ROOMS, "airflow_dags", "tests", "benchmarks")
+    silent = [name_of(path) for path in every if tree_of(path).body and not ast.get_docstring(tree_of(path))]
     assert silent == []
 
 

@@ -1,7 +1,7 @@
-"""What was known at a time. In: rows of ``limits`` or ``topic_stats``, and keys. Out: for each key and moment the row that spoke.
+"""As-of lookup. In: rows of ``limits`` or ``topic_stats``, and keys. Out: the row that is valid for each key and time.
 
-The newest snapshot up to the moment speaks; before the first one the first speaks, and whoever uses it says so. Limits are asked
-about again and again: where the newest answer is older than :data:`HOLDS_FOR_MS` and the next one is nearer, that one speaks.
+The newest snapshot up to the time is valid; before the first one the first is assumed, and its user reports that. Limits are read
+periodically: where the newest answer is older than :data:`HOLDS_FOR_MS` and the next one is nearer, the next one is valid.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Timeline:
     facts : pyarrow.Table
         Sorted by key and time, with ``observed_ms``.
     first, after : ndarray of int64
-        Rows of each key asked for; an empty range where nothing is known of it.
+        Rows of each requested key; an empty range if nothing is known of it.
     holds_for_ms : int
         After so long the next row speaks where it is nearer.
     """

@@ -1,10 +1,10 @@
-"""What a broker's limit is held against, in one process. In: minutes of tasks. Out: rows of ``signals``.
+"""Use of a broker's limit, in one process. In: minutes of tasks. Out: rows of ``signals``.
 
 The twin of :func:`~throttlescope.transforms.signals.with_broker_use`, which does the same on Spark: the use of all
 subscriptions that one broker serves in a minute is summed in the order of their keys, so both give the same last digit.
 
-Where only part of a broker was read, the sum says too little. The broker's own gauge tells: ``broker_read_share`` is what its
-subscriptions that were read dispatched, over what it says of itself.
+If only part of a broker was read, the sum is too small. The broker's own gauge shows that: ``broker_read_share`` is the dispatch
+rate of its subscriptions that were read, over the rate that it reports itself.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _together(
     totals: dict[tuple, float] = {}
     places = zip(*(ordered.column(name).to_pylist() for name in _PLACE), strict=True)
     for place, value in zip(places, value_of(ordered).to_pylist(), strict=True):
-        # NULL adds nothing; where nobody's value is known there is no sum.
+        # NULL adds nothing; without any known value there is no sum.
         if value is not None and not np.isnan(value):
             totals[place] = totals.get(place, 0.0) + value
     return pa.array(

@@ -1,4 +1,4 @@
-"""What takes messages away before they are consumed. In: raw answers of the admin API. Out: the :class:`Deadlines` of a topic as of a time.
+"""Policies that remove messages before they are consumed. In: raw answers of the admin API. Out: the :class:`Deadlines` of a topic as of a time.
 
 This is the only resolver of message TTL, backlog quotas and retention. Each is the first record of its chain that is there at all
 (``PolicyHierarchyValue`` and ``AbstractTopic`` in Pulsar):
@@ -29,7 +29,7 @@ from throttlescope.ingest.core.system_names import is_system_topic
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
-#: Pulsar's own defaults, for a setting that a broker did not tell.
+#: Pulsar's defaults, for a setting that a broker did not return.
 _EXPIRY_CHECK_MIN, _QUOTA_CHECK_S, _ROLLOVER_MIN = 5, 60, 240
 #: Settings of a broker that decide.
 _SETTINGS = (
@@ -58,7 +58,7 @@ class DeadlineLimit:
     Attributes
     ----------
     value : float or None
-        Seconds (TTL, quota by age) or bytes (quota by size); None: asked, and there is none.
+        Seconds (TTL, quota by age) or bytes (quota by size); None: read, and there is none.
     set_by : str
         Which record won, in the words of ``limits.set_by``.
     policy : str or None
@@ -95,7 +95,7 @@ class Deadlines:
     observed_ms : int
         When the oldest answer that they rest on was given.
     observed_later : bool
-        An answer is younger than the time that was asked for.
+        An answer is newer than the requested time.
     """
 
     ttl: DeadlineLimit | None
@@ -174,7 +174,7 @@ class TopicAnswers:
         found = {kind: self._quota(kind, topic, namespace, runtime) for kind in _TYPES}
         ttl, retention = self._ttl(topic, namespace, runtime), self._retention(topic, namespace, runtime)
         if _is(runtime.get("backlogQuotaCheckEnabled"), "false"):
-            # Nobody looks, so nothing is ever exceeded.
+            # The broker does not check, so nothing is ever exceeded.
             found = {
                 kind: quota and DeadlineLimit(None, quota.set_by, quota.policy)
                 for kind, quota in found.items()

@@ -9,15 +9,15 @@ before it at its instance:
 - the first sample of a series continues the group's newest series of the same instance (only other labels changed);
 - the first sample at an instance is a takeover if other instances had the group for three samples before, within the
   hour, and their newest value is higher: a broker's counters are in memory, so one that takes a topic over begins at 0.
-  Fewer samples before, or a value that may be the old counter's under a new name, do not tell: nothing is added.
+  With fewer samples before, or a value that may be the old counter's under a new name, it is unknown: nothing is added.
 
-Where the counter moved at other instances since the sample before, the topic was away, and the old value says nothing:
+Where the counter moved at other instances since the sample before, the topic was away, and the old value is no reference:
 
-- a value that stands still is what is left of an instance that serves no more: nothing is added;
+- an unchanged value is left over from an instance that no longer serves the topic: nothing is added;
 - a higher one is a takeover if the others had at least two samples meanwhile and none in the interval before, and their
   newest value is higher still;
 - if all that the others showed lies between the two values, they show the same counter: the two are compared as ever;
-- otherwise nobody can tell, and nothing is added.
+- otherwise it is unknown, and nothing is added.
 
 So differences of neighbouring minutes add up to the difference over both. What a broker counted between its last scrape
 and its end is in no sample and is lost. A minute without any bounded sample is NaN, never 0.
@@ -287,7 +287,7 @@ def _of_several_instances(samples: Grouped) -> list[int]:
 # -- kernels ------------------------------------------------------------------------------------
 
 
-#: What a value says beside the one before it at its instance: how much was added, that it began at 0 in between, or nothing.
+#: What a value means compared with the one before at its instance: an increase, a restart at 0 in between, or nothing.
 _GOES_ON, _BEGAN_ANEW, _SAYS_NOTHING = 0, 1, 2
 
 
@@ -366,7 +366,7 @@ def _newest(times_ms, bounds, first_series, after_series, instance_of, i, at_ms,
 
 @_compiled
 def _beside_others(times_ms, values, bounds, first_series, after_series, instance_of, i, before, k):
-    """What a value says that is no lower than the one before, beside what other instances showed in between."""
+    """Classify a value that is not lower than the one before, given the values of other instances in between."""
     at_ms, before_ms = times_ms[k], times_ms[before]
     moved, same, seen, newest = False, True, 0, -1
     for s in range(first_series, after_series):

@@ -1,9 +1,9 @@
-"""Effective limits. In: raw answers of the admin API. Out: rows of ``limits``: per subscription partition and level, what holds.
+"""Effective limits. In: raw answers of the admin API. Out: rows of ``limits``: the limit in force per subscription partition and level.
 
 This is the only resolver. A level is the first record of its chain that sets anything, taken whole: a topic policy with a
 message rate alone switches the namespace's byte rate off. A record whose two rates are both <= 0 sets nothing, at
-every level (``PolicyHierarchyValue`` and ``DispatchRate`` in Pulsar). Where a question of the chain was not answered
-before a record was found, the level is not known and has no row; a row without rates says: asked, and no limit.
+every level (``PolicyHierarchyValue`` and ``DispatchRate`` in Pulsar). Where a request of the chain was not answered
+before a record was found, the level is not known and has no row; a row without rates means: read, and no limit.
 
 ======================  =================================================================================
 level                   chain
@@ -38,10 +38,10 @@ from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, date_of
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 
-#: An answer speaks for later snapshots that did not ask again, so long.
+#: How long an answer is valid for later snapshots that did not repeat the request.
 ANSWER_VALID_MS = DAY_MS
 
-#: Answers of one walk come closer together; what is asked again for a few topics is a snapshot of its own.
+#: Answers of one walk are closer together; a later request for a few topics is a separate snapshot.
 PAUSE_MS = 10 * SECOND_MS
 
 #: Pulsar's own default, for a broker whose configuration was not readable. That of the read batch is 100 or 500, by version.
@@ -119,8 +119,8 @@ def effective_limits(
 
     Notes
     -----
-    A snapshot is a run of answers in which no question comes twice; with the second answer to a question, or after
-    :data:`PAUSE_MS` without any, the next one begins. An answer speaks for the snapshots of the day that follows, until it is given anew.
+    A snapshot is a run of answers in which no request is repeated; the second answer to a request, or :data:`PAUSE_MS` without
+    any, starts the next one. An answer is valid for the snapshots of the following day, until the next answer.
     """
     known = _Known(_Owners(topic_stats))
     rows: list[dict[str, Any]] = []
@@ -143,7 +143,7 @@ class Rung:
     set_by : str
         Which record: one of ``contracts.words.SET_BY``.
     is_known : bool
-        It was asked for and answered; without an answer nothing below it can be said to win.
+        It was requested and answered; without an answer the levels below it cannot win.
     rate_msg, rate_bytes : int or None
         Per period; None: none, which counts as not set.
     wins : bool
@@ -274,7 +274,7 @@ class _Record:
 
 
 class _Owners:
-    """Who owned each subscription's partition when its stats were asked."""
+    """The owner broker of each subscription's partition when its stats were read."""
 
     def __init__(self, topic_stats: Sequence[Mapping]) -> None:
         self._seen: dict[_Key, list[tuple[int, str | None]]] = {}
@@ -450,7 +450,7 @@ class _Known:
         maps = [policies[name] for name in names if policies.get(name)]
         if not maps:
             return _Record()
-        # The records are kept per Pulsar cluster, whose name is the broker's and need not be the scrape's label.
+        # Records are per Pulsar cluster, whose name is the broker's and may differ from the scrape's label.
         local = (runtime or {}).get("clusterName")
         if local is None and len(names := self._cluster_names()) == 1:
             (local,) = names
@@ -479,7 +479,7 @@ class _Known:
         brokers = self.keys("broker_configuration_runtime")
         if owner in brokers:
             return self.answer("broker_configuration_runtime", owner)
-        # The owner may be named by another address than the one that was asked; with one broker it is that one.
+        # The owner may have another address than the one that was queried; with one broker it is that one.
         only = self._only_broker()
         return None if only is None else self.answer("broker_configuration_runtime", only)
 

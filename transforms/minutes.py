@@ -1,8 +1,8 @@
 """Each subscription partition and minute, as one task can see it. In: the files of a task. Out: Arrow rows.
 
 This runs inside a Spark task and needs no Spark: files are read, the rules are evaluated at the end of each minute, counters
-are differenced, what was known of limits at the minute's end is put beside, and the use of a topic's limit is summed
-over the subscriptions that share it (they are in one shard, so in one task). What shares a broker meets later.
+are differenced, the limits known at the minute's end are joined, and the use of a topic's limit is summed
+over the subscriptions that share it (they are in one shard, so in one task). The use of a broker's limit is summed later.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _TOPIC_COUNTERS: dict[str, Selector] = {
 _BACKLOG_SAMPLES = metric_selector(BACKLOG)
 _PERMITS = metric_selector("pulsar_consumer_available_permits")
 
-#: Rows of one batch: keys x minutes are held as a few dozen arrays at a time.
+#: Rows of one batch: a few dozen arrays of keys x minutes are in memory at a time.
 _CELLS = 150_000
 
 _SIGNALS = TABLES["signals"].loose_schema
@@ -252,7 +252,7 @@ def _counter_columns(
 ) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {}
     restarts = np.zeros((len(keys), minutes.count), np.int64)
-    # The six are counted by one dispatcher and scraped together: where one says less, another tells.
+    # One dispatcher counts all six and they are scraped together: another one can show a restart that one hides.
     events_span_ms = np.full(restarts.shape, np.nan)
     for name, selector in _COUNTERS.items():
         found = counted.deltas(selector, keys, SUBSCRIPTION_KEY_NAMES)
@@ -375,7 +375,7 @@ def _held_against(
     relative = {level: limits[f"relative_{level}"] for level in LEVELS}
     any_relative = [_flags(column) for column in relative.values()]
     out["relative_to_publish"] = pa.array(np.logical_or.reduce(any_relative), mask=np.isnan(observed_ms))
-    # A limiter that counts entries is held against entries.
+    # The use of a limiter that counts entries is measured in entries.
     counts_entries = _flags(pc.equal(limits["limit_counts"], "entries"))
     in_limit_units = np.where(counts_entries, per_entry, 1.0)
     uses = {
@@ -386,7 +386,7 @@ def _held_against(
     }
     for (level, unit), per_s in uses.items():
         limit_per_s = _numbers(limits[f"limit_{level}_{unit}"]) / _numbers(limits[f"limit_{level}_period_s"])
-        # A relative limit moves with a publish rate that the broker does not tell.
+        # A relative limit depends on a publish rate that the broker does not expose.
         # Nor is there a use of its own limit that means anything while a subscription is exempt from it.
         open_ = _flags(relative[level]) | (rows["exempt"] if level == "subscription" else False)
         out[f"rho_{level}_{unit}"] = np.where(open_, np.nan, per_s / limit_per_s)

@@ -1,6 +1,6 @@
-"""A broker that is scraped twice is counted once. In: a source of series. Out: the same source without what repeats.
+"""A broker that is scraped twice is counted once. In: a source of series. Out: the same source without duplicates.
 
-Two jobs, or two Prometheus servers that tell themselves apart, may scrape the same broker: under one value of ``instance``
+Two jobs, or two Prometheus servers with different labels, may scrape the same broker: under one value of ``instance``
 or under two (a host's name and its address). All that is summed would be doubled then, from counters to the use of limits.
 
 A topic partition has one owner, so two targets that show a subscription *at the same time* are one broker scraped twice,
@@ -26,7 +26,7 @@ from throttlescope.transforms.promql.source import MemorySource, SampleSource, S
 
 #: Each subscription partition has it once per target.
 BACKLOG = metric_selector("pulsar_subscription_back_log")
-#: Counters that tell whether two targets are one broker.
+#: Counters that show whether two targets are one broker.
 COUNTERS = (
     parse_selector('pulsar_out_messages_total{subscription!="", consumer_name="", consumer_id=""}'),
     metric_selector("pulsar_in_messages_total"),
@@ -39,7 +39,7 @@ _FITTING_SHARE = 0.9
 _DISTANCES = 2.5
 
 Topic = tuple[str, ...]
-#: Values of the labels that tell targets apart.
+#: Values of the labels that distinguish targets.
 Target = tuple[str, ...]
 
 
@@ -50,7 +50,7 @@ class ReadTwice:
     Attributes
     ----------
     names : tuple of str
-        Labels that tell targets apart.
+        Labels that distinguish targets.
     instead_of : mapping
         By topic partition and target the target that is read instead of it.
     scraped_ms : mapping
@@ -155,7 +155,7 @@ def read_twice(
 def between(inner: Series, outer: Series) -> tuple[int, int]:
     """How many values of a counter lie between the values of another around them, and how many there are.
 
-    Where the other restarted nothing is asked.
+    Where the other one restarted, it is not compared.
     """
     after = np.searchsorted(outer.timestamps_ms, inner.timestamps_ms)
     inside = (after > 0) & (after < len(outer.timestamps_ms))
@@ -175,7 +175,7 @@ def is_covered(times_ms: np.ndarray, scraped_ms: np.ndarray) -> np.ndarray:
 
 
 def target_of(labels: Mapping[str, str], names: Iterable[str]) -> Target:
-    """What tells the target of a series from others."""
+    """The labels that identify the target of a series."""
     return tuple(labels.get(name, "") for name in names)
 
 

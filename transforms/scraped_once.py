@@ -1,7 +1,7 @@
-"""Is each broker scraped once? In: a lake's catalogue and counters. Out: rows of ``quality`` that name who scrapes one twice.
+"""Check that each broker is scraped once. In: a lake's catalogue and counters. Out: rows of ``quality`` that name brokers that are scraped twice.
 
-What several targets show at once is counted once (:mod:`read_once`), and costs twice the room. Rules in Prometheus itself add
-it up, so whoever runs it should know. Some topics of the newest hour are looked at: two jobs share whole brokers.
+Duplicate targets are counted once here (:mod:`read_once`), but take twice the storage. Rules in Prometheus itself sum them
+up, so its operator should know. Some topics of the newest hour are looked at: two jobs share whole brokers.
 """
 
 from __future__ import annotations

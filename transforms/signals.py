@@ -31,6 +31,8 @@ from throttlescope.transforms.minutes import BACKLOG, SCHEMA, MinutesTask, metri
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from throttlescope.ingest.lake.staged import StagedCommit
+
 #: Bytes of sample files that one task reads at most, unless a single shard's day is more: some ten million samples.
 _TASK_BYTES = 32 * 1024 * 1024
 
@@ -53,7 +55,25 @@ class SignalSpan(NamedTuple):
 def build_signals(
     session: SparkSession, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
 ) -> int:
-    """Compute ``signals`` of some clusters and put them in place of the old ones.
+    """Compute ``signals`` of some clusters and put them in place of the old ones: :func:`stage_signals`, committed.
+
+    Returns
+    -------
+    int
+        Rows of those hours.
+    """
+    lake.commit_staged(stage_signals(session, lake, clusters, start_ms, end_ms, run_id))
+    start_ms, end_ms = block_start(start_ms), end_ms + -end_ms % BLOCK_MS
+    files = lake.files(
+        "signals", partition={"cluster": sorted(set(clusters))}, between={"minute_ms": (start_ms, end_ms - 1)}
+    )
+    return sum(file.rows for file in files)
+
+
+def stage_signals(
+    session: SparkSession, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
+) -> StagedCommit:
+    """Compute ``signals`` of some clusters; nothing is committed.
 
     Parameters
     ----------
@@ -61,17 +81,12 @@ def build_signals(
     start_ms, end_ms : int
         Range; the whole UTC hours that it touches are replaced.
     run_id : str
-
-    Returns
-    -------
-    int
-        Rows of those hours.
     """
     check_range(start_ms, end_ms)
     clusters = sorted(set(clusters))
     start_ms, end_ms = block_start(start_ms), end_ms + -end_ms % BLOCK_MS
     tasks = plan_tasks(lake, clusters, start_ms, end_ms, parallelism(session))
-    lake.replace_spark(
+    return lake.stage_spark(
         with_broker_use(_minutes(session, tasks)),
         "signals",
         run_id=run_id,
@@ -81,10 +96,6 @@ def build_signals(
         end_ms=end_ms,
         rows=_rows_expected(lake, clusters, start_ms, end_ms),
     )
-    files = lake.files(
-        "signals", partition={"cluster": clusters}, between={"minute_ms": (start_ms, end_ms - 1)}
-    )
-    return sum(file.rows for file in files)
 
 
 def _rows_expected(
@@ -128,7 +139,7 @@ def plan_tasks(
             for unit, files in files_of.items()
             if any(file.partition["metric_name"] == BACKLOG for file in files)
         }
-        # Bytes tell what has to be held, rows (series in an hour) what has to be done: like series take few bytes.
+        # Bytes measure the memory, rows (series in an hour) the work: similar series take few bytes.
         held = sum(file.size_bytes for files in files_in.values() for file in files)
         rows_of = {unit: sum(file.rows for file in files) for unit, files in files_in.items()}
         hours = SignalSpan(max(day_ms, start_ms), min(day_end_ms, end_ms))

@@ -1,8 +1,8 @@
 """Snapshots of the admin API's stats by the minute. In: rows of ``topic_stats`` and keys. Out: the ``stats_*`` columns of ``signals``.
 
-A snapshot is one instant, so minutes keep how many there were and in what share of them something held. It counts for the
-minute whose end is nearest. Whoever reads samples first and the admin API then takes snapshots after the newest sample:
-those count for the newest minute that was over, as long as they are near it, and ``stats_newest_ms`` says how near.
+A snapshot is one instant, so minutes have the number of snapshots and the share of them with a property. A snapshot counts for
+the minute whose end is nearest. A run that reads samples first and the admin API then has snapshots after the newest sample:
+those count for the newest complete minute, as long as they are near it, and ``stats_newest_ms`` says how near.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _near(topic_stats: pa.Table, minutes: CounterMinutes) -> pa.Table:
 
 
 def _of_each(rows: pa.Table) -> dict[str, np.ndarray]:
-    """What each snapshot showed, as a share of itself; NaN where it does not tell."""
+    """Each snapshot's share; NaN if it is unknown."""
     kind = rows["subscription_type"].to_pylist()
     one_active = np.array([word in _ONE_ACTIVE for word in kind])
     shares_keys = np.array([word == "Key_Shared" for word in kind])
@@ -126,7 +126,7 @@ def _of_each(rows: pa.Table) -> dict[str, np.ndarray]:
     with np.errstate(invalid="ignore", divide="ignore"):
         of_consumers = without / consumers
         starved = np.where(shares_keys, of_consumers, _holds(most <= 0, most))
-        # Those that stand by have all of their permits, and nothing is dispatched to them.
+        # Standby consumers have all of their permits, and nothing is dispatched to them.
         starved = np.where(one_active, _holds(active <= 0, active), starved)
         room = consumers * np.maximum(0.0, (least + most) / 2)
         held = unacked + room

@@ -1,4 +1,4 @@
-"""Do two ways to the same counts agree? In: ``topic_stats`` and the six throttle series. Out: rows of ``quality``.
+"""Comparison of throttle counts from two sources. In: ``topic_stats`` and the six throttle series. Out: rows of ``quality``.
 
 The broker shows the counts of throttled read plans in its metrics and in the admin API's stats. A count that was read
 between two scrapes lies between what they show, unless the counter restarted. Where it does not, one of the two is not what
@@ -127,7 +127,7 @@ def _around(series: Series, at_ms: int) -> tuple[float, float] | None:
 
 
 def _source(lake: Lake, cluster: str, stats: Sequence[Mapping]) -> LakeSampleSource:
-    """The six series of the topics that were asked about, in the hours around the answers."""
+    """The six series of the requested topics, in the hours around the answers."""
     blocks = {block_start(row["observed_ms"] + shift) for row in stats for shift in (-_NEAR_MS, _NEAR_MS)}
     files = [
         file
@@ -146,7 +146,7 @@ def _source(lake: Lake, cluster: str, stats: Sequence[Mapping]) -> LakeSampleSou
         columns=["series_id", "metric_name", "labels"],
         where=(pc.field("cluster") == cluster)
         & pc.field("metric_name").isin(sorted(_METRICS.values()))
-        # Not more of a fleet than was asked about.
+        # Only the requested topics of a fleet.
         & pc.map_lookup(pc.field("labels"), "topic", "first").isin(sorted({row["topic"] for row in stats})),
     )
     return LakeSampleSource(files, catalogue)

@@ -81,7 +81,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except ThrottlescopeError as error:
-            _trace_if_asked()
+            _trace_if_debug()
             _complain(str(error), type(error).__name__, error.exit_code)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
@@ -94,7 +94,7 @@ class Commands(TyperGroup):
         except (typer.TyperException, typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except Exception as error:
-            _trace_if_asked()
+            _trace_if_debug()
             if (ours := carried(error)) is not None:
                 _complain(str(ours), type(ours).__name__, ours.exit_code)
                 raise typer.Exit(ours.exit_code) from None
@@ -106,7 +106,7 @@ class Commands(TyperGroup):
             raise typer.Exit(EXIT_FAILED) from None
 
 
-def _trace_if_asked() -> None:
+def _trace_if_debug() -> None:
     if session_options.debug:
         import traceback
 
@@ -126,8 +126,8 @@ def _complain(line: str, error: str, exit_code: int) -> None:
     tell(f"throttlescope: {line}", event="failed", level=logging.ERROR, error=error, exit_code=exit_code)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         print(version("throttlescope"))

@@ -33,7 +33,7 @@ def cli_page() -> str:
 
 
 def configuration_page(page: str) -> str:
-    """``docs/reference/configuration.md`` with its table of keys made anew."""
+    """``docs/reference/configuration.md`` with its table of keys regenerated."""
     from throttlescope.app.config import describe
 
     rows = [
@@ -45,7 +45,7 @@ def configuration_page(page: str) -> str:
 
 
 def what_if_page(page: str) -> str:
-    """``docs/guides/what-if.md`` with its example simulated anew."""
+    """``docs/guides/what-if.md`` with its example simulated again."""
     answer = json.loads(_output(("throttlescope", "simulate", str(EXAMPLE), "--quiet", "--format", "json")))
     (found,) = answer["subscription_partitions"]
     rows = [_state_row(state) for state in found["states"]]

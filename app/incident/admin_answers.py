@@ -1,4 +1,4 @@
-"""What the admin API said of a subscription, and what changed. In: rows of ``policies``. Out: raw answers that differ, without secrets.
+"""Answers of the admin API about a subscription, and their changes. In: rows of ``policies``. Out: raw answers that differ, without secrets.
 
 The same answer is read again with every run; kept are the one that was known when the range began, each that differs from the one
 before, and the newest.
@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 from throttlescope.ingest.pull.manifest import without_secrets
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
-#: Where no minute names its broker, answers of so few brokers are taken for it.
+#: Where no minute names its broker, answers of at most this many brokers are used.
 _FEW_BROKERS = 3
 _BROKER_SCOPES = ("broker_configuration_runtime", "broker_dynamic_configuration", "broker_version")
-#: Read anew all the time although nothing that holds a backlog is said.
+#: Fields that change with every answer and say nothing about limits.
 _QUIET = ("topic_subscriptions",)
-#: So many fields of a large answer are told; the rest is counted.
+#: The most fields of a large answer that are listed; the rest is counted.
 _MOST_FIELDS = 6
 
 
@@ -45,7 +45,7 @@ class AdminAnswer:
 
 @dataclass(frozen=True)
 class PolicyChange:
-    """Two answers to one question that differ.
+    """Two different answers to one request.
 
     Attributes
     ----------
@@ -67,14 +67,14 @@ class PolicyChange:
 
 @dataclass(frozen=True)
 class AdminAnswers:
-    """Answers that are kept, by question and time, and the changes among them inside the range."""
+    """Stored answers by request and time, and the changes among them in the range."""
 
     said: Sequence[AdminAnswer]
     changes: Sequence[PolicyChange]
 
 
 def about(key: SubscriptionKey, brokers: Iterable[str]) -> pc.Expression:
-    """Which rows of ``policies`` speak of a subscription: of it, its topic, its namespace and its brokers."""
+    """The rows of ``policies`` about a subscription, its topic, its namespace and its brokers."""
     topics = [key.topic] if key.partition < 0 else [key.topic, f"{key.topic}-partition-{key.partition}"]
     names = [*topics, *(f"{topic}#{key.subscription}" for topic in topics), key.namespace]
     of_broker = pc.field("scope").isin(_BROKER_SCOPES)
@@ -123,7 +123,7 @@ def _said(row: Mapping[str, Any]) -> AdminAnswer:
     except (TypeError, ValueError, RecursionError):
         body = row["body"]
     if isinstance(body, str) and body[:1] in ("{", "["):
-        # It is no JSON, or is cut: nobody can tell where a secret stands in it.
+        # It is not JSON, or is truncated: a secret in it cannot be located.
         body = "an answer that cannot be read"
     return AdminAnswer(row["scope"], row["key"], row["broker"], row["observed_ms"], without_secrets(body))
 

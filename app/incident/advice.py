@@ -1,7 +1,7 @@
-"""Counterfactuals and advice within a time. In: a lake and a question. Out: what ``recommend --format json`` prints, or why there is none.
+"""Counterfactuals and advice with a time limit. In: a lake and a question. Out: facts of :mod:`~throttlescope.app.presentation.advice`, or why there are none.
 
-A replay may take minutes where much was published, and the first one on a machine compiles the simulator. So it runs in a process
-of its own, which is ended when its time is up: the rest of the bundle does not wait for it.
+A replay may take minutes where much was published, and the first one on a machine compiles the simulator. It runs in a process of its
+own, which is ended at the time limit, so the rest of the bundle does not wait for it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from typing import Any
 from throttlescope.app.services.diagnose_now.deadline import CancelledError
 from throttlescope.app.services.whatif.replay import Question, read
 from throttlescope.ingest.core.errors import ThrottlescopeError
-from throttlescope.models.diagnosis.wording import duration
+from throttlescope.models.messages.rounded import duration
 
 _LOOK_S = 0.5
 
 
 @dataclass(frozen=True)
 class AdviceOutcome:
-    """One of the two: what was found, or in words why there is nothing."""
+    """Either the facts, or the reason why there are none; ``timed_out``: the time limit was reached."""
 
     found: dict[str, Any] | None
     why_not: str | None
+    timed_out: bool = False
 
 
 def advice_within(
@@ -38,50 +39,50 @@ def advice_within(
     most_s: float,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> AdviceOutcome:
-    """Ask what would drain the backlog, for ``most_s`` seconds at most, or until nobody waits any more."""
-    asked = {"lake": lake_root, "question": asdict(question), "now_ms": now_ms}
-    # -P: a file that lies where the command was started is not taken for a module.
-    return within([sys.executable, "-P", "-m", __name__], asked, most_s=most_s, cancelled=cancelled)
+    """Find what drains the backlog, in at most ``most_s`` seconds, or until it is cancelled."""
+    request = {"lake": lake_root, "question": asdict(question), "now_ms": now_ms}
+    # -P: a file in the current folder is not taken for a module.
+    return within([sys.executable, "-P", "-m", __name__], request, most_s=most_s, cancelled=cancelled)
 
 
 def within(
     program: Sequence[str],
-    asked: dict[str, Any],
+    request: dict[str, Any],
     *,
     most_s: float,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> AdviceOutcome:
-    """Run a program that reads JSON and writes an :class:`AdviceOutcome` as JSON, and end it when its time is up.
+    """Run a program that reads JSON and writes an :class:`AdviceOutcome` as JSON, and end it at the time limit.
 
     Parameters
     ----------
     cancelled : callable
-        Asked twice a second whether it is to be ended before.
+        Called twice a second; true: end it now.
     """
     process = subprocess.Popen(
         program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     try:
-        written = _written(process, json.dumps(asked), most_s, cancelled)
+        written = _written(process, json.dumps(request), most_s, cancelled)
         return AdviceOutcome(**json.loads(written))
     except subprocess.TimeoutExpired:
-        return AdviceOutcome(None, f"it took longer than {duration(most_s)}")
+        return AdviceOutcome(None, f"it took longer than {duration(most_s)}", timed_out=True)
     except CancelledError:
-        return AdviceOutcome(None, "nobody waited for it any more")
+        return AdviceOutcome(None, "it was cancelled")
     except (ValueError, TypeError, OSError):
         process.wait()
-        return AdviceOutcome(None, f"the process that worked it out ended with code {process.returncode}")
+        return AdviceOutcome(None, f"its process ended with code {process.returncode}")
     finally:
         process.kill()
         process.wait()
 
 
-def _written(process: subprocess.Popen, asked: str, most_s: float, cancelled: Callable[[], bool]) -> str:
+def _written(process: subprocess.Popen, request: str, most_s: float, cancelled: Callable[[], bool]) -> str:
     """What the process writes until it ends."""
-    over_s, given = time.monotonic() + most_s, asked
+    over_s, given = time.monotonic() + most_s, request
     while True:
         try:
-            # Asked again it goes on where it was; the input may be given only once.
+            # A second call continues where the first stopped; the input may be given only once.
             return process.communicate(
                 given or None, timeout=max(0.0, min(_LOOK_S, over_s - time.monotonic()))
             )[0]
@@ -93,21 +94,21 @@ def _written(process: subprocess.Popen, asked: str, most_s: float, cancelled: Ca
                 raise CancelledError("The advice was cancelled") from None
 
 
-def answer(asked: dict[str, Any]) -> AdviceOutcome:
-    """What the process gives back."""
-    from throttlescope.app.presentation.advice import document
+def answer(request: dict[str, Any]) -> AdviceOutcome:
+    """The result of the process."""
+    from throttlescope.app.presentation.advice import facts
     from throttlescope.ingest.lake import Lake
     from throttlescope.models.recommendation import advise
 
     try:
-        found = read(Lake(asked["lake"]), Question(**asked["question"]), now_ms=asked["now_ms"])
+        found = read(Lake(request["lake"]), Question(**request["question"]), now_ms=request["now_ms"])
         advice = advise(found.observed, history=found.history, target_s=found.horizon_s)
     except ThrottlescopeError as error:
         got = "" if error.got is None else f" ({error.got})"
         return AdviceOutcome(None, f"{error.what}{got}")
     except Exception as error:
         return AdviceOutcome(None, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}")
-    return AdviceOutcome(document(found, advice), None)
+    return AdviceOutcome(facts(found, advice), None)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The zip. In: a lake and what is asked. Out: one file; the same lake gives the same bytes.
+"""The zip of an incident. In: a lake and a selection. Out: one file; the same lake gives the same bytes.
 
 Its members have fixed names and times, so that no name of a cluster becomes a path and no clock becomes a difference.
 """
@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from throttlescope.app.incident import files
 from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.html import html
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.markdown import markdown
 from throttlescope.app.incident.page import page
-from throttlescope.app.incident.picture import incident_figure, photograph
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.plots import incident_figure, photograph
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
@@ -44,7 +44,7 @@ Photograph = Callable[["go.Figure"], tuple[bytes | None, str | None]]
 
 @dataclass(frozen=True)
 class Bundle:
-    """The files of a bundle by name, the manifest among them, and in words what could not be made."""
+    """The files of a bundle by name, including the manifest, and descriptions of the missing ones."""
 
     files: Mapping[str, bytes]
     not_made: tuple[str, ...]
@@ -109,19 +109,19 @@ def make_bundle(
 
 
 def _manifest(incident: Incident, worked: Worked, content: Mapping[str, bytes]) -> bytes:
-    told = incident.told
+    verdict = incident.told
     found: dict[str, Any] = {
         "format": FORMAT,
         "throttlescope": version("throttlescope"),
         "rules_version": RULES_VERSION,
-        "told_rules_version": None if told is None else told["rules_version"],
+        "told_rules_version": None if verdict is None else verdict["rules_version"],
         "forecast_versions": sorted({row["method_version"] for row in worked.forecasts or ()}),
         "cluster": incident.key.cluster,
         "subscription": str(incident.name),
         "told_at": format_time(incident.at_ms),
         "told_window": None
-        if told is None
-        else [format_time(told["window_start_ms"]), format_time(told["window_end_ms"])],
+        if verdict is None
+        else [format_time(verdict["window_start_ms"]), format_time(verdict["window_end_ms"])],
         "data_until": format_time(incident.known_until_ms),
         "range": [format_time(incident.start_ms), format_time(incident.end_ms)],
         "range_was_cut": incident.was_cut,
@@ -139,14 +139,14 @@ def _manifest(incident: Incident, worked: Worked, content: Mapping[str, bytes]) 
 
 
 def default_name(incident: Incident) -> str:
-    """A file name of harmless letters: what, and when."""
+    """A file name of safe characters: subscription and time."""
     words = re.sub(r"[^A-Za-z0-9]+", "-", f"{incident.key.cluster}-{incident.key.subscription}").strip("-")
     when = re.sub(r"[^0-9TZ]", "", format_time(incident.at_ms - incident.at_ms % 1000))
     return f"incident-{words[:60].strip('-') or 'subscription'}-{when}.zip"
 
 
 def check_out(path: Path, *, force: bool) -> None:
-    """Refuse a file that could not be written, or that is there already.
+    """Raise for a file that could not be written, or that already exists.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def check_out(path: Path, *, force: bool) -> None:
 
 
 def write_out(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
+    """Write a file atomically.
 
     Raises
     ------

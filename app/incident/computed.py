@@ -1,4 +1,4 @@
-"""What is worked out beside what is stored. In: a lake and an incident. Out: forecasts, advice, who is involved, the verdict judged again, or why not.
+"""Results that are computed for a bundle. In: a lake and an incident. Out: forecasts, advice, involved clients, the verdict under today's rules, or why they are missing.
 
 Nothing here may keep a bundle from being made: what cannot be computed is said in one sentence, and the page shows that.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 
 from throttlescope.app.incident.advice import AdviceOutcome, advice_within
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.times import format_time
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from throttlescope.models.diagnosis.slowest import SlowConsumers
     from throttlescope.transforms.deadlines import Deadlines
 
-#: As ``throttlescope recommend`` asks by itself.
+#: The default of ``throttlescope recommend``.
 WINDOW, HISTORY, TARGET = "30m", "24h", "30m"
 
 
 @dataclass(frozen=True)
 class Again:
-    """The told verdict under the rules of this version, on the minutes it was made from.
+    """The bundle's verdict under the rules of this version, recomputed from the same minutes.
 
     Attributes
     ----------
@@ -49,20 +49,20 @@ class Again:
 
 @dataclass(frozen=True)
 class Worked:
-    """What was worked out; each field has a reason in ``why_not`` where it is None.
+    """Computed results; where a field is None, ``why_not`` has the reason.
 
     Attributes
     ----------
     forecasts : sequence of dict
-        Rows of ``forecasts`` made at the moment told.
+        Rows of ``forecasts``, computed at the bundle's time.
     advice : dict
-        What ``recommend --format json`` prints.
+        The facts of :mod:`throttlescope.app.presentation.advice`.
     neighbours : sequence of QuotaUse
-        Who used the limiter in the told window; empty where it is nobody else's.
+        Subscriptions that used the limiter in the verdict's window; empty if it is not shared.
     consumers : SlowConsumers
-        The consumers of the told window; None without a reason where nothing holds it.
+        The consumers in the verdict's window; None without a reason if the subscription is healthy.
     deadlines : Deadlines
-        What may take messages at the moment told, as far as policies say it; None: no broker's configuration was read.
+        Policies that may remove messages at the bundle's time; None: no broker's configuration was read.
     """
 
     forecasts: Sequence[dict[str, Any]] | None
@@ -75,7 +75,7 @@ class Worked:
 
 
 def work_out(lake: Lake, incident: Incident, *, most_s: float) -> Worked:
-    """Forecast, ask for advice, judge again.
+    """Compute forecasts, advice and the verdict under today's rules.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _try(what: str, why_not: dict[str, str], work: Callable[[], Any]) -> Any:
     except ThrottlescopeError as error:
         why_not[what] = error.what
     except Exception as error:
-        # A bundle is wanted when something is wrong already: the rest of it is still worth having.
+        # Bundles are made during incidents: one failing part must not prevent the others.
         why_not[what] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     return None
 
@@ -120,7 +120,7 @@ def _again(lake: Lake, incident: Incident) -> Again | None:
     from throttlescope.models.diagnosis.reopen import reopen
 
     if incident.told is None:
-        raise ThrottlescopeError("There is no verdict to judge again")
+        raise ThrottlescopeError("There is no verdict to recompute")
     found = reopen(lake, incident.key, incident.told["window_start_ms"])
     return Again(found.made_ms, found.repaired, found.differences, found.again.to_row()["rules_version"])
 
@@ -138,12 +138,12 @@ def _deadlines(lake: Lake, incident: Incident) -> Deadlines | None:
 def _neighbours(lake: Lake, incident: Incident) -> list[QuotaUse]:
     from throttlescope.models.diagnosis.neighbours import COLUMNS, quota_neighbours
 
-    told = incident.told
-    if told is None or not told["limiter"] or told["limiter"].startswith("subscription."):
+    verdict = incident.told
+    if verdict is None or not verdict["limiter"] or verdict["limiter"].startswith("subscription."):
         return []
-    start_ms, end_ms = told["window_start_ms"], told["window_end_ms"]
+    start_ms, end_ms = verdict["window_start_ms"], verdict["window_end_ms"]
     where = (pc.field("minute_ms") >= start_ms) & (pc.field("minute_ms") < end_ms)
-    if told["limiter"].startswith("topic."):
+    if verdict["limiter"].startswith("topic."):
         where &= pc.field("topic") == incident.key.topic
     rows = lake.read(
         "signals",
@@ -153,7 +153,7 @@ def _neighbours(lake: Lake, incident: Incident) -> list[QuotaUse]:
         between={"minute_ms": (start_ms, end_ms - 1)},
         version=incident.versions["signals"],
     )
-    return quota_neighbours(rows, incident.key, told["limiter"], start_ms, end_ms)
+    return quota_neighbours(rows, incident.key, verdict["limiter"], start_ms, end_ms)
 
 
 def _consumers(lake: Lake, incident: Incident) -> SlowConsumers | None:

@@ -1,11 +1,11 @@
-"""The evidence of the told verdict, and the limits it was weighed against. In: an incident. Out: blocks."""
+"""The evidence of the verdict, and the limits. In: an incident. Out: blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import (
     Block,
@@ -28,20 +28,20 @@ _WEIGHTS = {
 
 
 def told_limits(incident: Incident) -> list[KnownLimit]:
-    """Limits as of the told window's end; one that was lifted in the window is told as it was."""
-    told = incident.told
-    end_ms = incident.at_ms if told is None else told["window_end_ms"]
+    """Limits at the end of the verdict's window; one that was removed within the window has its last value."""
+    verdict = incident.told
+    end_ms = incident.at_ms if verdict is None else verdict["window_end_ms"]
     minutes = incident.minutes[incident.minutes["minute_ms"] < end_ms].reset_index(drop=True)
-    return known_limits(minutes, since_ms=None if told is None else told["window_start_ms"])
+    return known_limits(minutes, since_ms=None if verdict is None else verdict["window_start_ms"])
 
 
 def are_observed(limits: Sequence[KnownLimit]) -> bool:
-    """Whether the admin API said anything of them."""
+    """Whether the admin API returned any of them."""
     return any(limit.set_by is not None for limit in limits)
 
 
 def limiter(incident: Incident) -> list[TextBlock]:
-    """The limiter that holds it by name, or that none does and which are set."""
+    """The limiting limiter, or that none is limiting and which limits are set."""
     known = told_limits(incident)
     observed = are_observed(known)
     named = None if incident.told is None else incident.told["limiter"]
@@ -54,11 +54,13 @@ def limiter(incident: Incident) -> list[TextBlock]:
         lifted = f" It was lifted at {fmt.clock(limit.lifted_ms)}." if limit.lifted_ms is not None else ""
         return [text(f"{name}: {limit.amount()}, set by {limit.who()}{_used(limit)}.{lifted}")]
     if not observed:
-        return [text("None is named; limits were not observed.")]
+        return [text("No limiter is named; limits were not read.")]
     rated = [one for one in known if one.rate is not None]
     names = ", ".join(f"{one.name} {one.amount()}{_used(one)}" for one in rated)
     head = (
-        "None is named." if incident.told is None or incident.told["cause"] == "unknown" else "None holds it."
+        "No limiter is named."
+        if incident.told is None or incident.told["cause"] == "unknown"
+        else "No limiter is limiting."
     )
     return [text(f"{head} Set: {names or 'none'}.")]
 
@@ -69,20 +71,23 @@ def _used(limit: KnownLimit) -> str:
 
 
 def evidence(incident: Incident) -> list[Block]:
-    """What speaks for the cause and what against, with the PromQL that shows it."""
-    told = incident.told
-    if told is None:
-        return [Heading(2, text("Evidence")), Paragraph(text("There is no verdict, so nothing was weighed."))]
+    """The evidence for and against the cause, with its PromQL."""
+    verdict = incident.told
+    if verdict is None:
+        return [
+            Heading(2, text("Evidence")),
+            Paragraph(text("There is no verdict, so there is no evidence.")),
+        ]
     blocks: list[Block] = [
         Heading(2, text("Evidence")),
         Paragraph(
             text(
-                f"Of the window {fmt.moment(told['window_start_ms'])} to {fmt.moment(told['window_end_ms'])}, "
-                f"judged by rules {fmt.name(told['rules_version'], 40)}. Strongest first."
+                f"Window {fmt.moment(verdict['window_start_ms'])} to {fmt.moment(verdict['window_end_ms'])}, "
+                f"rules {fmt.name(verdict['rules_version'], 40)}. Strongest first."
             )
         ),
     ]
-    rows = told["evidence"] or ()
+    rows = verdict["evidence"] or ()
     for weight, title in _WEIGHTS.items():
         mine = [row for row in rows if row["weight"] == weight]
         if not mine and weight == "neutral":
@@ -93,7 +98,7 @@ def evidence(incident: Incident) -> list[Block]:
     if queries:
         blocks += [
             Heading(3, text("The same in Prometheus")),
-            Paragraph(text("Each query shows one of the values above at the time beside it.")),
+            Paragraph(text("Each query shows one of the values above at the given time.")),
             Code(queries, "promql"),
         ]
     return blocks
@@ -120,7 +125,7 @@ def _grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
 
 
 def evidence_queries(rows: Sequence[Mapping[str, Any]]) -> str:
-    """PromQL of some evidence, each query once, under a comment with the symptoms that it shows."""
+    """PromQL of some evidence, each query once, with a comment that names its symptoms."""
     symptoms: dict[str, list[str]] = {}
     for row in rows:
         if row["promql"]:
@@ -131,11 +136,11 @@ def evidence_queries(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def limits(incident: Incident) -> list[Block]:
-    """Every limit that is known, who set it, how far it was used, and whether its events prove anything."""
+    """Every known limit, who set it, its use, and whether its throttle events prove throttling."""
     heading = Heading(2, text("Limits"))
     known = told_limits(incident)
     if not are_observed(known):
-        words = "Not observed: no limit of this subscription was read from the admin API."
+        words = "Not read: the lake has no limit of this subscription from the admin API."
         return [heading, Paragraph(text(words + " Fix: give --pulsar-admin URL to throttlescope run."))]
     blocks: list[Block] = [heading]
     rated = [limit for limit in known if limit.rate is not None]
@@ -162,7 +167,11 @@ def limits(incident: Incident) -> list[Block]:
         notes.append(text(f"Not observed: {', '.join(unseen)}."))
     minutes = incident.minutes
     if not minutes.empty and minutes["limit_observed_later"].fillna(False).astype(bool).any():
-        notes.append(text("Limits were first read after some of these minutes; for those they are assumed."))
+        notes.append(
+            text(
+                "Limits were first read after some of these minutes; the first reading is assumed for those."
+            )
+        )
     return [*blocks, *([Bullets(notes)] if notes else [])]
 
 
@@ -179,25 +188,25 @@ def _limit(limit: KnownLimit) -> list[TextBlock]:
     ]
 
 
-def besides(incident: Incident) -> list[Block]:
-    """What else stands: contributing causes, and what the naive rule would have said."""
-    told = incident.told
-    if told is None:
+def other_findings(incident: Incident) -> list[Block]:
+    """Contributing causes, and the answer of the naive rule."""
+    verdict = incident.told
+    if verdict is None:
         return []
-    side = SIDES[told["naive_side"]]
-    agrees = "the same" if told["naive_side"] == told["side"] else "something else"
+    side = SIDES[verdict["naive_side"]]
+    agrees = "the same" if verdict["naive_side"] == verdict["side"] else "something different"
     rows = [
         text(
             f"The naive rule (a ready backlog above 1000 entries: a limit if any throttle event was counted, otherwise the "
             f"consumers) says {agrees}: {side.label}."
         )
     ]
-    for one in told["contributing"] or ():
+    for one in verdict["contributing"] or ():
         limiter = f", {limiter_words(one['limiter'])}" if one["limiter"] else ""
         rows.append(
             text(
-                f"Stands as well: {CAUSES[one['cause']].label}{limiter} "
+                f"Contributing cause: {CAUSES[one['cause']].label}{limiter} "
                 f"({fmt.percent(one['confidence'])} confidence): {one['why']}."
             )
         )
-    return [Heading(3, text("Beside it")), Bullets(rows)]
+    return [Heading(3, text("Other findings")), Bullets(rows)]

@@ -1,4 +1,4 @@
-"""The files for programs and for copying. In: an incident and what was worked out. Out: the text of each.
+"""The data files of a bundle. In: an incident and its computed results. Out: the text of each.
 
 Names are other people's: in CSV no cell begins like a formula, in a shell file every line is a comment, in JSON they are exact.
 """
@@ -17,15 +17,17 @@ import pandas as pd
 from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.evidence import evidence_queries, told_limits
 from throttlescope.app.incident.read import Incident
-from throttlescope.app.incident.remedies import NO_COMMAND, NO_WAY_BACK, verifying
+from throttlescope.app.incident.remedies import verifying
+from throttlescope.app.presentation.advice import NO_COMMAND, NO_ROLL_BACK, document, recommendations_of
 from throttlescope.app.presentation.output import write_csv, write_json
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.catalogue import message
 from throttlescope.models.messages.units import visible
 
-#: What stands in a policy of limits, without when it was read.
+#: The fields of a limit, without the time of the reading.
 _LIMIT_TIME = ("observed_ms", "date")
 _EVIDENCE = (
     "window_start", "window_end", "told", "cause", "limiter", "confidence", "symptom", "weight", "text", "value", "threshold",
@@ -34,7 +36,7 @@ _EVIDENCE = (
 
 
 def verdicts_json(incident: Incident, worked: Worked) -> str:
-    """Every verdict of the range with its evidence, the one that is told, and how today's rules judge that."""
+    """Every verdict of the range with its evidence, the bundle's verdict, and that one under today's rules."""
     again = worked.again
     return _json(
         {
@@ -52,7 +54,7 @@ def verdicts_json(incident: Incident, worked: Worked) -> str:
             },
             "episode": _without_date(incident.episode),
             "forecasts": worked.forecasts,
-            "advice": worked.advice,
+            "advice": None if worked.advice is None else document(worked.advice),
             "consumers": None if worked.consumers is None else worked.consumers.to_row(),
             "limit_used_by": [asdict(one) for one in worked.neighbours or ()],
             "not_computed": dict(worked.why_not),
@@ -88,8 +90,8 @@ def signals_csv(incident: Incident) -> str:
 
 
 def limits_json(incident: Incident) -> str:
-    """Limits as of the moment that is told, and as they were read, each reading that differs from the one before."""
-    told = [
+    """Limits at the bundle's time, and every reading that differs from the one before."""
+    limits = [
         {
             **asdict(limit),
             "rate_per_s": limit.per_second,
@@ -98,7 +100,7 @@ def limits_json(incident: Incident) -> str:
         }
         for limit in told_limits(incident)
     ]
-    return _json({"told": told, "observed": _differing(incident.limits)})
+    return _json({"told": limits, "observed": _differing(incident.limits)})
 
 
 def _differing(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -115,7 +117,7 @@ def _differing(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def policies_jsonl(incident: Incident) -> str:
-    """Answers of the admin API, one a line."""
+    """Answers of the admin API, one per line."""
     lines = [
         json.dumps(
             {
@@ -134,7 +136,7 @@ def policies_jsonl(incident: Incident) -> str:
 
 
 def queries_promql(incident: Incident, worked: Worked) -> str:
-    """Queries for Prometheus: of the backlog, the rates and the throttle events, of the told verdict's evidence, of a change."""
+    """Queries for Prometheus: backlog, rates, throttle events, the verdict's evidence, and the effect of a change."""
     key = incident.key
     always = [
         ("the backlog that is ready, entries", promql.gauge(key, "pulsar_subscription_back_log_no_delayed")),
@@ -145,38 +147,39 @@ def queries_promql(incident: Incident, worked: Worked) -> str:
     parts.append(evidence_queries((incident.told or {}).get("evidence") or ()))
     parts += [f"# to see whether a change works\n{query}" for query in verifying(worked)]
     head = (
-        "# PromQL, one query after the other. The label cluster is left out: it may be called otherwise where you ask.\n"
+        "# PromQL, one query after the other. The label cluster is left out: your Prometheus may use another name for it.\n"
         f"# The range: {format_time(incident.start_ms)} to {format_time(incident.end_ms)}."
     )
     return _lines("\n\n".join(part for part in (head, *parts) if part))
 
 
 def commands_sh(incident: Incident, worked: Worked) -> str:
-    """Commands to look, to change and to take back, every line a comment."""
+    """Commands to look, to change and to roll back, every line a comment."""
     lines = [
         f"Subscription {incident.name}, cluster {incident.key.cluster}, as of {format_time(incident.at_ms)}.",
-        "Shown, not executed: every line is a comment. Read, choose, copy, and only then run.",
+        "Nothing is executed: every line is a comment. Read and choose before you run anything.",
         "",
-        "To look, which changes nothing:",
+        "Inspect (read only):",
         *_looking(incident.key),
     ]
     if any(not letter.isprintable() for letter in f"{incident.name}"):
         lines[2:2] = [
-            "A name holds letters that cannot be seen; they are written as escapes here and have to be typed as they are."
+            "A name contains invisible characters; they are shown as escapes here and must be replaced by the real characters."
         ]
     advice = worked.advice
     if advice is None:
-        lines += ["", f"To change: nothing is recommended, {worked.why_not['advice']}."]
+        lines += ["", f"Change: nothing is recommended, {worked.why_not['advice']}."]
         return _comments(lines)
-    if not advice["recommendations"]:
-        lines += ["", "To change: nothing that was tried drains it within the target."]
-    for number, one in enumerate(advice["recommendations"], 1):
-        lines += ["", f"{number}. {one['words']}"]
-        if not one["do"]:
+    known = recommendations_of(advice)
+    if not known:
+        lines += ["", message("advice.none_found", target_s=advice["target_s"]).text]
+    for number, one in enumerate(known, 1):
+        lines += ["", f"{number}. {one.text}"]
+        if not one.apply:
             lines.append(NO_COMMAND)
             continue
-        lines.append(one["do"])
-        lines += ["To take it back:", one["undo"]] if one["undo"] else [NO_WAY_BACK]
+        lines.append(one.apply)
+        lines += ["To roll it back:", one.roll_back] if one.roll_back else [NO_ROLL_BACK]
     return _comments(lines)
 
 

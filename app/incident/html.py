@@ -1,4 +1,4 @@
-"""Blocks as one HTML page that needs nothing else. In: blocks and a figure. Out: the page, Plotly's code inside it.
+"""Blocks as one self-contained HTML page. In: blocks and a figure. Out: the page, including Plotly's code.
 
 The page fetches nothing and runs two scripts, both named by their hash in its content security policy: a name that was taken
 for markup all the same would find neither script nor network.
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _DRAW = """
-var told = JSON.parse(document.getElementById("figure").textContent);
-Plotly.newPlot("plots", told.figure.data, told.figure.layout, told.config);
+var page = JSON.parse(document.getElementById("figure").textContent);
+Plotly.newPlot("plots", page.figure.data, page.figure.layout, page.config);
 """
 
 _STYLE = """
@@ -75,7 +75,7 @@ def html(blocks: Iterable[Block], figure: go.Figure | None, *, title: str) -> st
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="referrer" content="no-referrer">',
-            # An icon of its own keeps a browser from asking a server for one.
+            # An inline icon keeps browsers from requesting one.
             '<link rel="icon" href="data:,">',
             f"<title>{escaped(fmt.name(title))}</title>",
             f"<style>{_STYLE}</style>",

@@ -1,10 +1,10 @@
-"""Who is involved. In: what was worked out. Out: blocks: the consumers by name, and who else uses the limit."""
+"""Involved clients. In: computed results. Out: blocks: the consumers by name, and the other users of the limit."""
 
 from __future__ import annotations
 
 from throttlescope.app.incident.computed import Worked
 from throttlescope.app.incident.evidence import told_limits
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import Block, Grid, Heading, Name, Paragraph, TextBlock, text
 from throttlescope.app.presentation.causes import limiter_words
@@ -15,7 +15,7 @@ MOST = 20
 
 
 def consumers(worked: Worked) -> list[Block]:
-    """Each consumer of the told window, slow ones first."""
+    """Each consumer in the verdict's window, slow ones first."""
     found = worked.consumers
     if found is None:
         return []
@@ -25,7 +25,7 @@ def consumers(worked: Worked) -> list[Block]:
     rows = [
         [
             text(Name(one.called)),
-            text({True: "yes", False: "no", None: "cannot be told"}[one.slow]),
+            text({True: "yes", False: "no", None: "unknown"}[one.slow]),
             text(fmt.exact(one.ack_msg_rate)),
             text(fmt.exact(one.out_msg_rate)),
             text(fmt.exact(one.unacked_msg)),
@@ -42,7 +42,7 @@ def consumers(worked: Worked) -> list[Block]:
 
 
 def neighbours(incident: Incident, worked: Worked) -> list[Block]:
-    """Who used a shared limit in the told window, most first."""
+    """Users of a shared limit in the verdict's window, largest use first."""
     uses = worked.neighbours or ()
     if len(uses) < 2:
         return []
@@ -58,7 +58,7 @@ def neighbours(incident: Incident, worked: Worked) -> list[Block]:
         ]
         for one in uses[:MOST]
     ]
-    words = f"The {limiter_words(limiter)} is shared. In the told window it was used by {len(uses)} subscriptions."
+    words = f"The {limiter_words(limiter)} is shared. In this window {len(uses)} subscriptions used it."
     return [
         Heading(2, text("Who uses the limit")),
         Paragraph(text(words)),
@@ -67,9 +67,9 @@ def neighbours(incident: Incident, worked: Worked) -> list[Block]:
     ]
 
 
-def _name(key: SubscriptionKey, told: SubscriptionKey) -> TextBlock:
-    """The subscription; its topic as well where that is another."""
-    if (key.topic, key.partition) == (told.topic, told.partition):
+def _name(key: SubscriptionKey, of: SubscriptionKey) -> TextBlock:
+    """The subscription, with its topic if that differs."""
+    if (key.topic, key.partition) == (of.topic, of.partition):
         return text(Name(key.subscription))
     partition = "" if key.partition < 0 else f", partition {key.partition}"
     return text(Name(key.subscription), " of ", Name(key.topic), partition)

@@ -1,6 +1,6 @@
-"""Blocks as Markdown (GitHub's). In: blocks. Out: text that reads well as it is, and in which no name is obeyed.
+"""Blocks as Markdown (GitHub's). In: blocks. Out: readable text in which no name acts as markup.
 
-Names stand in code spans, in which nothing but a backtick means anything; all other text is escaped.
+Names are code spans, in which only a backtick is special; all other text is escaped.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def _grid(block: Grid) -> str:
 
 
 def inline(words: TextBlock) -> str:
-    """One line of Markdown that other words may stand before."""
+    """One line of Markdown that may follow other text."""
     return "".join(map(_part, words.parts))
 
 
 def _line(words: TextBlock) -> str:
-    """One line of Markdown from its beginning."""
+    """One whole line of Markdown."""
     return _STARTS.sub(r"\1\\\2", inline(words))
 
 

@@ -1,4 +1,4 @@
-"""The page. In: an incident and what was worked out. Out: blocks: first all that matters at night, then what it rests on."""
+"""The incident's page. In: an incident and its computed results. Out: blocks: first the answer and what to do, then the evidence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from throttlescope.app.incident import evidence, involved, remedies, summary
 from throttlescope.app.incident.computed import Worked
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.timeline import events
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import (
@@ -42,7 +42,7 @@ def page(
     picture : str, optional
         File with a picture of the plots.
     no_picture : sequence of str
-        Why there is none, where one was wanted; told under what is missing.
+        Why there is none, if one was requested; listed under the missing parts.
     """
     return [
         Heading(1, summary.title(incident)),
@@ -54,7 +54,7 @@ def page(
         Heading(2, text("Plots")),
         Plots(_caption(incident)),
         *evidence.evidence(incident),
-        *evidence.besides(incident),
+        *evidence.other_findings(incident),
         *evidence.limits(incident),
         *involved.neighbours(incident, worked),
         *involved.consumers(worked),
@@ -112,11 +112,11 @@ def _timeline(incident: Incident) -> list[Block]:
 
 def _caption(incident: Incident) -> TextBlock:
     if incident.minutes.empty and not incident.verdicts:
-        return text("There is nothing to draw in this range.")
+        return text("There is no data to plot in this range.")
     return text(
         "Top to bottom: the verdict over time, the backlog in entries, messages in, out and acknowledged with every known limit, "
         "bytes, throttle events, and what the consumers hold, each where it was measured. Times are UTC; the dotted line is the "
-        "moment told."
+        "time of this report."
     )
 
 
@@ -137,7 +137,7 @@ def _partitions(incident: Incident) -> list[Block]:
         Heading(2, text("The other partitions")),
         Paragraph(
             text(
-                f"Told above is partition {incident.key.partition}, the worst. A bundle of another: write topic-partition-N#subscription."
+                f"This report is about partition {incident.key.partition}, the one with the largest backlog. For another one, select topic-partition-N#subscription."
             )
         ),
         Grid(("Partition", "Newest cause", "Limiter", "Ready backlog (entries)", "Window's end (UTC)"), rows),

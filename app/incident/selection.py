@@ -1,4 +1,4 @@
-"""What is meant. In: a subscription as it was typed, times, and what the lake has of it. Out: one partition, one moment, one range.
+"""The selection of an incident. In: a subscription as typed, times, and its rows of the lake. Out: one partition, one time, one range.
 
 A bundle tells one subscription partition at one moment. Without a time that is now; where nothing holds it any more, it is the
 newest window of its last episode in which something did, so that a backlog that is gone can still be explained.
@@ -14,7 +14,7 @@ from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, format_time
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
-#: What the files hold before an episode, and after it.
+#: How much time before and after an episode the files cover.
 BEFORE_MS, AFTER_MS = 2 * BLOCK_MS, 10 * MINUTE_MS
 #: A longer range is cut, and the page says so.
 LONGEST_MS = 7 * DAY_MS
@@ -24,14 +24,14 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class IncidentSelection:
-    """What was asked; None leaves a question open.
+    """The request; None: chosen by default.
 
     Attributes
     ----------
     subscription : str
         ``persistent://tenant/ns/topic[-partition-N]#sub``; without the suffix the partition with the worst backlog.
     at_ms : int, optional
-        The moment that is told.
+        The time of the report.
     start_ms, end_ms : int, optional
         The range of the files, [start_ms, end_ms); the moment is its end.
     """
@@ -44,23 +44,23 @@ class IncidentSelection:
 
 
 def one_cluster(keys: Sequence[SubscriptionKey], asked: IncidentSelection) -> list[SubscriptionKey]:
-    """The partitions that are meant, all of one cluster.
+    """The selected partitions, all of one cluster.
 
     Raises
     ------
     InputError
-        The lake has nothing of it at all, or the name stands for several clusters.
+        The lake has no data of it, or several clusters have a subscription of this name.
     """
     if not keys:
         raise InputError(
-            "The lake has nothing of this subscription: no minutes, no verdicts, no limits",
+            "The lake has no data of this subscription: no minutes, no verdicts, no limits",
             got=asked.subscription if asked.cluster is None else f"{asked.subscription} of {asked.cluster}",
             fix="throttlescope verdicts lists what there is",
         )
     clusters = sorted({key.cluster for key in keys})
     if len(clusters) > 1:
         raise InputError(
-            "That is a subscription of several clusters",
+            "Several clusters have a subscription of this name",
             got=", ".join(clusters),
             expected="one",
             fix="add --cluster NAME",
@@ -69,12 +69,12 @@ def one_cluster(keys: Sequence[SubscriptionKey], asked: IncidentSelection) -> li
 
 
 def worst(keys: Sequence[SubscriptionKey], episodes: Sequence[Row], newest: Sequence[Row]) -> SubscriptionKey:
-    """The partition to tell: the one with the largest backlog of what is open, then of what was; else the largest now.
+    """The partition to report: the largest backlog among open episodes, then among ended ones; else the largest now.
 
     Parameters
     ----------
     episodes : sequence of mappings
-        Rows of ``episodes`` of these partitions in the time that is asked for.
+        Rows of ``episodes`` of these partitions in the selected time.
     newest : sequence of mappings
         Of each partition the newest minute: its key columns and ``backlog_ready_entries``.
     """
@@ -88,7 +88,7 @@ def worst(keys: Sequence[SubscriptionKey], episodes: Sequence[Row], newest: Sequ
 
 
 def episode_of(key: SubscriptionKey, episodes: Sequence[Row], asked: IncidentSelection) -> Row | None:
-    """The episode that is told: the one around the moment, the largest in the range, or the newest."""
+    """The episode to report: the one around the time, the largest in the range, or the newest."""
     mine = [row for row in episodes if _key(row) == key]
     if asked.at_ms is not None:
         return next((row for row in reversed(mine) if _covers(row, asked.at_ms)), None)
@@ -98,7 +98,7 @@ def episode_of(key: SubscriptionKey, episodes: Sequence[Row], asked: IncidentSel
 
 
 def moment(asked: IncidentSelection, episode: Row | None, verdicts: Sequence[Row], until_ms: int) -> int:
-    """The moment that is told.
+    """The time of the report.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def moment(asked: IncidentSelection, episode: Row | None, verdicts: Sequence[Row
     if asked.at_ms is not None:
         return min(asked.at_ms, until_ms)
     last_ms = until_ms if asked.end_ms is None else min(asked.end_ms, until_ms)
-    now = told(verdicts, last_ms)
+    now = verdict_at(verdicts, last_ms)
     if episode is None or now is None or now["cause"] != "healthy":
         return last_ms
     naming = [
@@ -128,13 +128,13 @@ def moment(asked: IncidentSelection, episode: Row | None, verdicts: Sequence[Row
     return (high or naming)[-1]["window_end_ms"] if naming else last_ms
 
 
-def told(verdicts: Sequence[Row], at_ms: int) -> Row | None:
-    """The newest window that had ended at a moment."""
+def verdict_at(verdicts: Sequence[Row], at_ms: int) -> Row | None:
+    """The newest window that had ended at a time."""
     return next((row for row in reversed(verdicts) if row["window_end_ms"] <= at_ms), None)
 
 
 def span(asked: IncidentSelection, episode: Row | None, at_ms: int, until_ms: int) -> tuple[int, int, bool]:
-    """The range [start_ms, end_ms) of the files, and whether it had to be cut.
+    """The range [start_ms, end_ms) of the files, and whether it was cut.
 
     Raises
     ------

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 
 from throttlescope.app.incident import evidence, remedies
 from throttlescope.app.incident.computed import Worked
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.timeline import SINCE_WORDS
 from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation.advice import recommendations_of, texts_of
 from throttlescope.app.presentation.answer import VerdictAnswer, answer
 from throttlescope.app.presentation.blocks import Facts, Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.ingest.core.times import MINUTE_MS, SECOND_MS
-from throttlescope.models.diagnosis.wording import duration
+from throttlescope.models.messages.rounded import duration
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 _NOT_COMPUTED = {
@@ -65,7 +66,7 @@ def title(incident: Incident) -> TextBlock:
 
 def as_of(incident: Incident) -> TextBlock:
     """Of when the page speaks, and in which units."""
-    parts = [f"Told as of {fmt.moment(incident.at_ms)}. Data up to {fmt.moment(incident.known_until_ms)}."]
+    parts = [f"As of {fmt.moment(incident.at_ms)}. Data up to {fmt.moment(incident.known_until_ms)}."]
     if incident.told is not None:
         start_ms, end_ms = incident.told["window_start_ms"], incident.told["window_end_ms"]
         parts.append(f" The verdict is of the window {fmt.clock(start_ms)} to {fmt.clock(end_ms)}.")
@@ -90,7 +91,7 @@ def _what(incident: Incident) -> list[TextBlock]:
 
 
 def _backlog(incident: Incident) -> str:
-    """The backlog at the moment that is told, with its change, its unit and its age."""
+    """The backlog at the reported time, with its change, its unit and its age."""
     minute = incident.minute_at(incident.at_ms)
     if minute is None:
         return f"The backlog at {fmt.moment(incident.at_ms)} was not measured."
@@ -172,11 +173,7 @@ def _why(incident: Incident, worked: Worked, told: VerdictAnswer | None) -> list
     same = row is None or (row["cause"], row["limiter"]) == (incident.told["cause"], incident.told["limiter"])
     if not same:
         limiter = f" ({limiter_words(row['limiter'])})" if row["limiter"] else ""
-        rows.append(
-            text(
-                f"Over the whole episode something else held it longest: {CAUSES[row['cause']].label}{limiter}."
-            )
-        )
+        rows.append(text(f"Main cause of the whole episode: {CAUSES[row['cause']].label}{limiter}."))
     return rows
 
 
@@ -213,12 +210,16 @@ def _deadline(incident: Incident, worked: Worked) -> list[TextBlock]:
     loss = remedies.nearest_loss(worked.forecasts)
     rows = []
     if loss is not None:
-        rows.append(text(f"{remedies.forecast_words(loss)} {loss['consequence']}"))
-    rows.append(text(remedies.deadline_words(worked.deadlines)))
-    rows += [text(remedies.forecast_words(row)) for row in worked.forecasts if row["kind"] == "drain"]
+        rows.append(text(f"{remedies.forecast_text(loss)} {loss['consequence']}"))
+    rows.append(text(remedies.deadline_text(worked.deadlines)))
+    rows += [text(remedies.forecast_text(row)) for row in worked.forecasts if row["kind"] == "drain"]
     end_ms = None if incident.episode is None else incident.episode["end_ms"]
     if end_ms is not None:
-        rows.append(text(f"That was the outlook at the moment told. It was drained at {fmt.moment(end_ms)}."))
+        rows.append(
+            text(
+                f"This was the forecast at the reported time. The backlog was drained at {fmt.moment(end_ms)}."
+            )
+        )
     return rows
 
 
@@ -226,18 +227,17 @@ def _first(worked: Worked, told: VerdictAnswer | None) -> list[TextBlock]:
     if told is None:
         return [text("Make verdicts: throttlescope run --lake DIR.")]
     rows = [text(told.first)]
-    best = worked.advice["recommendations"][:1] if worked.advice else []
-    for one in best:
-        when = remedies.when_gone(one)
-        gone = f" The backlog is then gone in {when}." if when else ""
-        where = " Its command and its rollback stand under What to change." if one["do"] else ""
-        rows.append(text(f"The smallest change that drains it: {_uncapital(one['words'])}{gone}{where}"))
+    for one in recommendations_of(worked.advice)[:1] if worked.advice else []:
+        gone = "" if one.gone_in is None else f" The backlog is then gone in {one.gone_in.text}."
+        where = " Command and rollback: see What to change." if one.apply else ""
+        rows.append(text(f"Smallest change: {one.text}{gone}{where}"))
     return rows
 
 
 def _never(worked: Worked, told: VerdictAnswer | None) -> list[TextBlock]:
     rows = [] if told is None else [text(told.never)]
-    rows += [text(words) for words in (worked.advice or {}).get("not_helping", ())]
+    if worked.advice:
+        rows += map(text, texts_of(worked.advice["not_helping"]))
     return rows or [text("Not known.")]
 
 
@@ -288,7 +288,3 @@ def _sentence(words: str) -> str:
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
-
-
-def _uncapital(words: str) -> str:
-    return words[:1].lower() + words[1:]

@@ -1,4 +1,4 @@
-"""What happened when. In: an incident. Out: events, oldest first: causes, policy changes, unloads, losses, consumers that came and went."""
+"""The timeline of an incident. In: an incident. Out: events, oldest first: causes, policy changes, unloads, losses, consumers connecting and disconnecting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from throttlescope.app.incident.admin_answers import PolicyChange
-from throttlescope.app.incident.read import Incident
+from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import Name, TextBlock, text
 from throttlescope.app.presentation.cause_runs import runs
@@ -19,14 +19,14 @@ from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes.marks import marks
 from throttlescope.models.episodes.steady import joined
 
-#: Consumers may come and go all the time; so many of their changes are told.
+#: The most changes of the number of consumers that are listed.
 MOST_CONSUMER_CHANGES = 20
 #: A value of a policy that is longer is cut; ``policies.jsonl`` has it whole.
 _MOST_LETTERS = 200
 
 SINCE_WORDS = {
     "change_point": "found as a change of its growth",
-    "first_minute": "the first minute with more than a normal backlog; no change stands out before it",
+    "first_minute": "the first minute with more than a normal backlog; no noticeable change before it",
     "start_of_data": "it grew already in the first minute that is known, so it may have begun earlier",
 }
 _MARK_WORDS = {
@@ -47,7 +47,7 @@ _SCOPE_WORDS = {
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened at a moment, or from then to ``end_ms``; ``kind`` is one word for it."""
+    """An event at a time, or from then to ``end_ms``; ``kind`` is one word for it."""
 
     start_ms: int
     end_ms: int | None
@@ -64,14 +64,14 @@ def events(incident: Incident) -> list[Event]:
         *map(_policy, incident.answers.changes),
         *_losses(incident.minutes),
         *_consumers(incident.minutes),
-        Event(incident.at_ms, None, "told", text("This is the moment that the page tells.")),
+        Event(incident.at_ms, None, "told", text("Time of this report.")),
     ]
     inside = [
         one
         for one in found
         if one.start_ms <= incident.end_ms and (one.end_ms or one.start_ms) >= incident.start_ms
     ]
-    # What begins at one moment is told in the order above.
+    # Events that begin at the same time keep the order above.
     return sorted(inside, key=lambda one: one.start_ms)
 
 
@@ -81,18 +81,18 @@ def _episode(incident: Incident) -> Iterable[Event]:
         return
     yield Event(
         row["since_ms"], None, "backlog",
-        text(f"The backlog begins to grow ({SINCE_WORDS[row['since_method']]})."),
+        text(f"The backlog starts to grow ({SINCE_WORDS[row['since_method']]})."),
     )  # fmt: skip
     peak = fmt.exact(row["peak_entries"])
     yield Event(
-        row["peak_ms"], None, "backlog", text(f"The backlog is at its largest: {peak} entries ready.")
+        row["peak_ms"], None, "backlog", text(f"The backlog reaches its maximum: {peak} entries ready.")
     )
     if row["end_ms"] is not None:
         yield Event(
             row["end_ms"],
             None,
             "backlog",
-            text("The backlog is drained: no more waits than is normal from here on."),
+            text("The backlog is drained: normal from here on."),
         )
 
 
@@ -115,7 +115,7 @@ def _cause(held: Mapping[str, Any], sure: str) -> TextBlock:
 
 
 def _marks(incident: Incident) -> Iterable[Event]:
-    """As episodes mark them, and for the two hours before as well: a change there may have begun it."""
+    """As marked by episodes, and for the two hours before: a change there may be the trigger."""
     seen = incident.minutes[incident.minutes["backlog_ready_entries"].notna()]
     rows = seen.astype(object).where(seen.notna(), None).to_dict("records")
     for mark in marks([_whole(row) for row in rows], incident.start_ms, incident.end_ms):
@@ -124,7 +124,7 @@ def _marks(incident: Incident) -> Iterable[Event]:
 
 
 def _whole(row: dict[str, Any]) -> dict[str, Any]:
-    # A column of whole numbers with gaps comes as floats; 50.0 per 1.0 s is nobody's limit.
+    # A column of whole numbers with gaps comes as floats; print 50 per 1 s, not 50.0 per 1.0 s.
     return {
         name: int(value) if isinstance(value, float) and value.is_integer() else value
         for name, value in row.items()
@@ -151,7 +151,7 @@ def _value(value: Any) -> str:
 
 
 def _losses(minutes: pd.DataFrame) -> Iterable[Event]:
-    """Stretches of minutes in which messages went without being consumed."""
+    """Runs of minutes in which messages were lost without being consumed."""
     for start_ms, end_ms, expired in _stretches(minutes, minutes["expired_msg_delta"].astype(float)):
         yield Event(
             start_ms, end_ms, "loss", text(f"{fmt.exact(round(expired))} messages expired by message TTL.")

@@ -3,11 +3,11 @@
     from throttlescope.app.notebook import open_lake
 
     lake = open_lake("lake")
-    lake.subscriptions()                                  # what holds every subscription
+    lake.subscriptions()                                  # the cause of every subscription
     lake.why("persistent://shop/eu/orders#billing")       # why, with the evidence
     lake.figures.backlog("persistent://shop/eu/orders#billing")
 
-It asks the same functions as the command line does, so both say the same.
+It calls the same functions as the command line, so both give the same results.
 """
 
 from throttlescope.app.notebook.charts import Chart, Figures

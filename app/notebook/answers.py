@@ -1,16 +1,12 @@
-"""Answers in words. In: a lake and a question. Out: objects that read well at the end of a cell and hold what they rest on.
+"""Answers for a cell. In: a lake and a question. Out: objects that print as text and hold the data behind it.
 
-The words are those of the command line: ``throttlescope incident``, ``whatif`` and ``recommend``.
+The text is that of the commands ``throttlescope incident``, ``whatif`` and ``recommend``.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import re
-import textwrap
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,27 +15,22 @@ from throttlescope.app.notebook.times import Moment, moment_ms, moment_text
 from throttlescope.app.services.whatif.replay import Question, ReplayInputs, answer, read
 
 if TYPE_CHECKING:
-    from throttlescope.app.incident.read import Incident
+    from throttlescope.app.incident.load import Incident
     from throttlescope.ingest.lake import Lake
-    from throttlescope.models.recommendation import AdviceAnswer as Advised
+    from throttlescope.models.recommendation import Advice
     from throttlescope.models.throttling.replay import ReplayAnswer
 
+#: A notebook does not wrap long lines by itself.
 _WIDTH = 128
-#: Lines of a table are as wide as they are, and what is there to be copied stays in one piece.
-_WHOLE = re.compile(r"[┏┃┡│└╇┗]|\s+(run|undo|check): ")
-#: A notebook passes for a terminal in colours, and its file would be full of them.
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-#: A notebook is read long after it was run: how long ago the data was, then, says nothing.
-_AGO = re.compile(r" \((?:[^()]* ago|ahead of this machine's clock)\)")
 
 
 class Why:
-    """Why a subscription partition has a backlog at a moment.
+    """Why a subscription partition has a backlog at a given time.
 
     Attributes
     ----------
     verdict : dict or None
-        The row of ``verdicts``, with ``evidence`` and ``missing_evidence``; None: nothing was judged then.
+        The row of ``verdicts``, with ``evidence`` and ``missing_evidence``; None: there is no verdict.
     incident : Incident
         All that was read.
     markdown : str
@@ -51,7 +42,7 @@ class Why:
 
     @property
     def markdown(self) -> str:
-        """The answer, the evidence for and against, what else stands, the limits, and what is missing."""
+        """The answer, the evidence for and against, other causes, the limits, and missing evidence."""
         from throttlescope.app.incident import evidence, markdown, summary
         from throttlescope.app.presentation.blocks import Bullets, Heading, Paragraph, text
 
@@ -62,7 +53,7 @@ class Why:
             Paragraph(summary.as_of(found)),
             Bullets(evidence.limiter(found)),
             *evidence.evidence(found),
-            *evidence.besides(found),
+            *evidence.other_findings(found),
             *evidence.limits(found),
             *([Heading(3, text("Missing"))] if missing else []),
             *([Bullets([text(f"{one['what']}. Fix: {one['fix']}") for one in missing])] if missing else []),
@@ -105,13 +96,14 @@ class WhatIf:
         return Chart(whatif_figure(self._found, self._known))
 
     def __repr__(self) -> str:
-        from throttlescope.app.presentation.whatif_text import print_answer
+        from throttlescope.app.presentation.text_report import report_text
+        from throttlescope.app.presentation.whatif_text import whatif_report
 
-        return _printed(print_answer, self._found, self._known)
+        return report_text(whatif_report(self._found, self._known), _WIDTH)
 
 
 class AdviceAnswer:
-    """What would drain a backlog, what to do first, and what not to do. Nothing is executed.
+    """What drains a backlog, best first, and what does not help. Nothing is executed.
 
     Attributes
     ----------
@@ -119,23 +111,25 @@ class AdviceAnswer:
         Everything as ``throttlescope recommend --format json`` prints it.
     """
 
-    def __init__(self, found: ReplayInputs, advised: Advised) -> None:
+    def __init__(self, found: ReplayInputs, advised: Advice) -> None:
         self._found, self._advised = found, advised
 
     @property
     def document(self) -> dict[str, Any]:
-        from throttlescope.app.presentation.advice import document
+        from throttlescope.app.presentation.advice import document, facts
 
-        return document(self._found, self._advised)
+        return document(facts(self._found, self._advised))
 
     def __repr__(self) -> str:
-        from throttlescope.app.presentation.advice import print_advice
+        from throttlescope.app.presentation.advice import advice_report
+        from throttlescope.app.presentation.text_report import report_text
 
-        return _printed(print_advice, self._found, self._advised, now_ms=_now_ms())
+        # Without its age: a notebook is read long after it was run.
+        return report_text(advice_report(self._found, self._advised, now_ms=None), _WIDTH)
 
 
 def read_why(lake: Lake, subscription: str, at: Moment | None, cluster: str | None) -> Why:
-    """Read the verdict of a moment and what it was weighed against."""
+    """Read the verdict of a given time and the evidence against it."""
     from throttlescope.app.incident.read import read_incident
     from throttlescope.app.incident.selection import IncidentSelection
 
@@ -154,7 +148,7 @@ def read_what_if(
     drained_below_entries: int | None,
 ) -> WhatIf:
     """Replay with something changed."""
-    asked = Question(
+    request = Question(
         subscription,
         cluster,
         tuple(changes),
@@ -164,7 +158,7 @@ def read_what_if(
         horizon,
         drained_below_entries,
     )
-    found = read(lake, asked, now_ms=_now_ms())
+    found = read(lake, request, now_ms=_now_ms())
     return WhatIf(found, answer(found))
 
 
@@ -180,27 +174,9 @@ def read_advice(
     """Look for the smallest changes that help."""
     from throttlescope.models.recommendation import advise
 
-    asked = Question(subscription, cluster, (), moment_text(at), window, history, target, None)
-    found = read(lake, asked, now_ms=_now_ms())
+    request = Question(subscription, cluster, (), moment_text(at), window, history, target, None)
+    found = read(lake, request, now_ms=_now_ms())
     return AdviceAnswer(found, advise(found.observed, history=found.history, target_s=found.horizon_s))
-
-
-def _printed(show: Callable[..., None], *arguments: Any, **options: Any) -> str:
-    """What a command prints, with long lines broken: a notebook does not break them."""
-    stream = io.StringIO()
-    with contextlib.redirect_stdout(stream):
-        show(*arguments, **options)
-    lines: list[str] = []
-    for line in _AGO.sub("", _COLOURS.sub("", stream.getvalue().rstrip())).split("\n"):
-        line = line.rstrip()
-        if len(line) <= _WIDTH or _WHOLE.match(line):
-            lines.append(line)
-            continue
-        indent = " " * (len(line) - len(line.lstrip()) + 3)
-        lines += textwrap.wrap(
-            line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
-    return "\n".join(lines)
 
 
 def _now_ms() -> int:

@@ -1,4 +1,4 @@
-"""Charts of one subscription and of a query, outside the web app. In: a lake and what is asked for. Out: Plotly figures.
+"""Charts of one subscription and of a query, outside the web app. In: a lake and a selection. Out: Plotly figures.
 
 The figures are those of the web app's pages: pure functions of rows. On a page the style sheet gives them their final colours; here
 they get a white ground and dark text, which reads on any theme of a notebook.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _GROUND, _TEXT = "#ffffff", "#33383d"
 _CONFIG = {**CONFIG, "responsive": True}
-#: Series of a query that are named beside the chart.
+#: The most series of a query in the chart's legend.
 _NAMED = 12
 _LEGEND_ROW_PX = 20
 _AFTER_ALL_MS = 2**62
@@ -41,7 +41,7 @@ class Chart(go.Figure):
     _ipython_display_ = _repr_html_ = None
 
     def __repr__(self) -> str:
-        # Plotly's own is all of the data, and would stand beside every picture in a notebook's file.
+        # Plotly's own representation contains all data, and would be stored with every picture in a notebook's file.
         title = self.layout.yaxis.title.text or self.layout.title.text or ""
         return f"<chart {title}>" if title else "<chart>"
 
@@ -81,7 +81,7 @@ class Figures:
         end: Moment | None = None,
         unit: str = "msg",
     ) -> Chart:
-        """What is published, dispatched and acknowledged in a second, and every known limit; ``unit`` is ``msg`` or ``bytes``."""
+        """Published, dispatched and acknowledged messages per second, and every known limit; ``unit`` is ``msg`` or ``bytes``."""
         drawn = {"msg": figures.msg_rates_figure, "bytes": figures.byte_rates_figure}
         if unit not in drawn:
             raise InputError("There are no rates in this unit", got=unit, expected="msg or bytes")
@@ -95,7 +95,7 @@ class Figures:
         start: Moment | None = None,
         end: Moment | None = None,
     ) -> Chart:
-        """Throttle events by reason, and whether they prove anything."""
+        """Throttle events by reason, and whether they prove throttling."""
         return self._drawn(figures.events_figure, subscription, cluster, start, end)
 
     def holding(
@@ -106,7 +106,7 @@ class Figures:
         start: Moment | None = None,
         end: Moment | None = None,
     ) -> Chart:
-        """What consumers hold: unacknowledged messages and permits."""
+        """Unacknowledged messages and permits of the consumers."""
         return self._drawn(figures.holding_figure, subscription, cluster, start, end)
 
     def age(
@@ -129,7 +129,7 @@ class Figures:
         end: Moment | None = None,
         at: Moment | None = None,
     ) -> Chart:
-        """Which cause held when, the naive rule below it, and what changed; ``at`` marks a moment."""
+        """The causes over time, the naive rule below, and changes; ``at`` marks a time."""
         at_ms, _ = range_ms(at, None)
 
         def drawn(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Figure:
@@ -168,7 +168,7 @@ class Figures:
         figure = draw(minutes, start_ms=low, end_ms=high)
         if figure is None:
             raise InputError(
-                "There is nothing to draw: it was not measured, or did not happen in this range",
+                "There is no data to plot: it was not measured, or did not happen in this range",
                 got=subscription,
             )
         return on_white(figure)
@@ -182,7 +182,7 @@ def read_minutes(
     Raises
     ------
     InputError
-        There are none, or the name stands for several partitions or clusters.
+        There are none, or several partitions or clusters have this name.
     """
     name = SubscriptionName.of(subscription)
     where = (pc.field("topic") == name.topic) & (pc.field("subscription") == name.subscription)
@@ -200,13 +200,13 @@ def read_minutes(
     if not rows.num_rows:
         raise InputError(
             "The lake has no minutes of this subscription in this range", got=subscription,
-            fix="lake.subscriptions() lists what there is",
+            fix="lake.subscriptions() lists all subscriptions",
         )  # fmt: skip
     for column, fix in (("cluster", "give cluster="), ("partition", "write topic-partition-N#subscription")):
         found = sorted(rows[column].unique().to_pylist())
         if len(found) > 1:
             raise InputError(
-                f"That is a subscription of several {column}s",
+                f"Several {column}s have a subscription of this name",
                 got=", ".join(map(str, found)),
                 expected="one",
                 fix=fix,

@@ -29,7 +29,7 @@ def demo_lake(folder: str | Path = ".demo", recordings: Sequence[str] = A_FEW) -
     Parameters
     ----------
     folder : str or Path
-        Where it is, or is to be; the demo's own by default. What is there already is not made again.
+        Folder of the lake; by default the demo's. An existing lake is reused.
     recordings : sequence of str
         Names of installed recordings. Each is a cluster of its own name.
 
@@ -56,15 +56,15 @@ def demo_lake(folder: str | Path = ".demo", recordings: Sequence[str] = A_FEW) -
 
 
 def month_lake(folder: str | Path = ".month", timetable: Sequence[Visit] | None = None) -> OpenLake:
-    """A lake of 30 days, laid out from shipped recordings by a timetable. Only samples are in it: it is there to be asked in PromQL.
+    """A lake of 30 days, laid out from shipped recordings by a timetable. It contains only samples, for PromQL queries.
 
-    No recording is a month long. Every value in this lake was measured on a real broker; when it is said to have been measured
-    is the timetable's doing: see :mod:`throttlescope.app.notebook.month`.
+    No recording is a month long. Every value in this lake was measured on a real broker; its time comes from the
+    timetable: see :mod:`throttlescope.app.notebook.month`.
 
     Parameters
     ----------
     folder : str or Path
-        Where it is, or is to be. What is there already is not made again.
+        Folder of the lake. An existing lake is reused.
     timetable : sequence of Visit, optional
         :func:`throttlescope.app.notebook.month.timetable` by default.
     """
@@ -74,7 +74,7 @@ def month_lake(folder: str | Path = ".month", timetable: Sequence[Visit] | None 
     settings = load_settings(None, {"lake": folder})
     there = Path(settings.lake)
     if not there.exists():
-        # Made beside its place: what is there is whole, however the first time ended.
+        # Written next to its place, then renamed: an existing lake is complete, however the first attempt ended.
         part = there.with_name(f"{there.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         month.fill(start_spark(settings), Lake(part), month.timetable() if timetable is None else timetable)
@@ -83,7 +83,7 @@ def month_lake(folder: str | Path = ".month", timetable: Sequence[Visit] | None 
 
 
 def _done(lake: Lake) -> set[str]:
-    """Recordings that a whole run has brought in."""
+    """Recordings that a complete run has ingested."""
     rows = lake.read("ingest_runs", columns=["status", "details"]).to_pylist()
     details = [json.loads(row["details"]) for row in rows if row["status"] == "done"]
     return {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.config import Settings, find_config, load_settings
 from throttlescope.app.notebook.charts import Figures
-from throttlescope.app.notebook.tables import frame, named
+from throttlescope.app.notebook.tables import frame, with_selector
 from throttlescope.app.notebook.times import Moment, range_ms
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
@@ -46,7 +46,7 @@ def open_lake(
         One that is running, on any kind of master, Spark Connect among them. Its settings are left as they are.
     master : str, optional
         Where Spark is to run otherwise: ``local[N]``, ``spark://HOST:PORT`` or ``sc://HOST:PORT`` (Spark Connect). By default
-        what the configuration says, or all cores of this machine. Spark starts when the first DataFrame is asked for.
+        what the configuration says, or all cores of this machine. Spark starts with the first DataFrame.
     config : str or Path, optional
         Configuration file; by default ``$THROTTLESCOPE_CONFIG`` or ``./throttlescope.toml``, if there is one.
 
@@ -56,9 +56,7 @@ def open_lake(
         There is no lake there, or the configuration is not right.
     """
     if session is not None and master is not None:
-        raise InputError(
-            "Two places for Spark are named", got="session beside master", fix="leave one of them out"
-        )
+        raise InputError("Spark is configured twice", got="session and master", fix="leave one of them out")
     flags = {"lake": lake, "spark": {"master": master}}
     settings = load_settings(find_config(None if config is None else Path(config)), flags)
     return OpenLake(settings, session)
@@ -68,7 +66,7 @@ class OpenLake:
     """A lake that is open; see :func:`open_lake`.
 
     Times are UTC. Subscriptions are named as on the command line: ``persistent://tenant/ns/topic[-partition-N]#sub``, with
-    ``cluster=`` beside it where several clusters have one of that name.
+    and ``cluster=`` if several clusters have one of that name.
 
     Attributes
     ----------
@@ -92,7 +90,7 @@ class OpenLake:
 
     @property
     def session(self) -> SparkSession:
-        """The Spark session; started when first asked for."""
+        """The Spark session; started at first use."""
         if self._session is None:
             from throttlescope.app.pipeline.spark_session import start_spark
 
@@ -124,7 +122,7 @@ class OpenLake:
         Raises
         ------
         InputError
-            There is no such table, or it does not have what is asked for.
+            There is no such table, or it does not have a selected column.
         """
         start_ms, end_ms = range_ms(start, end)
         return frame(
@@ -132,7 +130,7 @@ class OpenLake:
         )  # fmt: skip
 
     def subscriptions(self, *, cluster: str | None = None, own_topics: bool = False) -> DataFrame:
-        """What holds every subscription now, and what held it longest in the recent hours, the largest backlog first.
+        """The current cause of every subscription and its main cause in the recent hours, the largest backlog first.
 
         Parameters
         ----------
@@ -154,7 +152,9 @@ class OpenLake:
             was_healthy = F.coalesce("main_cause", F.lit("healthy")) == "healthy"
             found = found.where(~(own & was_healthy & (F.col("cause") == "healthy")))
         harmless = F.coalesce("main_cause", "cause") == "healthy"
-        return named(found).orderBy(harmless, F.desc_nulls_last("main_peak_entries"), "cluster", "selector")
+        return with_selector(found).orderBy(
+            harmless, F.desc_nulls_last("main_peak_entries"), "cluster", "selector"
+        )
 
     def _latest(self, cluster: str | None) -> DataFrame:
         """``verdict_latest``; computed where the lake was written before there was such a table."""
@@ -198,7 +198,7 @@ class OpenLake:
         if cause is not None:
             check_cause(cause)
             found = found.where(found.cause == cause)
-        return named(found).orderBy("cluster", "selector", "window_start_ms", "window_end_ms")
+        return with_selector(found).orderBy("cluster", "selector", "window_start_ms", "window_end_ms")
 
     def signals(
         self,
@@ -210,7 +210,7 @@ class OpenLake:
     ) -> DataFrame:
         """One row per subscription partition and minute, oldest first."""
         found = self.table("signals", subscription, cluster=cluster, start=start, end=end)
-        return named(found).orderBy("cluster", "selector", "minute_ms")
+        return with_selector(found).orderBy("cluster", "selector", "minute_ms")
 
     def episodes(
         self,
@@ -222,12 +222,12 @@ class OpenLake:
     ) -> DataFrame:
         """Each backlog from its start to its drain, oldest first."""
         found = self.table("episodes", subscription, cluster=cluster, start=start, end=end)
-        return named(found).orderBy("start_ms", "cluster", "selector")
+        return with_selector(found).orderBy("start_ms", "cluster", "selector")
 
     def limits(self, subscription: str | None = None, *, cluster: str | None = None) -> DataFrame:
         """Every limiter of every subscription partition as it was observed, oldest first."""
         found = self.table("limits", subscription, cluster=cluster)
-        return named(found).orderBy("cluster", "selector", "level", "observed_ms")
+        return with_selector(found).orderBy("cluster", "selector", "level", "observed_ms")
 
     # -- PromQL ----------------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class OpenLake:
 
     @cached_property
     def queries(self) -> LakeQueries:
-        """Evaluates PromQL; what it read is kept for the next query."""
+        """Evaluates PromQL; samples are cached for the next query."""
         from throttlescope.app.services.promql.lake_queries import LakeQueries
 
         return LakeQueries(self.lake.root, lambda: self.session)
@@ -277,17 +277,17 @@ class OpenLake:
     # -- answers ---------------------------------------------------------------------------
 
     def why(self, subscription: str, at: Moment | None = None, *, cluster: str | None = None) -> Why:
-        """Why a subscription has a backlog: the verdict with its evidence, what was weighed, what is missing.
+        """Why a subscription has a backlog: the verdict with its evidence, the evidence, what is missing.
 
         Parameters
         ----------
         at : str, int or datetime, optional
-            The moment; by default the newest, or where nothing holds it any more, the worst of its last episode.
+            The moment; by default the newest, or if it is healthy again, the worst of its last episode.
 
         Raises
         ------
         InputError
-            The lake has nothing of it, or nothing so early.
+            The lake has no data of it at that time.
         """
         from throttlescope.app.notebook.answers import read_why
 
@@ -342,7 +342,7 @@ class OpenLake:
         Raises
         ------
         InputError
-            The lake has too little of it.
+            The lake has too little data of it.
         """
         from throttlescope.app.notebook.answers import read_advice
 

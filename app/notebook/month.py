@@ -1,4 +1,4 @@
-"""A month that was never recorded, made of half hours that were. In: shipped recordings, a timetable. Out: a recording of 30 days.
+"""A month assembled from recorded half hours. In: shipped recordings, a timetable. Out: a recording of 30 days.
 
 No recording of a real broker here is longer than half an hour. What a month adds is *when*: so each half hour of 30 days gets the
 samples of one recording, moved to its place. Values are as they were measured, one scrape of each minute, of the two metrics that the
@@ -37,7 +37,7 @@ END_MS = START_MS + DAYS * DAY_MS
 SLOT_MS = 30 * MINUTE_MS
 TOPIC = f"persistent://lab/{NAME}/orders"
 BILLING, AUDIT = "billing", "audit"
-#: What each subscription does when nothing else is said.
+#: What each subscription does by default.
 QUIET = {BILLING: "healthy-msg-1000", AUDIT: "healthy-msg-90"}
 METRICS = ("pulsar_subscription_back_log", "pulsar_subscription_dispatch_throttled_msg_events")
 _GAUGES = frozenset(("pulsar_subscription_back_log",))
@@ -71,9 +71,9 @@ class Visit:
 
 
 def timetable() -> list[Visit]:
-    """What happens in the month beside the quiet half hours.
+    """The events of the month; all other half hours are quiet.
 
-    ``billing`` is held by its limit on every weekday at 09:00 and at 14:00, from the 15th on at 11:30 as well: traffic has
+    ``billing`` is throttled by its limit on every weekday at 09:00 and at 14:00, from the 15th on at 11:30 as well: traffic has
     grown. ``audit`` has slow consumers on Sundays from 03:00 to 05:00.
     """
     visits = []
@@ -88,7 +88,7 @@ def timetable() -> list[Visit]:
 
 
 def fill(session: SparkSession, lake: Lake, visits: Sequence[Visit]) -> None:
-    """Make the month and bring it into a lake, through the same door as any recording.
+    """Create the month and ingest it into a lake like any recording.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from throttlescope.app.notebook.times import Moment, range_ms
 from throttlescope.app.presentation.cause_runs import runs
 from throttlescope.app.rules_export.preview.firings import JudgedFirings, VerdictStretch, judge, key_labels
 from throttlescope.app.rules_export.preview.kinds import KINDS, kind_of
-from throttlescope.app.rules_export.preview.rules import PreviewedRules, exported, typed
+from throttlescope.app.rules_export.preview.preview_rules import PreviewedRules, exported, typed
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from throttlescope.app.notebook.lake import OpenLake
     from throttlescope.ingest.lake import Lake
     from throttlescope.transforms.rules.preview import Firing
-    from throttlescope.transforms.rules.run import RulesResult
+    from throttlescope.transforms.rules.recording_run import RulesResult
 
 _SAID = ("window_start_ms", "window_end_ms", "cause", "side", "limiter", "confidence", "backlog_entries")
 _FIRINGS = pa.schema(
@@ -62,7 +62,7 @@ class OwnRules:
         As YAML.
     file : RuleFile
     remarks : list of str
-        What ``promtool`` would say beside it.
+        Findings that ``promtool`` would report in addition.
     """
 
     def __init__(self, lake: OpenLake, rules: str | Path) -> None:
@@ -97,8 +97,8 @@ class OwnRules:
         -------
         DataFrame
             ``alertname``; ``cluster`` and ``selector``, where the labels name a subscription; ``active_ms``, since when the
-            condition held; ``start_ms`` and ``end_ms`` of the firing (NULL: still firing at the end); ``cause_then`` and
-            ``limiter_then``, the verdict that held longest meanwhile; ``said``: real, not real or undecided; ``labels``.
+            condition was true; ``start_ms`` and ``end_ms`` of the firing (NULL: still firing at the end); ``cause_then`` and
+            ``limiter_then``, the main verdict meanwhile; ``said``: real, not real or undecided; ``labels``.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class OwnRules:
         InputError
             The range is empty, or a rule would replace a metric of the source.
         """
-        from throttlescope.transforms.rules.run import run_rules
+        from throttlescope.transforms.rules.recording_run import run_rules
 
         return run_rules(
             self._lake.lake, [self.file], *_both(start, end), evaluation_interval_ms=parse_duration(interval)
@@ -127,10 +127,10 @@ class OwnRules:
         Raises
         ------
         InputError
-            Prometheus would not evaluate them as they are meant, or the file cannot be written.
+            Prometheus would not evaluate them as intended, or the file cannot be written.
         """
         if self.remarks:
-            raise InputError("The rules would not be evaluated as they are meant", got=self.remarks[0])
+            raise InputError("The rules would not be evaluated as intended", got=self.remarks[0])
         path = Path(path)
         part = path.with_name(f"{path.name}.part")
         try:
@@ -169,7 +169,7 @@ def _fires(lake: OpenLake, asked: PreviewedRules, start: Moment, end: Moment, ki
 
 
 def _stretches(lake: Lake, firings: Sequence[Firing], start_ms: int, end_ms: int) -> list[VerdictStretch]:
-    """What the topics of firings were judged in [start, end)."""
+    """The verdicts of the topics of firings in [start, end)."""
     wanted = [labels for firing in firings if (labels := key_labels(firing.labels))]
     if not wanted:
         return []

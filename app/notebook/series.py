@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from throttlescope.app.notebook.times import Moment, moment_ms
-from throttlescope.app.services.promql.table import default_step_ms
+from throttlescope.app.services.promql.answer_table import default_step_ms
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time, parse_duration
 from throttlescope.transforms.promql.answer import rows_of
@@ -35,9 +35,9 @@ def ask(
     Raises
     ------
     InputError
-        The times do not fit, the lake has no samples, or the text is no PromQL.
+        The times do not fit, the lake has no samples, or the text is not valid PromQL.
     QueryError
-        The data has no answer to it.
+        The query has no answer for the data.
     """
     newest_ms = lake.queries.catalogue().newest_ms
     if newest_ms is None:
@@ -47,7 +47,7 @@ def ask(
     if start is None:
         if end is not None or step is not None:
             raise InputError(
-                "An end and a step belong to a range", fix="give start as well, or ask for one moment with at"
+                "An end and a step belong to a range", fix="give start as well, or select one time with at"
             )
         at_ms = moment_ms(at)
         return lake.queries.instant(query, newest_ms if at_ms is None else at_ms)
@@ -57,7 +57,7 @@ def ask(
     end_ms = newest_ms if end_ms is None else end_ms
     if start_ms > end_ms:
         raise InputError(
-            "The start is behind the end",
+            "The start is after the end",
             got=f"{format_time(start_ms)} and {format_time(end_ms)}",
             fix="swap them",
         )

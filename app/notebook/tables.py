@@ -1,6 +1,6 @@
 """Rows of the lake's tables. In: a table, a subscription's name, a range. Out: a Spark DataFrame with the contract's columns.
 
-Files are pruned by cluster and time before Spark opens any, so that a question about an hour reads an hour.
+Files are pruned by cluster and time before Spark opens any, so that a query of an hour reads an hour.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
 
 _AFTER_ALL_MS = 2**62
-#: Columns that bound what a row speaks of; a row is kept where it touches the range.
+#: Columns with the start and end of a row; a row is returned if it overlaps the range.
 _SPANS = (("window_start_ms", "window_end_ms"), ("start_ms", "end_ms"))
 
 
@@ -45,7 +45,7 @@ def frame(
     Raises
     ------
     InputError
-        There is no such table, it was never written, or it does not have what is asked for.
+        There is no such table, it was never written, or it does not have a selected column.
     """
     from pyspark.sql import functions as F
 
@@ -81,8 +81,8 @@ def frame(
     return found
 
 
-def named(found: DataFrame) -> DataFrame:
-    """The same with ``selector`` before its columns: the name by which a subscription partition is asked for."""
+def with_selector(found: DataFrame) -> DataFrame:
+    """The same with ``selector`` before its columns: the name of a subscription partition as arguments take it."""
     from pyspark.sql import functions as F
 
     partition = F.when(F.col("partition") >= 0, F.concat(F.lit("-partition-"), F.col("partition"))).otherwise(

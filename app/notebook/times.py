@@ -1,4 +1,4 @@
-"""Times as a notebook has them. In: text, a number, or a ``datetime``. Out: UTC epoch milliseconds."""
+"""Times in a notebook. In: text, a number, or a ``datetime``. Out: UTC epoch milliseconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def moment_ms(moment: Moment | None) -> int | None:
     Raises
     ------
     InputError
-        It is no time.
+        It is not a time.
     """
     if moment is None:
         return None
@@ -46,7 +46,7 @@ def range_ms(start: Moment | None, end: Moment | None) -> tuple[int | None, int 
     Raises
     ------
     InputError
-        One is no time, or the range runs backwards.
+        One is not a time, or the range runs backwards.
     """
     start_ms, end_ms = moment_ms(start), moment_ms(end)
     if start_ms is not None and end_ms is not None and start_ms >= end_ms:

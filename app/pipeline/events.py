@@ -9,6 +9,9 @@ from collections.abc import Iterator
 class Progress:
     """An observer of long work, which does nothing. Front ends derive theirs: ``app/presentation/progress.py``."""
 
+    #: Whether nothing of it is shown.
+    quiet = True
+
     def expect(self, steps: int) -> None:
         """Say how many steps there will be, before the first of them."""
 

@@ -1,4 +1,4 @@
-"""From samples in the lake to what follows from them. In: clusters and ranges. Out: tables of the lake, and what was computed anew.
+"""The stages of a run, from samples in the lake to verdicts and results. In: clusters and ranges. Out: tables of the lake, and the hours computed.
 
 Of every stage only the hours are computed whose input differs from what they were computed from (:mod:`throttlescope.app.pipeline.incremental`);
 a gate judges what is computed before any reader of the table sees it, and nothing behind a gate that stops is computed.
@@ -9,12 +9,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.app.pipeline.commit_conflicts import until_unmoved, until_won
 from throttlescope.app.pipeline.incremental.computed_hours import Hours, hours_of, write
 from throttlescope.app.pipeline.incremental.fingerprints import TIME_COLUMNS, Inputs
 from throttlescope.app.pipeline.incremental.groups import joined, together
@@ -29,12 +28,13 @@ from throttlescope.app.pipeline.results import (
     make_episodes,
     make_forecasts,
 )
+from throttlescope.ingest.core.retry import jitter, retry, until_stable
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake import read_files
+from throttlescope.ingest.lake.after_commit import LakeAfterCommit
 from throttlescope.ingest.lake.duck import from_files
 from throttlescope.ingest.quality import (
     GateResult,
-    JudgedLake,
     check_door,
     check_policies,
     check_samples,
@@ -49,7 +49,12 @@ if TYPE_CHECKING:
     from throttlescope.app.config import Settings
     from throttlescope.app.pipeline.events import Progress
     from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.lake.staged import StagedCommit
 
+T = TypeVar("T")
+
+#: Overlapping backfills meet once or twice at the same hours, then one of them is ahead.
+COMMIT_ATTEMPTS = 6
 #: Steps that are announced together, and again where they are done again.
 _RESULTS_STEPS = "Finding episodes", "Lifting their causes", "Comparing with the weeks before"
 
@@ -60,9 +65,9 @@ class Stages:
     Parameters
     ----------
     groups : list of Group
-        Clusters and ranges that were asked for.
+        Requested clusters and ranges.
     again : bool
-        Compute every hour asked for, whatever it was computed from.
+        Recompute every requested hour, even if its input has not changed.
 
     Attributes
     ----------
@@ -92,7 +97,7 @@ class Stages:
     # -- samples ---------------------------------------------------------------------------
 
     def check_samples(self, *, all_hours: bool) -> None:
-        """The gate over everything that was asked for, or over the hours whose signals will be computed."""
+        """The gate over all requested hours, or over the hours whose signals will be computed."""
         groups = self.groups if all_hours else together(self._plan(self._signals)[1])
         with self.progress.step("Checking the samples"):
             for group in groups:
@@ -111,21 +116,22 @@ class Stages:
     # -- signals ---------------------------------------------------------------------------
 
     def build_signals(self) -> int:
-        """Build, and put in place what passes its gate; rows of ``signals`` in what was asked for."""
-        from throttlescope.transforms.signals import build_signals
+        """Stage the signals, validate and commit them; rows of ``signals`` in the requested ranges."""
+        from throttlescope.transforms.signals import stage_signals
 
         warned = self.warnings
 
         def build() -> tuple[int, list[Hours]]:
-            self.warnings = warned  # A second try finds again what the first one found.
+            self.warnings = warned  # A repeated attempt reports the same findings.
             began_ms, plans = self._plan(self._signals)
             for group in together(plans):
-                lake = self._judged("signals", check_signals, group)
-                build_signals(self.session, lake, *group, self.run_id)
+                staged = stage_signals(self.session, self.lake, *group, self.run_id)
+                self._validate(staged, check_signals, group)
+                self.lake.commit_staged(staged)
             return began_ms, plans
 
         with self.progress.step("Building the signals"):
-            began_ms, plans = until_won(build, self.progress.note)
+            began_ms, plans = self._until_committed(build)
             self._count(plans)
             groups = together(plans)
             found = sum(self._rows("signals", "minute_ms", *group) for group in self.groups)
@@ -141,8 +147,8 @@ class Stages:
     # -- what follows ----------------------------------------------------------------------
 
     def build_verdicts(self) -> dict[str, int]:
-        """Judge; verdicts in what was asked for, by cause."""
-        from throttlescope.models.diagnosis.apply import build_verdicts
+        """Stage the verdicts, validate and commit them; verdicts in the requested ranges, by cause."""
+        from throttlescope.models.diagnosis.apply import stage_verdicts
         from throttlescope.models.diagnosis.latest import build_latest
 
         window_ms, every_ms = self.settings.window, self.settings.every
@@ -157,14 +163,15 @@ class Stages:
                 clusters, start_ms, end_ms = group
                 # From the first window that begins in these hours on: earlier ones that reach into them have their own in the plan.
                 first_ms = min(start_ms + window_ms - every_ms, end_ms - 1)
-                build_verdicts(
-                    self.session, self._judged("verdicts", check_verdicts, group), clusters, first_ms, end_ms, self.run_id,
-                    window_ms=window_ms, every_ms=every_ms,
+                staged = stage_verdicts(
+                    self.session, self.lake, clusters, first_ms, end_ms, self.run_id, window_ms=window_ms, every_ms=every_ms
                 )  # fmt: skip
+                self._validate(staged, check_verdicts, group)
+                self.lake.commit_staged(staged)
             return began_ms, plans
 
         with self.progress.step("Diagnosing"):
-            began_ms, plans = until_won(judge, self.progress.note)
+            began_ms, plans = self._until_committed(judge)
             self._count(plans)
             for group in self.groups:
                 causes.update(self._causes(*group))
@@ -184,7 +191,7 @@ class Stages:
             return began_ms, plans
 
         with self.progress.step("Forecasting"):
-            began_ms, plans = until_won(forecast, self.progress.note)
+            began_ms, plans = self._until_committed(forecast)
             self._count(plans)
             self._write_down(plans, began_ms)
 
@@ -194,8 +201,11 @@ class Stages:
         def again() -> None:
             self.progress.steps += len(_RESULTS_STEPS)
 
-        began_ms, plans = until_unmoved(
-            lambda: self._results(results), lambda: self.lake.version("computed"), again
+        began_ms, plans = until_stable(
+            lambda: self._results(results),
+            lambda: self.lake.version("computed"),
+            attempts=COMMIT_ATTEMPTS - 1,
+            before_repeat=again,
         )
         self._count(plans)
         self._write_down(plans, began_ms)
@@ -225,6 +235,15 @@ class Stages:
             )
         return began_ms, plans
 
+    def _until_committed(self, stage: Callable[[], T]) -> T:
+        """Do a stage; where another run wrote the same hours first, plan and do it again: mostly less is left to compute."""
+        return retry(
+            stage,
+            attempts=COMMIT_ATTEMPTS,
+            wait_s=jitter(0.1, 2.0, growing=True),
+            before_retry=lambda: self.progress.note("another run wrote the same hours; looking again"),
+        )
+
     # -- planning --------------------------------------------------------------------------
 
     def _signals(self, view: RecomputeView, cluster: str, start_ms: int, end_ms: int) -> Hours:
@@ -236,7 +255,7 @@ class Stages:
         )
 
     def _plan(self, plan: Callable[[RecomputeView, str, int, int], Hours]) -> tuple[int, list[Hours]]:
-        """When it was looked, and the hours of every cluster that is asked for."""
+        """When the lake was read, and the hours of every requested cluster."""
         began_ms = time.time_ns() // 1_000_000
         view = self._view()
         return began_ms, [
@@ -297,11 +316,9 @@ class Stages:
         if result.stopped:
             raise result.error()
 
-    def _judged(self, table: str, check: Callable[..., GateResult], group: Group) -> Lake:
-        """The lake, to which a gate lets the table's new rows of a group; readers take verdicts as soon as they are there."""
-        return JudgedLake(
-            self.lake.root, table, lambda as_if: self._gate(check(self.session, as_if, *group, self.run_id))
-        )
+    def _validate(self, staged: StagedCommit, check: Callable[..., GateResult], group: Group) -> None:
+        """The gate over a group's new rows, before the commit: readers use signals and verdicts as soon as they are committed."""
+        self._gate(check(self.session, LakeAfterCommit(self.lake, staged), *group, self.run_id))
 
     def _note_warnings(self) -> None:
         self.progress.note(f"{self.warnings} warning{'' if self.warnings == 1 else 's'}")

@@ -1,33 +1,41 @@
-"""Advice for eyes and for programs. In: what was read, and an `Advice`. Out: text on stdout, or one dict."""
+"""Advice: facts that can be stored, the document for programs, and the report for terminals. In: what was read, and an `Advice`. Out: dicts and lines.
+
+The facts are the document without its sentences: messages and records in their place. A process, a page or a bundle that gets them
+words them itself, and never takes a sentence apart.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.app.presentation.output import freshness
+from throttlescope.app.presentation.text_report import TextLine, TextReport, TextTable
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.diagnosis.wording import duration
-from throttlescope.models.messages.units import count, visible
+from throttlescope.models.messages.catalogue import Message, message
+from throttlescope.models.messages.limiting import limiting_factor
+from throttlescope.models.messages.rounded import duration
+from throttlescope.models.messages.units import count
+from throttlescope.models.recommendation.recommendation import Recommendation, messages_of
 
 if TYPE_CHECKING:
     from throttlescope.app.services.whatif.replay import ReplayInputs
-    from throttlescope.models.recommendation import Advice, Recommendation
+    from throttlescope.models.recommendation import Advice
 
 #: What the replays say as a whole, by :attr:`Counterfactuals.primary`.
 PRIMARY = {
-    "limiter": "A limiter holds it: lifting it drains most.",
-    "consumers": "The consumers hold it: faster ones drain most.",
-    "both": "Both hold it: neither alone drains, both together do.",
-    None: "No lever that was tried changes anything that could be told.",
+    "limiter": message("advice.primary.limiter").text,
+    "consumers": message("advice.primary.consumers").text,
+    "both": message("advice.primary.both").text,
+    None: message("advice.primary.none").text,
 }
-#: An earliest drain below this is that of consumers without any work.
-_TELLS_NOTHING_S = 60
-_LEVERS = {"consumers": "consumers that take all", "together": "both together"}
+NO_COMMAND = message("advice.no_command").text
+NO_ROLL_BACK = message("advice.no_roll_back").text
 
 
-def document(found: ReplayInputs, advice: Advice) -> dict[str, Any]:
-    """Everything as plain values."""
+def facts(found: ReplayInputs, advice: Advice) -> dict[str, Any]:
+    """What is known, ready for JSON; recommendations, levers that do not help and notes as records."""
     known = advice.counterfactuals
     return {
         "cluster": found.observed.cluster,
@@ -40,94 +48,111 @@ def document(found: ReplayInputs, advice: Advice) -> dict[str, Any]:
         "replay_error_share": known.error_share,
         "counterfactuals": [{**asdict(row), "change": row.change.words} for row in known.rows],
         "recommendations": [asdict(one) for one in advice.recommendations],
-        "not_helping": list(advice.not_helping),
+        "not_helping": [asdict(one) for one in advice.not_helping],
         "executed": False,
-        "notes": known.notes,
+        "notes": [asdict(one) for one in known.notes],
     }
 
 
-def print_advice(found: ReplayInputs, advice: Advice, *, now_ms: int) -> None:
-    """What would drain it, what to do first, what not to do."""
+def document(known: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts as ``recommend --format json`` prints them, with their sentences."""
+    return {
+        **known,
+        "recommendations": [one.document() for one in recommendations_of(known)],
+        "not_helping": texts_of(known["not_helping"]),
+        "notes": texts_of(known["notes"]),
+    }
+
+
+def recommendations_of(known: Mapping[str, Any]) -> list[Recommendation]:
+    """The recommendations of some facts, best first."""
+    return [Recommendation.of(one) for one in known["recommendations"]]
+
+
+def texts_of(messages: list[Mapping[str, Any]]) -> list[str]:
+    """The sentences of messages in some facts."""
+    return [one.text for one in messages_of(messages)]
+
+
+def advice_report(found: ReplayInputs, advice: Advice, *, now_ms: int | None) -> TextReport:
+    """What would drain it, what to do first, what does not help; without ``now_ms`` it does not say how old the data is."""
     known = advice.counterfactuals
-    print_table(
+    rows = [["nothing changed", _span(known.as_is_entries), "-", "-", "-"]]
+    rows += [
+        [
+            lever_text(row.lever, row.limiter),
+            _span(row.entries),
+            _span(row.gain_entries),
+            drain_within(row.earliest_drain_s, row.latest_drain_s),
+            limiting_factor(row.held_by),
+        ]
+        for row in known.rows
+    ]
+    table = TextTable(
+        f"{found.name}: {count(known.backlog_entries)} entries at {format_time(found.at_ms)}, {duration(known.horizon_s)} later",
         [
             ("without", "left"),
             ("backlog then (entries)", "right"),
             ("less than as it is", "right"),
             ("gone in", "left"),
-            ("then holds", "left"),
+            ("then limited by", "left"),
         ],
-        [
-            ["nothing changed", _span(known.as_is_entries), "-", "-", "-"],
-            *(
-                [
-                    lever_words(row.lever, row.limiter),
-                    _span(row.entries),
-                    _span(row.gain_entries),
-                    drain_within(row.earliest_drain_s, row.latest_drain_s),
-                    row.held_by,
-                ]
-                for row in known.rows
-            ),
-        ],
-        title=f"{found.name}: {count(known.backlog_entries)} entries at {format_time(found.at_ms)}, "
-        f"{duration(known.horizon_s)} later",
+        rows,
         notes=[PRIMARY[known.primary]],
     )
+    error = message("advice.replay_error", percent=100 * known.error_share).text
+    report: TextReport = [table]
     for number, one in enumerate(advice.recommendations, 1):
-        print_recommendation(number, one)
+        report += recommendation_lines(number, one)
     if not advice.recommendations:
-        print(f"\nNothing that was tried drains it within {duration(advice.target_s)}.")
-    for words in advice.not_helping:
-        print()
-        print(visible(f"Not this: {words}"))
-    print("\nNothing was executed.")
-    for note in known.notes:
-        print(visible(f"Note: {note}."))
-    print(
-        f"The replay of the window is off by {100 * known.error_share:.1f} % of its peak. "
-        + freshness(found.at_ms, now_ms)
-    )
+        report += [TextLine(), TextLine(message("advice.none_found", target_s=advice.target_s).text)]
+    return [
+        *report,
+        *not_helping_lines(advice.not_helping),
+        *note_lines(known.notes),
+        TextLine(f"{error} {freshness(found.at_ms, now_ms)}"),
+    ]
 
 
-def print_recommendation(number: int, one: Recommendation) -> None:
-    """One change with its command, its way back, what it risks and how to check it."""
-    when = gone_in(one.earliest_drain_s, one.likely_drain_s, one.latest_drain_s)
-    print()
-    print(
-        visible(f"{number}. {one.words}{f' Gone in {when}.' if when else ''} Next to bind: {one.next_brake}.")
-    )
-    for head, line in (("run", one.do), ("undo", one.undo)):
-        if line:
-            print(visible(f"   {head}: {line}"))
-    for head, lines in (("risk", one.risks), ("check", one.verify)):
-        for line in lines:
-            print(visible(f"   {head}: {line}"))
+def recommendation_lines(number: int, one: Recommendation) -> TextReport:
+    """One change with its command, its rollback, its risks and its checks."""
+    gone = f" Gone in {one.gone_in.text}." if one.gone_in else ""
+    head = f"{number}. {one.text}{gone} Then limited by: {limiting_factor(one.next_limiting_factor)}."
+    return [
+        TextLine(),
+        TextLine(head),
+        *[
+            TextLine(f"   {label}: {command}", is_copied=True)
+            for label, command in (("run", one.apply), ("undo", one.roll_back))
+            if command
+        ],
+        *[TextLine(f"   risk: {risk.text}") for risk in one.risks],
+        *[TextLine(f"   check: {check.text}", is_copied=True) for check in one.checks],
+    ]
 
 
-def gone_in(earliest_s: float | None, likely_s: float | None, latest_s: float | None) -> str:
-    """When the backlog is gone with a change; empty where it never is.
-
-    Where nobody has seen how fast the consumers are, the earliest time is that of consumers without work of their own. Below
-    a minute that says nothing about the real ones.
-    """
-    if earliest_s is None:
-        return ""
-    low = duration(earliest_s)
-    if likely_s is None:
-        if earliest_s < _TELLS_NOTHING_S:
-            return "a time that depends on the consumers: how fast they are was not seen"
-        return f"{low} at the earliest, if the consumers can take it"
-    likely = duration(likely_s)
-    if latest_s is None:
-        return f"{likely} ({low} at the earliest)"
-    high = duration(latest_s)
-    return likely if low == high else f"{likely} ({low} to {high})"
+def not_helping_lines(messages: tuple[Message, ...]) -> TextReport:
+    """Levers that do not help."""
+    return [line for one in messages for line in (TextLine(), TextLine(f"Not this: {one.text}"))]
 
 
-def lever_words(lever: str, limiter: str | None) -> str:
-    """What a replay took away: ``the limit topic.msg``, ``consumers that take all``, ``both together``."""
-    return f"the limit {limiter}" if lever == "limiter" else _LEVERS[lever]
+def note_lines(notes: list[Message]) -> TextReport:
+    """That nothing was executed, and what makes the answer less sure."""
+    return [
+        TextLine(),
+        TextLine("Nothing was executed."),
+        *[TextLine(f"Note: {note.text}") for note in notes],
+    ]
+
+
+def lever_text(lever: str, limiter: str | None) -> str:
+    """What a replay took away: ``the topic message limit``."""
+    if lever == "limiter":
+        return message("advice.lever.limiter", limiter=limiter).text
+    return _LEVERS[lever].text
+
+
+_LEVERS = {"consumers": message("advice.lever.consumers"), "together": message("advice.lever.together")}
 
 
 def drain_within(earliest_s: float | None, latest_s: float | None) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.cause_runs import CauseRun, runs
-from throttlescope.app.presentation.causes import CAUSES, SIDES, Cause, limiter_words
+from throttlescope.app.presentation.causes import CAUSES, SIDES, CauseLook, limiter_words
 from throttlescope.app.presentation.limits import KnownLimit
+from throttlescope.models.diagnosis.causes import THROTTLED, UNKNOWN
 
 _REASONS = 3
 
@@ -33,7 +34,7 @@ class VerdictAnswer:
         What the naive rule says, and whether it agrees.
     """
 
-    cause: Cause
+    cause: CauseLook
     title: str
     backlog: str
     since: str
@@ -84,17 +85,17 @@ def _sure(verdict: dict) -> str:
 
 def cause_is_open(cause: str, confidence: float) -> bool:
     """Whether a confidence is none: ``unknown`` names no cause that could be right."""
-    return cause == "unknown" and confidence == 0
+    return cause == UNKNOWN.name and confidence == 0
 
 
-def _title(cause: Cause, limiter: str | None, limits: Sequence[KnownLimit]) -> str:
+def _title(cause: CauseLook, limiter: str | None, limits: Sequence[KnownLimit]) -> str:
     if not limiter:
         return f"{cause.answer}."
     limit = next((limit for limit in limits if f"{limit.level}.{limit.unit}" == limiter), None)
     details = "" if limit is None or limit.rate is None else f" ({limit.amount()}, set by {limit.who()})"
     if limit is not None and limit.lifted_ms is not None:
         return f"Until {fmt.clock(limit.lifted_ms)} the {limiter_words(limiter)}{details} held this subscription back."
-    if cause.word == "throttled":
+    if cause.word == THROTTLED.name:
         return f"The {limiter_words(limiter)}{details} holds this subscription back."
     return f"{cause.answer}: the {limiter_words(limiter)}{details}."
 

@@ -1,7 +1,7 @@
-"""What a page is made of, before it is Markdown or HTML. In: plain text. Out: blocks; nothing in them is markup.
+"""Blocks of a page, before they become Markdown or HTML. In: plain text. Out: blocks without markup.
 
-A text is told as parts: words, names from a cluster (kept apart from the words around them, never obeyed), and links of our own.
-Each writer escapes all of it, so that a block is safe wherever it is shown.
+A text has parts: words, names from a cluster (marked as such and never interpreted), and links of our own.
+Each writer escapes all of it, so that a block is safe in every format.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Plots:
-    """Where the plots stand: the interactive figure in HTML, a picture in Markdown."""
+    """The place of the plots: the interactive figure in HTML, a picture in Markdown."""
 
     caption: TextBlock
 

@@ -1,7 +1,7 @@
-"""Runs: how long one cause has held. In: verdicts of one subscription. Out: stretches of one cause each.
+"""Runs of one cause. In: verdicts of one subscription. Out: ranges with one cause each.
 
-Windows may overlap (5 minutes every minute). A window speaks for the time that no window before it
-covered, so stretches never overlap and their lengths add up. ``data.py`` says the same in SQL for
+Windows may overlap (5 minutes every minute). A window counts for the time that no window before it
+covers, so stretches never overlap and their lengths add up. ``data.py`` says the same in SQL for
 all subscriptions at once; a test compares the two.
 """
 
@@ -22,7 +22,7 @@ class CauseRun:
     backlog_entries : float or None
         Ready backlog at its end.
     windows : int
-        How many verdicts it stands for.
+        Number of its verdicts.
     follows_gap : bool
         Nothing is known about the time just before: it may have begun earlier.
     """

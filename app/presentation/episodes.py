@@ -10,11 +10,11 @@ from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.messages.units import count, duration_text, minute_text, share
 
 _NOTES = (
-    "since: when the backlog began to grow (~: it grew already in the first minute that was looked at; >: the first minute above the "
-    "floor, no change stands out). cause: what held it longest; sure: its mean confidence. peak: ready entries (batches). "
-    "lever: asked where both a limiter and the consumers are blamed: whose removal at the peak would have drained most, by how many "
-    "entries half an hour later; !: the cause says another. "
-    "flips/h: how often verdicts changed, and what is left of it."
+    "since: when the backlog began to grow (~: it grew already in the first minute of the data; >: the first minute above the "
+    "floor, without a clear change). cause: the main cause; sure: its mean confidence. peak: ready entries (batches). "
+    "lever: computed where verdicts name both a limiter and the consumers: the removal that would have drained most at the peak, and "
+    "how many entries less half an hour later; !: the main cause is another one. "
+    "flips/h: how often verdicts changed, and how often after hysteresis."
 )
 _SINCE = {"change_point": "", "first_minute": ">", "start_of_data": "~"}
 _KINDS = {
@@ -57,7 +57,7 @@ def print_episodes(rows: Sequence[Mapping[str, Any]], *, now_ms: int) -> None:
         ("sure", "right"),
         ("lever", "left"),
         ("peak (entries)", "right"),
-        ("held by", "left"),
+        ("causes", "left"),
         ("flips/h", "right"),
         ("marks", "left"),
     ]
@@ -137,7 +137,7 @@ def print_rollups(rows: Sequence[Mapping[str, Any]], by: str) -> None:
         (by, "left"),
         ("episodes", "right"),
         ("open", "right"),
-        ("held", "right"),
+        ("duration", "right"),
         ("causes", "left"),
         ("open since (UTC)", "left"),
         ("worst", "left"),
@@ -165,7 +165,7 @@ def print_rollups(rows: Sequence[Mapping[str, Any]], by: str) -> None:
         title=f"Episodes by {by}",
         heads=2 if clusters else 1,
         notes=[
-            "held: time of all episodes together; causes: episodes that each held longest; partitions: of the worst one's topic."
+            "duration: all episodes together; causes: episodes by main cause; partitions: of the worst one's topic."
         ]
         if rows
         else [],
@@ -180,7 +180,7 @@ def partitions_text(row: Mapping[str, Any]) -> str:
 
 
 def lever_text(answer: Mapping[str, Any] | None) -> str:
-    """``limiter subscription.msg -98,000 (90,000 to 99,000)``: what drains most, and by how much; a dash where nobody asked."""
+    """``limiter subscription.msg -98,000 (90,000 to 99,000)``: what drains most, and by how much; a dash where it was not computed."""
     if answer is None:
         return "-"
     if answer["failed"] is not None:

@@ -24,7 +24,7 @@ def exported(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: int) -> None:
-    """Print one line per forecast, the subscription with the nearest loss first, then what happens and why it is believed."""
+    """Print one line per forecast, the subscription with the nearest loss first, then what happens and the basis of the forecast."""
     rows = sorted(
         rows, key=lambda row: (_nearest_loss(row, rows), subscription_text(row), _KINDS.index(row["kind"]))
     )
@@ -66,7 +66,7 @@ def print_forecasts(rows: Sequence[Mapping[str, Any]], *, made_ms: int, now_ms: 
 
 
 def print_back_test(found: BackTest) -> None:
-    """Print how often the intervals held, by the cause of that time."""
+    """Print how often the outcome was inside the interval, by the cause of that time."""
     parts = [("all", found.all), *found.causes.items()]
     print_table(
         [

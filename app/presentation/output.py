@@ -11,7 +11,8 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 from throttlescope.models.messages.units import duration_text, minute_text, visible
@@ -22,6 +23,86 @@ _PIPE_COLUMNS = 240
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: its heading with the unit, how a row shows in it, and ``left`` or ``right``."""
+
+    heading: str
+    show: Callable[[Any], str]
+    justify: str = "left"
+
+
+def print_rows(
+    columns: Sequence[Column],
+    rows: Iterable[Any],
+    *,
+    title: str,
+    notes: Sequence[str] = (),
+    heads: int = 1,
+) -> None:
+    """Print rows in declared columns; see :func:`print_table`."""
+    print_table(
+        [(column.heading, column.justify) for column in columns],
+        [[column.show(row) for column in columns] for row in rows],
+        title=title,
+        notes=notes,
+        heads=heads,
+    )
+
+
+def write_result(
+    format: str,
+    *,
+    table: Callable[[], None],
+    document: Callable[[], Any] | None = None,
+    json: Callable[[], None] | None = None,
+    csv: Callable[[], None] | None = None,
+) -> None:
+    """Write a result in the requested format; the others are not made.
+
+    Parameters
+    ----------
+    format : str
+        ``table``, ``json`` or ``csv``: the value of ``--format``.
+    table, json, csv : callable
+        Writes that format on stdout.
+    document : callable
+        Returns the JSON document; takes the place of ``json``.
+    """
+    if document is not None:
+        json = lambda: write_json(document())  # noqa: E731
+    writers = {"table": table, "json": json, "csv": csv}
+    writers[format]()
+
+
+def write_rows(
+    format: str,
+    rows: Iterable[Any],
+    *,
+    table: Callable[[], None],
+    export: Callable[[Any], dict[str, Any]] = dict,
+    columns: Callable[[], Sequence[str]] | None = None,
+    flat: Callable[[Any], dict[str, Any]] | None = None,
+) -> None:
+    """Write rows in the requested format: a table for people, a list of objects, or lines of CSV.
+
+    Parameters
+    ----------
+    export : callable
+        A row as plain values, for JSON and CSV.
+    columns : callable
+        Names of the columns of CSV.
+    flat : callable
+        A row for CSV, where ``export`` nests.
+    """
+    write_result(
+        format,
+        table=table,
+        document=lambda: [export(row) for row in rows],
+        csv=lambda: write_csv(columns() if columns else (), map(flat or export, rows)),
+    )
+
+
 def print_table(
     columns: Sequence[tuple[str, str]],
     rows: Iterable[Sequence[str]],
@@ -29,6 +110,7 @@ def print_table(
     title: str,
     notes: Sequence[str] = (),
     heads: int = 1,
+    stream: TextIO | None = None,
 ) -> None:
     """Print a table on stdout; on a terminal that is too narrow for it, a paragraph per row.
 
@@ -42,6 +124,8 @@ def print_table(
         A line above, and lines below: units, time zone, how fresh the data is.
     heads : int
         How many first columns name a row; they are its headline in a paragraph.
+    stream : file, optional
+        Written to instead of stdout, as wide as a pipe and without colours.
     """
     from rich.console import Console
     from rich.measure import Measurement
@@ -49,10 +133,16 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    wide = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    # In a notebook it would print by a way of its own, past whoever redirects stdout.
+    wide = stream is not None or (not sys.stdout.isatty() and "COLUMNS" not in os.environ)
+    # In a notebook rich would bypass a redirected stdout.
     console = Console(
-        width=_PIPE_COLUMNS if wide else None, soft_wrap=False, highlight=False, force_jupyter=False
+        width=_PIPE_COLUMNS if wide else None,
+        soft_wrap=False,
+        highlight=False,
+        force_jupyter=False,
+        file=stream,
+        color_system="auto" if stream is None else None,
+        force_terminal=None if stream is None else False,
     )
     rows = [[visible(cell) for cell in row] for row in rows]
     table = Table()
@@ -96,10 +186,12 @@ def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]], stream: Te
         writer.writerow([_csv_cell(row[name]) for name in columns])
 
 
-def freshness(data_end_ms: int | None, now_ms: int) -> str:
-    """One line on how old the data is."""
+def freshness(data_end_ms: int | None, now_ms: int | None) -> str:
+    """One line on how old the data is; without ``now_ms`` until when it goes."""
     if data_end_ms is None:
         return "No data yet."
+    if now_ms is None:
+        return f"Data up to {minute_text(data_end_ms)} UTC. Times are UTC."
     age_ms = now_ms - data_end_ms
     age = f"{duration_text(age_ms)} ago" if age_ms >= 0 else "ahead of this machine's clock"
     return f"Data up to {minute_text(data_end_ms)} UTC ({age}). Times are UTC."

@@ -20,7 +20,7 @@ class TerminalProgress(Progress):
     steps : int
         How many there will be, as far as that is known.
     quiet : bool
-        Say nothing at all.
+        Print nothing.
     """
 
     def __init__(self, steps: int = 0, *, quiet: bool = False) -> None:
@@ -28,12 +28,12 @@ class TerminalProgress(Progress):
         self._live = None
 
     def expect(self, steps: int) -> None:
-        """Begin to count anew, to ``steps``."""
+        """Restart the count, up to ``steps``."""
         self.steps, self.done = steps, 0
 
     @contextlib.contextmanager
     def step(self, what: str) -> Iterator[Progress]:
-        """Announce a step, and when it ends how long it took and what `note` said of it."""
+        """Announce a step, and at its end its duration and its note."""
         self.done += 1
         self._what, self._note = what, ""
         started_s = time.monotonic()

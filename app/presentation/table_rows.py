@@ -1,4 +1,4 @@
-"""Rows of one table for a file. In: a lake, a table's name, and what the address asks for. Out: Arrow rows, in order of the key.
+"""Rows of one table for a file. In: a lake, a table's name, and the parameters of the address. Out: Arrow rows, in order of the key.
 
 Rows come as they are stored: names end with their units, times are epoch milliseconds in UTC.
 """
@@ -43,7 +43,7 @@ class TableQuery:
     Attributes
     ----------
     names : dict of str
-        Equal to these; columns that the table does not have are refused.
+        Equal to these; columns that the table does not have are errors.
     partition : int or None
     start_ms, end_ms : int or None
         Range [start, end) of the table's time column.
@@ -57,12 +57,12 @@ class TableQuery:
 
     @classmethod
     def parse(cls, table: str, values: dict[str, list[str]]) -> TableQuery:
-        """Read an address.
+        """Parse an address.
 
         Raises
         ------
         InputError
-            There is no such table, or a part of the address does not fit it.
+            There is no such table, or it does not have a column of the address.
         """
         if table not in TABLES:
             raise InputError("There is no such table", got=table[:80], expected=", ".join(TABLES))
@@ -90,7 +90,7 @@ def time_column(table: Table) -> str | None:
 
 
 def read_rows(lake: Lake, asked: TableQuery) -> pa.Table:
-    """The rows asked for.
+    """The selected rows.
 
     Raises
     ------
@@ -118,8 +118,8 @@ def read_rows(lake: Lake, asked: TableQuery) -> pa.Table:
 def _check_count(rows: int, asked: TableQuery) -> None:
     if rows > MOST_ROWS:
         raise InputError(
-            f"These are too many rows of {asked.table.name} for one file",
+            f"Too many rows of {asked.table.name} for one file",
             got=f"{rows:,}",
             expected=f"at most {MOST_ROWS:,}",
-            fix="ask for one cluster, one topic, or a shorter range; a notebook reads the lake itself",
+            fix="select one cluster, one topic, or a shorter range; a notebook can read the whole lake",
         )

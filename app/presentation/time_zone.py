@@ -1,4 +1,4 @@
-"""The time zone in which a person reads. In: a cookie of the request. Out: offsets and labels; UTC where nobody chose.
+"""The reader's time zone. In: a cookie of the request. Out: offsets and labels; UTC by default.
 
 Everything stored and every link is UTC; only what is printed for this request moves.
 """
@@ -28,7 +28,7 @@ def current() -> tzinfo:
 
 @contextmanager
 def utc():
-    """What leaves the page, such as a bundle or an export, is written in UTC whoever asks."""
+    """Use UTC in the block: downloads such as bundles and exports are always in UTC."""
     if not has_request_context():
         yield
         return
@@ -52,7 +52,7 @@ def offset_ms(time_ms: float) -> int:
 
 
 def label(time_ms: float) -> str:
-    """``UTC``, ``UTC+02:00``: what is printed beside a time. Letters such as CST name several zones."""
+    """``UTC``, ``UTC+02:00``: the label after a time. Letters such as CST name several zones."""
     minutes = offset_ms(time_ms) // 60_000
     if current() is UTC:
         return "UTC"
@@ -72,5 +72,5 @@ def _chosen(zone: str) -> tzinfo:
     try:
         return ZoneInfo(zone)
     except (KeyError, ValueError, OSError):
-        # Unknown, like a path, or a folder of zones: nobody is told, the times say UTC.
+        # Unknown, a path, or a folder of zones: times fall back to UTC, which their labels show.
         return UTC

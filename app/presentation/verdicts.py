@@ -1,4 +1,4 @@
-"""Verdicts for eyes and for programs. In: rows of `verdict_rows`. Out: a table, or dicts ready for JSON and CSV."""
+"""Verdicts on the terminal, and as JSON and CSV. In: rows of `verdict_rows`. Out: a table, or dicts ready for JSON and CSV."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def exported(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, now_ms: int) -> None:
-    """Print one line per subscription partition: what held it longest, and what holds it now.
+    """Print one line per subscription partition: its main cause, and its cause now.
 
     Healthy subscriptions of Pulsar's own (``__change_events``, ``__compaction`` and the like) are counted, not shown.
     """
@@ -55,7 +55,7 @@ def print_summary(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
         what="subscription",
         after=day,
         end="end_ms",
-        notes="cause: what held longest in the range; sure: its mean confidence; "
+        notes="cause: the main cause in the range; sure: its mean confidence; "
         f"backlog: its largest, in ready entries (batches).{left_out}",
         now_ms=now_ms,
     )
@@ -74,7 +74,7 @@ def print_windows(rows: Sequence[Mapping[str, Any]], objectives: Objectives, *, 
         what="verdict",
         after="",
         end="window_end_ms",
-        notes="backlog: ready entries (batches) at the window's end; for: how long this cause has held without a break.",
+        notes="backlog: ready entries (batches) at the window's end; for: how long this has been the cause without interruption.",
         now_ms=now_ms,
     )
 

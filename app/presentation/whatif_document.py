@@ -74,13 +74,13 @@ def document(found: ReplayInputs, answer: ReplayAnswer) -> dict[str, Any]:
             "replayed_every_s": 1,
             "replayed_backlog_entries": answer.speed.backlog_entries.tolist(),
         },
-        "notes": answer.notes,
+        "notes": [note.text for note in answer.notes],
     }  # fmt: skip
 
 
 def _forecast(forecast: Forecast) -> dict[str, Any]:
     return {
-        "drained": whatif.drained(forecast),
+        "drained": whatif.drained(forecast, whatif.PLAIN),
         "earliest_s": forecast.earliest_s,
         "latest_s": forecast.latest_s,
         "fitted": None if forecast.fitted is None else _outlook(forecast.fitted),

@@ -1,60 +1,66 @@
-"""An answer for eyes. In: what was read and what a replay knows. Out: text on stdout, the question first."""
+"""A replay's answer as a report for terminals and notebooks. In: what was read, and the answer. Out: lines and a table, the question first."""
 
 from __future__ import annotations
 
 from throttlescope.app.presentation import whatif
-from throttlescope.app.presentation.output import print_table
+from throttlescope.app.presentation.text_report import TextLine, TextReport, TextTable
+from throttlescope.app.presentation.whatif import PLAIN
 from throttlescope.app.services.whatif.replay import ReplayInputs
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.messages.units import count, visible
+from throttlescope.models.messages.units import count
 from throttlescope.models.throttling.replay import Change, Forecast, ReplayAnswer
 
 
-def print_answer(found: ReplayInputs, answer: ReplayAnswer) -> None:
-    """Print the question, the answer, what it rests on and what makes it less sure."""
-    asks = bool(found.change.words != Change().words)
-    question = f"What if {whatif.question(answer)}?" if asks else "What if nothing changes?"
+def whatif_report(found: ReplayInputs, answer: ReplayAnswer) -> TextReport:
+    """The question, the answer, what it is based on and what makes it less sure."""
+    is_change = found.change.words != Change().words
     rows = [_row("as it is", answer, answer.as_is, Change(), found.horizon_s)]
-    if asks:
+    if is_change:
         rows.append(_row("changed", answer, answer.changed, found.change, found.horizon_s))
-    print(
-        visible(f"{found.name} on {answer.observed.cluster}, from {_time(answer.observed.times_ms[-1])} on")
+    times_ms = answer.observed.times_ms
+    backlog = (
+        f"{count(answer.backlog_entries)} entries; drained is at most {count(answer.drained_below_entries)}"
     )
-    print_table(
-        [
-            ("", "left"), ("backlog drained after", "left"), ("best to worst", "left"), ("dispatched (msg/s)", "right"),
-            ("held by", "left"),
-        ],
-        rows,
-        title=question,
-        notes=[whatif.effect(answer)] if asks else [],
-    )  # fmt: skip
-    window = f"{_time(answer.observed.times_ms[0])} to {_time(answer.observed.times_ms[-1])}"
-    print()
-    for label, text in (
-        ("backlog", f"{count(answer.backlog_entries)} entries; drained is at most {count(answer.drained_below_entries)}"),
-        ("arrivals", whatif.arrivals(answer)),
-        ("capacity", whatif.capacity(answer.capacity)),
+    facts = (
+        ("backlog", backlog),
+        ("arrivals", whatif.arrivals(answer, PLAIN)),
+        ("capacity", whatif.capacity(answer.capacity, PLAIN)),
         ("replay", whatif.own_error(answer)),
-        ("window", window),
-    ):  # fmt: skip
-        print(visible(f"{label:<10}{text}"))
-    print(
-        "Times are UTC; backlogs count entries (batches), rates messages. Best to worst is what the samples leave open: arrivals,\n"
-        "capacity, how fast the broker reads. It does not hold the replay's own error."
+        ("window", f"{_time(times_ms[0])} to {_time(times_ms[-1])}"),
     )
-    for note in answer.notes:
-        print(visible(f"Note: {note}."))
+    return [
+        TextLine(f"{found.name} on {answer.observed.cluster}, from {_time(times_ms[-1])} on"),
+        TextTable(
+            f"What if {whatif.question(answer)}?" if is_change else "What if nothing changes?",
+            [
+                ("", "left"),
+                ("backlog drained after", "left"),
+                ("best to worst", "left"),
+                ("dispatched (msg/s)", "right"),
+                ("limited by", "left"),
+            ],
+            rows,
+            notes=[whatif.effect(answer)] if is_change else [],
+        ),
+        TextLine(),
+        *[TextLine(f"{label:<10}{text}") for label, text in facts],
+        TextLine("Times are UTC; backlogs count entries (batches), rates messages."),
+        TextLine(
+            "Best to worst is what the samples leave open: arrivals, capacity, read speed of the broker. It does not include the "
+            "replay's own error."
+        ),
+        *[TextLine(f"Note: {note.text}") for note in answer.notes],
+    ]
 
 
 def _row(label: str, answer: ReplayAnswer, forecast: Forecast, change: Change, horizon_s: int) -> list[str]:
-    outlook = forecast.fitted or forecast.best
+    outlook = whatif.main(forecast)
     return [
         label,
-        whatif.drained(forecast),
-        whatif.interval(forecast, horizon_s),
+        whatif.drained(forecast, PLAIN),
+        whatif.interval(forecast, horizon_s, PLAIN),
         f"{outlook.out_msg_per_s:,.0f}",
-        whatif.held_by(answer, outlook, change),
+        whatif.limited_by(answer, outlook, change, PLAIN),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Anomalies as they are asked for. In: a lake and a filter. Out: rows of ``anomalies`` and the range that they were asked of."""
+"""Anomalies of a lake. In: a lake and a filter. Out: rows of ``anomalies`` and the range they cover."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnomalyFilter:
-    """What is asked for; None leaves a question open.
+    """Which anomalies; None means any.
 
     Attributes
     ----------
@@ -46,6 +46,34 @@ class AnomalyRows:
     rows: list[dict[str, Any]]
     start_ms: int
     end_ms: int
+
+
+def select_anomalies(
+    lake: Lake,
+    wanted: AnomalyFilter,
+    settings: Settings,
+    *,
+    store: bool = False,
+    stored: bool = False,
+    progress: Progress = SILENT,
+    debug: bool = False,
+) -> AnomalyRows:
+    """Judge here, judge and ``store`` on Spark, or read what is ``stored``.
+
+    Raises
+    ------
+    InputError
+        The options contradict each other, or as :func:`judge_anomalies`, :func:`store_anomalies`, :func:`read_anomalies`.
+    """
+    if store and (stored or wanted.subscription is not None):
+        raise InputError(
+            "--store judges whole clusters",
+            got="--store with --stored or --subscription",
+            fix="leave one of them out",
+        )
+    if store:
+        return store_anomalies(lake, wanted, settings, progress=progress, debug=debug)
+    return read_anomalies(lake, wanted) if stored else judge_anomalies(lake, wanted, progress=progress)
 
 
 def judge_anomalies(lake: Lake, wanted: AnomalyFilter, *, progress: Progress = SILENT) -> AnomalyRows:

@@ -1,4 +1,4 @@
-"""Slow consumers beside stored verdicts. In: a lake and rows of `verdict_rows`. Out: of each window who of the consumers is slow."""
+"""Slow consumers of stored verdicts. In: a lake and rows of verdicts. Out: per window, which consumers are slow."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
 
-#: Windows that are looked at: each reads its hour of the lake anew.
+#: Windows that are looked at: each reads its hour of the lake again.
 MOST = 20
 
 
 def read_slowest(lake: Lake, verdicts: Iterable[Mapping[str, Any]]) -> list[SlowConsumers]:
-    """Who is slow in the windows of some verdicts that are not healthy, at most :data:`MOST` of them.
+    """Which consumers are slow in the windows of verdicts that are not healthy, at most :data:`MOST` of them.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def read_slowest(lake: Lake, verdicts: Iterable[Mapping[str, Any]]) -> list[Slow
 
 
 def of_window(lake: Lake, row: Mapping[str, Any]) -> SlowConsumers:
-    """Who is slow in the window of one verdict, as the lake's samples tell."""
+    """Which consumers are slow in the window of one verdict, from the lake's samples."""
     key = SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
     start_ms, end_ms = row["window_start_ms"], row["window_end_ms"]
     return slowest_consumers(

@@ -1,4 +1,4 @@
-"""Episodes as they are asked for. In: a lake and a filter. Out: rows of ``episodes`` or ``incidents``, or roll-ups of them."""
+"""Episodes of a lake. In: a lake and a filter. Out: rows of ``episodes`` or ``incidents``, or roll-ups of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EpisodeFilter:
-    """What is asked for; None leaves a question open.
+    """Which episodes; None means any.
 
     Attributes
     ----------
@@ -39,6 +39,45 @@ class EpisodeFilter:
     open: bool = False
     start_ms: int | None = None
     end_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class EpisodeListing:
+    """Rows of ``episodes`` or ``incidents``, or counts of episodes.
+
+    Attributes
+    ----------
+    table : str
+        ``episodes``, ``incidents`` or ``rollups``.
+    by : str, optional
+        What roll-ups count by.
+    """
+
+    table: str
+    rows: list[dict[str, Any]]
+    by: str | None = None
+
+
+def list_episodes(lake: Lake, wanted: EpisodeFilter, *, incidents: bool, by: str | None) -> EpisodeListing:
+    """Episodes, shared incidents, or roll-ups of episodes.
+
+    Raises
+    ------
+    InputError
+        Roll-ups of incidents were requested, or as :func:`read_episodes`.
+    """
+    check_listing(incidents=incidents, by=by)
+    if by is not None:
+        return EpisodeListing("rollups", read_rollups(lake, wanted, by), by)
+    if incidents:
+        return EpisodeListing("incidents", read_incidents(lake, wanted))
+    return EpisodeListing("episodes", read_episodes(lake, wanted))
+
+
+def check_listing(*, incidents: bool, by: str | None) -> None:
+    """Refuse roll-ups of incidents."""
+    if incidents and by is not None:
+        raise InputError("Incidents are not counted", got="--incidents with --by", fix="leave one out")
 
 
 def read_episodes(lake: Lake, wanted: EpisodeFilter) -> list[dict[str, Any]]:
@@ -70,19 +109,20 @@ def read_incidents(lake: Lake, wanted: EpisodeFilter) -> list[dict[str, Any]]:
     from throttlescope.models.episodes import incidents_of
 
     parts = _parts(wanted)
-    # Of one subscription alone nobody could say what it shares.
+    # Incidents are shared, so the episodes of all subscriptions are read.
     everyone = _all(lake, wanted, **dict.fromkeys(parts))
     rows = [row for row in incidents_of(everyone) if _touches(row, wanted)]
-    asked = {name: value for name, value in parts.items() if value is not None}
+    selected = {name: value for name, value in parts.items() if value is not None}
     return [
         row
         for row in rows
-        if not asked or any(all(member[name] == asked[name] for name in asked) for member in row["members"])
+        if not selected
+        or any(all(member[name] == selected[name] for name in selected) for member in row["members"])
     ]
 
 
 def read_rollups(lake: Lake, wanted: EpisodeFilter, by: str) -> list[dict[str, Any]]:
-    """Roll-ups of the episodes that are asked for; see :func:`~throttlescope.models.episodes.rollups.rollups`."""
+    """Roll-ups of the selected episodes; see :func:`~throttlescope.models.episodes.rollups.rollups`."""
     from throttlescope.models.episodes import rollups
 
     rows = read_episodes(lake, wanted)
@@ -97,12 +137,16 @@ def store_episodes(
     Raises
     ------
     InputError
-        There are no signals of them.
+        There are no signals of them, or one subscription was selected.
     """
     from throttlescope.app.pipeline.spark_session import start_spark
     from throttlescope.models.episodes.apply import build_episodes
     from throttlescope.models.episodes.levers.apply import Answered, build_counterfactuals
 
+    if wanted.subscription is not None:
+        raise InputError(
+            "--store judges whole clusters", got="--store with --subscription", fix="leave one of them out"
+        )
     partitions = None if wanted.cluster is None else {"cluster": [wanted.cluster]}
     files = lake.files("signals", partition=partitions)
     if not files:

@@ -1,4 +1,4 @@
-"""Changes of limits as they are asked for. In: a lake and a filter. Out: each change with the minutes before and after it."""
+"""Changes of limits. In: a lake and a filter. Out: each change with the minutes before and after it."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def read_changes(lake: Lake, wanted: VerdictFilter, *, span_ms: int = SPAN_MS) -
         raise InputError(
             "There are no limits in this lake",
             got=lake.root,
-            fix="let a run ask the admin API: throttlescope run --pulsar-admin URL --lake DIR",
+            fix="let a run read the admin API: throttlescope run --pulsar-admin URL --lake DIR",
         )
-    limits = lake.read("limits", columns=list(COLUMNS), where=_asked(wanted))
+    limits = lake.read("limits", columns=list(COLUMNS), where=_selected(wanted))
     changes = [
         one
         for one in limit_changes(limits)
@@ -79,7 +79,7 @@ def read_changes(lake: Lake, wanted: VerdictFilter, *, span_ms: int = SPAN_MS) -
     return compare(changes, signals, verdicts.to_pylist(), span_ms=span_ms)
 
 
-def _asked(wanted: VerdictFilter) -> pc.Expression:
+def _selected(wanted: VerdictFilter) -> pc.Expression:
     where = pc.scalar(True)
     if wanted.cluster is not None:
         where = where & (pc.field("cluster") == wanted.cluster)

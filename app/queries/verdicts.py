@@ -1,4 +1,4 @@
-"""Verdicts as they are shown. In: a lake and filters. Out: one plain dict per verdict, oldest window first."""
+"""Verdicts of a lake. In: a lake and filters. Out: one plain dict per verdict, oldest window first."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
+    from throttlescope.models.diagnosis.reopen import Reopened
 
 _KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
 _NEWEST = f"row_number() OVER (PARTITION BY {_KEY} ORDER BY window_start_ms DESC, window_end_ms DESC)"
@@ -25,7 +26,7 @@ _NEWEST = f"row_number() OVER (PARTITION BY {_KEY} ORDER BY window_start_ms DESC
 
 @dataclass(frozen=True)
 class VerdictFilter:
-    """Which verdicts; None leaves a question open.
+    """Which verdicts; None means any.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ def read_verdicts(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
     """
     before, after, values = _conditions(wanted)
     newest = f"QUALIFY {_NEWEST} = 1" if wanted.latest else ""
-    # Runs of equal causes are found before a filter on time narrows them; a cause is asked of what is left then.
+    # Runs of equal causes are found before a filter on time narrows them; the filter on a cause applies to what is left.
     query = f"""
         WITH ordered AS (
             SELECT *, lag(cause) OVER w AS cause_before, lag(limiter) OVER w AS limiter_before,
@@ -92,7 +93,7 @@ def window_at(
     Raises
     ------
     InputError
-        The name is not understood, stands for several partitions or clusters, or has no window there.
+        The name is not understood, matches several partitions or clusters, or has no window there.
     """
     name = SubscriptionName.of(subscription)
     where = (pc.field("topic") == name.topic) & (pc.field("subscription") == name.subscription)
@@ -126,13 +127,29 @@ def window_at(
     return next(iter(starts)), max(row["window_start_ms"] for row in rows)
 
 
+def reopen_at(
+    lake: Lake, subscription: str, cluster: str | None, at_ms: int, as_of_ms: int | None = None
+) -> Reopened:
+    """The stored verdict of the window around a moment, judged again by today's rules.
+
+    Raises
+    ------
+    InputError
+        As :func:`window_at`.
+    """
+    from throttlescope.models.diagnosis.reopen import reopen
+
+    key, start_ms = window_at(lake, subscription, cluster, at_ms, as_of_ms)
+    return reopen(lake, key, start_ms, as_of_ms=as_of_ms)
+
+
 def read_summary(lake: Lake, wanted: VerdictFilter) -> list[dict[str, Any]]:
-    """One row per subscription partition: what held it longest, and what holds it now.
+    """One row per subscription partition: its main cause, and its cause now.
 
     Returns
     -------
     list of dict
-        The key columns; ``cause``, ``limiter`` and ``side`` of what held longest (anything before
+        The key columns; ``cause``, ``limiter`` and ``side`` of the main cause, the longest one (anything before
         ``unknown``, that before ``healthy``) with its ``confidence`` (mean), ``backlog_entries`` and
         ``backlog_age_s`` (greatest), ``naive_side`` (most frequent), ``from_ms``, ``to_ms`` and
         ``held_ms`` (overlaps counted once); ``cause_now``, ``limiter_now``, ``end_ms`` of the

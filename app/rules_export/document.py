@@ -1,4 +1,4 @@
-"""Rules as text. In: rules. Out: a rules file and a piece of Alertmanager's configuration, in YAML that people can read."""
+"""Rules as text. In: rules. Out: a rules file and a part of Alertmanager's configuration, as readable YAML."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from throttlescope.app.rules_export.options import ExportOptions, duration_text
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
 
 GROUP = "throttlescope_live"
 _WIDTH = 118
 
 
 def rules_text(rules: Iterable[ExportedRecording | Alerting], options: ExportOptions, heading: str) -> str:
-    """A rules file of one group, whose rules see what those before them gave at the same moment."""
+    """A rules file of one group, in which rules see the results of earlier rules of the same evaluation."""
     lines = [*_comment(heading, ""), "groups:", f"  - name: {GROUP}"]
     lines += [f"    interval: {duration_text(options.interval_ms)}", "    rules:"]
     for rule in rules:
@@ -60,7 +60,7 @@ def _mapping(name: str, texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """A YAML scalar in single quotes, where nothing but the quote has a meaning; else in double ones."""
+    """A YAML scalar in single quotes, where only the quote is special; else in double quotes."""
     if text.isprintable():
         return "'" + text.replace("'", "''") + "'"
     return json.dumps(text)

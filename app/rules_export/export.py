@@ -7,13 +7,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from throttlescope.app.rules_export.alerts import alerts, cause_rules
+from throttlescope.app.rules_export.alert_rules import alerts, cause_rules
 from throttlescope.app.rules_export.document import inhibit_text, rules_text
 from throttlescope.app.rules_export.inhibit import inhibit_rules
-from throttlescope.app.rules_export.limiters import limiter_rules
+from throttlescope.app.rules_export.limiter_rules import limiter_rules
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
-from throttlescope.app.rules_export.signals import backlog_rules, queue_rules, signal_rules
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
+from throttlescope.app.rules_export.signal_rules import backlog_rules, queue_rules, signal_rules
 from throttlescope.app.rules_export.specification import specification_alerts, specification_rules
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.order import check_order
@@ -25,10 +25,10 @@ RULES_NAME, INHIBIT_NAME = "throttlescope.live.rules.yml", "throttlescope.inhibi
 _RULES_HEADING = (
     "Live rules of throttlescope, written by `throttlescope rules export`: why a Pulsar subscription has a backlog.\n"
     "Load it with rule_files. It reads Pulsar's own metrics and throttlescope_dispatch_limit, which `throttlescope serve` "
-    "exposes at /metrics: scrape that with honor_labels: true. Export again rather than edit it."
+    "exposes at /metrics: scrape that with honor_labels: true. Do not edit it; export it again."
 )
 _INHIBIT_HEADING = (
-    "Inhibition rules of throttlescope: put them into inhibit_rules of Alertmanager's configuration."
+    "Inhibition rules of throttlescope: add them to inhibit_rules of Alertmanager's configuration."
 )
 
 
@@ -43,7 +43,7 @@ class WrittenFiles:
 
 
 def all_rules(options: ExportOptions) -> list[ExportedRecording | Alerting]:
-    """Every rule, each behind what it reads."""
+    """Every rule, each after the rules that it reads."""
     return [
         *signal_rules(options),
         *backlog_rules(options),
@@ -57,7 +57,7 @@ def all_rules(options: ExportOptions) -> list[ExportedRecording | Alerting]:
 
 
 def export_rules(folder: Path, options: ExportOptions) -> list[WrittenFiles]:
-    """Write the export into a folder, which is made where it is missing.
+    """Write the export into a folder, creating it if needed.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def export_rules(folder: Path, options: ExportOptions) -> list[WrittenFiles]:
         raise InputError(
             "The rules cannot be written",
             got=f"{folder}: {error.strerror}",
-            fix="name another folder with --out",
+            fix="choose another folder with --out",
         ) from error
     return written
 
@@ -98,7 +98,7 @@ def inhibit_document() -> str:
 
 
 def check(text: str) -> None:
-    """Refuse what Prometheus with its default flags would not load, or could not evaluate.
+    """Raise for rules that Prometheus with default flags would not load, or could not evaluate.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def check(text: str) -> None:
     check_order(file)
     found = remarks(file)
     if found:
-        raise InputError("The rules would not be evaluated as they are meant", got=found[0])
+        raise InputError("The rules would not be evaluated as intended", got=found[0])
 
 
 def _replace(path: Path, text: str) -> None:

@@ -1,8 +1,8 @@
-"""Inhibition for Alertmanager. In: nothing. Out: rules by which an alert that knows the cause silences those that would mislead."""
+"""Inhibition for Alertmanager. In: nothing. Out: rules by which an alert with a cause inhibits alerts that would mislead."""
 
 from __future__ import annotations
 
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 
 _KEY = list(SUBSCRIPTION_KEY_NAMES)
@@ -13,10 +13,10 @@ _KNOWS_A_CAUSE = (
 
 
 def inhibit_rules() -> list[tuple[str, dict]]:
-    """Why, and the rule as Alertmanager reads it."""
+    """A comment, and the rule in Alertmanager's format."""
     return [
         (
-            "Throttled silences whatever asks for more consumers: they would not help. Give alerts of your own the same label.",
+            "Throttled inhibits alerts whose action is to add consumers: that would not help. Give your own alerts the same label.",
             {
                 "source_matchers": [_HELD_BY_LIMITER],
                 "target_matchers": [f'action="{a.ADD_CONSUMERS}"'],
@@ -24,7 +24,7 @@ def inhibit_rules() -> list[tuple[str, dict]]:
             },
         ),
         (
-            "A cause silences the alarms that only see something.",
+            "A cause inhibits alerts on symptoms.",
             {
                 "source_matchers": [_KNOWS_A_CAUSE],
                 "target_matchers": [
@@ -34,7 +34,7 @@ def inhibit_rules() -> list[tuple[str, dict]]:
             },
         ),
         (
-            "A limit that holds a subscription need not be said to be nearly used.",
+            "If a limit throttles a subscription, the alert that it is nearly used adds nothing.",
             {
                 "source_matchers": [_HELD_BY_LIMITER],
                 "target_matchers": [f'alertname="{a.LIMIT_NEARLY_USED}"', 'scope="subscription"'],

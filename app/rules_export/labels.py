@@ -1,8 +1,8 @@
-"""One shape of labels. In: PromQL over a broker's metrics as some Prometheus has them. Out: PromQL whose results carry our labels.
+"""Label normalization. In: PromQL over a broker's metrics with the labels of some Prometheus. Out: PromQL whose results have our labels.
 
-A broker puts the partition into ``topic`` or beside it, and a Prometheus may call the cluster otherwise, or not at all. The
-limits have the labels of the lake (:mod:`throttlescope.ingest.core.labels`); so must everything that is held against them. Over the
-lake itself this changes nothing.
+A broker writes the partition into ``topic`` or into a label of its own, and a Prometheus may use another label for the cluster,
+or none. Limits have the labels of the lake (:mod:`throttlescope.ingest.core.labels`); everything that is compared with them needs
+the same. Over the lake itself this changes nothing.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from throttlescope.app.rules_export.options import ExportOptions
 TOPIC = "cluster, namespace, topic, partition"
 KEY = f"{TOPIC}, subscription"
 
-#: A partition beside the topic is taken as it is; only without one a whole number ends the name.
+#: A partition label is used as it is; only without one a number at the end of the topic name is the partition.
 _JOINED = '"shape", "[|](.+)-partition-(0|[1-9][0-9]*)"'
 
 
 def in_our_shape(aggregate: str, by: str, expr: str, options: ExportOptions) -> str:
     """An expression, aggregated over series that become equal: ``sum`` of rates, ``max`` of gauges."""
     if options.cluster_label != "cluster":
-        # In the shipped rules the word only ever names the label.
+        # In the shipped rules the word is always the label.
         expr = re.sub(r"\bcluster\b", options.cluster_label, expr)
     lines = [
         "label_join(",

@@ -1,4 +1,4 @@
-"""What an operator may choose. In: texts of the command line. Out: checked options, or one line on what Prometheus would not take."""
+"""Options of the export. In: texts of the command line. Out: checked options, or an error about what Prometheus would not accept."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 if TYPE_CHECKING:
     from throttlescope.app.rules_export.specification import Specified
 
-#: A rate needs four scrapes, so that it stands when one is missed and the edges fall badly.
+#: A rate needs four scrapes, so that it has a value when one is missed and the window's edges are unfavourable.
 _SCRAPES = 4
 _SHORTEST_WINDOW_MS = 5 * MINUTE_MS
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
-#: Labels that the rules give a meaning of their own.
+#: Labels that the rules use.
 _OURS = frozenset(
     (
         *SUBSCRIPTION_KEY_NAMES,
@@ -77,29 +77,31 @@ class ExportOptions:
         _check_url(self.external_url)
         if not _LABEL.fullmatch(self.cluster_label) or self.cluster_label.startswith("__"):
             raise InputError(
-                "--cluster-label is no label name", got=self.cluster_label, expected="letters, digits and _"
+                "--cluster-label is not a valid label name",
+                got=self.cluster_label,
+                expected="letters, digits and _",
             )
         if self.cluster_label in _OURS - {"cluster"}:
-            raise InputError("--cluster-label already names something else", got=self.cluster_label)
+            raise InputError("--cluster-label is used for something else", got=self.cluster_label)
         if self.cluster is not None and not self.cluster:
             raise InputError("--cluster is empty", expected="a cluster's name")
         # Beyond half the look-back a single missed scrape or evaluation makes a series vanish.
         for name, value in (("--scrape-interval", self.scrape_interval_ms), ("--interval", self.interval_ms)):
             if not SECOND_MS <= value <= LOOKBACK_MS // 2:
                 raise InputError(
-                    f"{name} is not one that Prometheus can work with here",
+                    f"{name} does not work with Prometheus' look-back",
                     got=f"{value / 1000:g} s",
                     expected=f"1 to {LOOKBACK_MS // 2000} s: its look-back is {LOOKBACK_MS // MINUTE_MS} minutes",
                 )
         for name in self.labels:
             if not _LABEL.fullmatch(name) or name.startswith("__"):
-                raise InputError("--label has no label name", got=name, expected="NAME=VALUE")
+                raise InputError("--label needs a valid label name", got=name, expected="NAME=VALUE")
             if name in _OURS:
                 raise InputError("--label would replace a label of the alerts", got=name)
 
     @property
     def window_ms(self) -> int:
-        """What rates and growth look at, in whole minutes."""
+        """The window of rates and growth, in whole minutes."""
         needed = -(-_SCRAPES * self.scrape_interval_ms // MINUTE_MS) * MINUTE_MS
         return max(_SHORTEST_WINDOW_MS, needed)
 
@@ -133,7 +135,7 @@ def _check_url(url: str) -> None:
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise refused("is no web address")
     if parts.query or parts.fragment:
-        raise refused("has a query or a fragment, which links would break")
-    # It stands inside a Go template and inside a link.
+        raise refused("has a query or a fragment, which would break the links")
+    # It is used inside a Go template and inside a link.
     if "{" in url or "}" in url or any(ord(one) <= 32 or one in "\"'<>\\`" for one in url):
-        raise refused("has characters that no link may have")
+        raise refused("has characters that are not allowed in a link")

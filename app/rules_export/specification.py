@@ -1,7 +1,7 @@
-"""Use of what a cluster was sized or bought for. In: rates from the configuration. Out: recording rules, and alerts from 80 % on.
+"""Use of a cluster's specified capacity. In: rates from the configuration. Out: recording rules, and alerts above 80 %.
 
-No metric says what a cluster or a topic partition was sold for, so the figures are written into the rules. Production and consumption
-count apart, messages and bandwidth too; consumption is counted once for every subscription that reads.
+No metric has the specified capacity of a cluster or a topic partition, so the figures are written into the rules. Production and
+consumption count separately, messages and bandwidth too; consumption is counted once for every subscription that reads.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.rules_export import wording as w
 from throttlescope.app.rules_export.labels import TOPIC, in_our_shape
-from throttlescope.app.rules_export.rules import Alerting, ExportedRecording
+from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
@@ -63,11 +63,11 @@ def specified(clusters: Mapping[str, Cluster]) -> tuple[Specified, ...]:
 
 
 def specification_rules(options: ExportOptions) -> list[ExportedRecording]:
-    """What flows, what it was sized for, and the share; nothing where nothing was specified."""
+    """Rates, their specification, and the share; no series where nothing was specified."""
     rules = []
     for scope, flow, unit in _kinds(options.specified):
         by = _BY[scope]
-        # Joined labels are told apart first; only then the cluster is all that is left.
+        # Labels are normalized first, then aggregated to the cluster.
         split = "cluster, namespace, topic, partition"
         counted = f"sum by ({split}) (rate({_COUNTED[flow, unit]}[{options.window}]))"
         labels = {"scope": scope, "flow": flow, "unit": unit}
@@ -84,14 +84,14 @@ def specification_rules(options: ExportOptions) -> list[ExportedRecording]:
         first.record,
         first.expr,
         first.labels,
-        "What is published and dispatched per second, and what the configuration says it was sized for.",
+        "Published and dispatched per second.",
     )
     return [
         *rules,
         ExportedRecording(
             _SHARE,
             f"{_RATE}\n  / on (cluster, scope, flow, unit) group_left ()\n{_SPECIFIED}",
-            why="Nothing where the configuration names no figure for the cluster.",
+            why="No series where the configuration has no figure for the cluster.",
         ),
     ]
 
@@ -104,13 +104,13 @@ def specification_alerts(options: ExportOptions) -> list[Alerting]:
     texts = {
         "cluster": (
             "{{ $labels.cluster }}",
-            "Size the cluster up before it throttles its clients, or move load away. A minute's mean hides the busiest second: "
-            "look at the throttle counts as well.",
+            "Scale the cluster up before it throttles its clients, or move load away. The mean of a minute hides the busiest second: "
+            "check the throttle counts as well.",
             w.cluster_link(options),
         ),
         "topic_partition": (
             w.TOPIC_WORDS,
-            "Give the topic more partitions before this one is throttled; first see whether one partition alone is hot.",
+            "Add partitions to the topic before this one is throttled; first check whether only one partition is hot.",
             w.topic_link(options),
         ),
     }
@@ -122,7 +122,7 @@ def specification_alerts(options: ExportOptions) -> list[Alerting]:
             {"severity": "warning" if scope == "cluster" else "info", "action": "plan", **options.labels},
             w.annotations(
                 f"{flow} of {texts[scope][0]} is at {w.SHARE} of its specification",
-                f"{flow} is at {w.SHARE} of the {rate} that the configuration says it was sized for.",
+                f"{flow} is at {w.SHARE} of the {rate} in the configuration.",
                 texts[scope][1],
                 texts[scope][2],
             ),

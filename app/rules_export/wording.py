@@ -1,11 +1,11 @@
-"""What alerts say. In: options. Out: Go templates: the cause in words, the first action, and the link."""
+"""Texts of alerts. In: options. Out: Go templates: the cause in words, the first action, and the link."""
 
 from __future__ import annotations
 
 from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.rules_export.options import ExportOptions
 
-#: How much of the past a link shows.
+#: The time range of a link.
 LINK_S = 3600
 
 TOPIC_WORDS = (

@@ -1,4 +1,4 @@
-"""The web app as a server. In: a lake. Out: a Dash application with the HTTP API beside it, or a running gunicorn on loopback.
+"""The web app as a server. In: a lake. Out: a Dash application with the HTTP API, or a running gunicorn on loopback.
 
 Read-only, stateless between requests, nothing fetched from elsewhere. Workers are processes, each
 with its own reader; any of them can answer any request.
@@ -23,10 +23,10 @@ from throttlescope.app.server.health.ready import state_blueprint
 from throttlescope.app.server.metrics.routes import metrics_blueprint
 from throttlescope.app.server.security.bodies import bound_bodies
 from throttlescope.app.server.security.headers import protect
-from throttlescope.app.server.security.login import OPEN_DOORS, Doors, guard
-from throttlescope.app.services.promql.concurrency import QueryLimits, Turnstile
+from throttlescope.app.server.security.login import OPEN_ACCESS, AccessControl, guard
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.lake_queries import LakeQueries
-from throttlescope.app.services.server_counters import count_requests, looked
+from throttlescope.app.services.server_counters import count_lookup, count_requests
 from throttlescope.app.services.whatif import warm
 from throttlescope.app.web import warm_pages
 from throttlescope.app.web.components.index_page import first_frame
@@ -44,9 +44,9 @@ LOOPBACK_NAMES = (LOOPBACK, "localhost", "[::1]", "::1")
 PORT = 8050
 #: Name of the pages' reader among the application's extensions.
 READER = "throttlescope-reader"
-#: What each worker keeps of the files that queries read.
+#: Size of each worker's cache of data files.
 _CACHE_BYTES = 500_000_000
-# Of each worker, beside those that queries work or wait in: pages are answered whatever the queries do.
+# Per worker, in addition to the threads of queries: pages are answered however busy the queries are.
 _THREADS_OF_PAGES = 8
 
 # As Dash's own, with its language said and a frame that needs no script.
@@ -63,7 +63,7 @@ def create_app(
     host: str = LOOPBACK,
     limits: QueryLimits = DEFAULT_LIMITS,
     cors_origin: str = NO_ORIGIN,
-    doors: Doors = OPEN_DOORS,
+    access: AccessControl = OPEN_ACCESS,
     live: Live | None = None,
     tables: Collection[str] = (),
 ) -> Dash:
@@ -80,7 +80,7 @@ def create_app(
         What the HTTP API's queries may take in this process.
     cors_origin : str
         Regular expression of the origins whose pages may read the HTTP API.
-    doors : Doors
+    access : AccessControl
         Who is let in.
     live : Live, optional
         The sources that *diagnose now* asks.
@@ -89,10 +89,10 @@ def create_app(
         every other one, once it was read.
     """
     here = Path(web.__file__).parent
-    in_header = [(page.TITLE, page.PATH) for page in IN_HEADER]
+    in_header = [(page.title, page.path) for page in IN_HEADER]
     app = Dash(
         __name__,
-        # Told its folders, Flask need not find them: it cannot below a namespace package.
+        # Flask cannot find its folders below a namespace package, so they are given.
         server=Flask(__name__, root_path=str(here), instance_path=str(here), static_folder=None),
         assets_folder=str(here / "assets"),
         title="throttlescope",
@@ -104,19 +104,19 @@ def create_app(
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
     )
     if host in LOOPBACK_NAMES:
-        app.server.config["TRUSTED_HOSTS"] = [*LOOPBACK_NAMES, *doors.external_hosts]
+        app.server.config["TRUSTED_HOSTS"] = [*LOOPBACK_NAMES, *access.external_hosts]
     bound_bodies(app.server)
     count_requests(app.server)
-    guard(app.server, doors)
-    # One each: who looks into a slow store for pages holds up no query.
+    guard(app.server, access)
+    # Separate ones: pages that wait for a slow store do not block queries.
     lake, lake_of_pages = RememberingLake(lake_path, tables), RememberingLake(lake_path, tables)
-    queries = LakeQueries(lake, cache_bytes=_CACHE_BYTES, on_look=partial(looked, "samples"))
-    turnstile = Turnstile(limits.running, limits.waiting)
+    queries = LakeQueries(lake, cache_bytes=_CACHE_BYTES, on_look=partial(count_lookup, "samples"))
+    concurrency = ConcurrencyLimit(limits.running, limits.waiting)
     app.server.register_blueprint(
-        api_blueprint(queries, limits, turnstile=turnstile, cors_origin=cors_origin)
+        api_blueprint(queries, limits, concurrency=concurrency, cors_origin=cors_origin)
     )
-    # What pages ask in PromQL goes the API's way: the same limits, and the same places.
-    app.server.extensions[ASKING] = Asking(queries, limits, turnstile)
+    # PromQL of pages uses the API's limits and concurrency.
+    app.server.extensions[ASKING] = Asking(queries, limits, concurrency)
     reader = LakeReader(lake_of_pages)
     files = DataFiles(lake, reader.newest_files)
     app.server.register_blueprint(metrics_blueprint(lake, checks=(reader.check, files.check)))
@@ -130,14 +130,14 @@ def create_app(
     reader.watch()
     app.server.extensions[READER] = reader
     app.server.register_blueprint(export_blueprint(lake, reader))
-    # For each request anew: it names the time zone that its cookie chose.
+    # Built per request: it contains the time zone of the cookie.
     app.layout = lambda: shell(in_header)
 
     @app.callback(Output("page", "children"), Input("address", "pathname"), State("address", "search"))
     @explained
     def route(pathname, query):
         page = PAGES.get(pathname)
-        return not_found(pathname or "") if page is None else page.layout(query)
+        return not_found(pathname or "") if page is None else page.frame(query)
 
     app.clientside_callback(
         ClientsideFunction("throttlescope", "setTitle"),
@@ -150,7 +150,7 @@ def create_app(
 
     @app.server.before_request
     def moved():
-        # The table of subscriptions was the first page once; its links go on to work.
+        # The table of subscriptions was once the start page; its links keep working.
         if request.path == OVERVIEW_PATH and request.args.keys() & {"q", "cause", "view", "own"}:
             return redirect(f"{SUBSCRIPTIONS_PATH}?{request.query_string.decode()}")
         return None
@@ -171,7 +171,7 @@ def serve(
     workers: int = 2,
     limits: QueryLimits = DEFAULT_LIMITS,
     cors_origin: str = NO_ORIGIN,
-    doors: Doors = OPEN_DOORS,
+    access: AccessControl = OPEN_ACCESS,
     live: Live | None = None,
     tables: Collection[str] = (),
 ) -> None:
@@ -198,14 +198,14 @@ def serve(
                 ("accesslog", None),
                 ("loglevel", "warning"),
                 ("proc_name", "throttlescope"),
-                # Of a worker that gives no sign of life. Its main thread does, however long the others are at work;
-                # how long a client may hold those is the worker's own affair.
+                # For a worker without a heartbeat. The main thread sends it, however long the other threads work;
+                # the worker itself limits how long a client may occupy those.
                 ("timeout", 60),
-                # Clients keep connections for the next query, and meet a closed one if the server gives up first.
+                # Clients reuse connections, and would meet a closed one if the server closed it first.
                 ("keepalive", 100),
-                # The most that there is beside no limit; longer queries come by POST.
+                # The largest possible limit; longer queries use POST.
                 ("limit_request_line", 8190),
-                # Nobody asks it anything; it would leave a socket in the user's home.
+                # It is not used, and would leave a socket in the user's home.
                 ("control_socket_disable", True),
             ):
                 self.cfg.set(name, value)
@@ -218,7 +218,7 @@ def serve(
                 host=host,
                 limits=limits,
                 cors_origin=cors_origin,
-                doors=doors,
+                access=access,
                 live=live,
                 # A worker that takes the place of a dead one has not seen what was there.
                 tables=tables,

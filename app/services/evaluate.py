@@ -1,7 +1,7 @@
-"""Verdicts against truth. In: a lake, and a truth file or the truth of its recordings. Out: an `Evaluation`.
+"""Verdicts compared with ground truth. In: a lake, and a truth file or the truth of its recordings. Out: an `Evaluation`.
 
 Windows slide by one minute and are judged here, in this process, from the lake's signals: the table
-``verdicts``, whose windows may lie otherwise, is neither read nor touched.
+``verdicts``, whose windows may differ, is neither read nor written.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -28,18 +29,18 @@ TRUTH_FORMAT = 1
 def evaluate_lake(
     lake: Lake, truth_file: Path | None, *, window_ms: int, note: Callable[[str], None] = lambda _: None
 ) -> Evaluation:
-    """Judge the windows of a lake that lie whole inside one range of truth.
+    """Evaluate the windows of a lake that lie completely within one range of the truth.
 
     Raises
     ------
     InputError
-        There are no signals or no truth, the truth file is not one, or nothing can be judged.
+        There are no signals or no truth, the truth file is invalid, or no window can be evaluated.
     """
     if lake.version("signals") is None:
         raise InputError(
             "There are no signals in this lake",
             got=lake.root,
-            fix="make some with throttlescope run --lake DIR",
+            fix="create some with throttlescope run --lake DIR",
         )
     truth = lake.read("truth") if truth_file is None else read_truth(truth_file)
     clusters = sorted(set(truth.column("cluster").to_pylist()))
@@ -51,13 +52,29 @@ def evaluate_lake(
     return evaluate(judged, truth)
 
 
+def evaluate_in_step(
+    lake: Lake, truth_file: Path | None, window_ms: int, progress: Progress = SILENT
+) -> Evaluation:
+    """As :func:`evaluate_lake`, as one step of a progress.
+
+    Raises
+    ------
+    InputError
+        As :func:`evaluate_lake`.
+    """
+    with progress.step("Judging the windows"):
+        found = evaluate_lake(lake, truth_file, window_ms=window_ms, note=progress.note)
+        progress.note(f"{found.all.windows:,} settled windows of {found.all.recordings} recordings")
+    return found
+
+
 def read_truth(file: Path) -> pa.Table:
     """Rows of a ``truth.json``.
 
     Raises
     ------
     InputError
-        The file is not there, not JSON, of another format, or its rows do not keep the contract.
+        The file does not exist, is not JSON, has another format, or its rows violate the contract.
     """
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
@@ -78,7 +95,7 @@ def read_truth(file: Path) -> pa.Table:
         return contract.schema.empty_table()
     try:
         rows = pa.Table.from_pylist(found["rows"])
-        # A limiter that is null everywhere has no type of its own, and a missing column is told by its name.
+        # A column of NULLs has no type; a missing column is reported by its name.
         if "limiter" in rows.column_names:
             rows = rows.set_column(
                 rows.column_names.index("limiter"), "limiter", rows.column("limiter").cast(pa.string())

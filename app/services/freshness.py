@@ -1,6 +1,6 @@
-"""How fresh data is. In: a lake, or the sources of the settings, and a moment. Out: one `Freshness` per cluster.
+"""Freshness of data. In: a lake, or the configured sources, and a time. Out: one `Freshness` per cluster.
 
-Idle is not late: a cluster without a subscription has no new verdicts, as long as somebody looked. Nothing is written.
+Idle is not late: a cluster without subscriptions has no new verdicts, as long as its source was read. Nothing is written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from throttlescope.app.services.doctor.requests import PrometheusQuestions
     from throttlescope.ingest.lake import Lake
 
-#: Tables whose freshness can be asked for, and the column that says up to when a row knows.
+#: Tables whose freshness can be checked, and the column with the end of a row's data.
 TABLES = {"samples": "last_ms", "signals": "minute_ms", "verdicts": "window_end_ms"}
 BACKLOG = "pulsar_subscription_back_log"
 #: Labels that a broker's own series do not have.
@@ -38,13 +38,13 @@ class Freshness:
     Attributes
     ----------
     cluster : str
-        Its name; empty where the source has one cluster that nobody named.
+        Its name; empty for the only cluster of a source without a name.
     of : str
         ``source``, or the table of the lake.
     newest_ms : int or None
         Up to when there is data; None: there is none that is less than a day old at the source, or none at all in the lake.
     age_ms : int or None
-        How much older than the moment asked about; 0 where there is younger data.
+        How much older than the requested time; 0 if there is newer data.
     late : bool
         Older than allowed, and nothing says that there was nothing to know.
     note : str
@@ -73,9 +73,9 @@ def lake_freshness(
     table : str
         One of :data:`TABLES`.
     clusters : sequence of str
-        Those that have to be fresh; none means all that the lake knows.
+        Those that have to be fresh; empty means all clusters of the lake.
     at_ms : int
-        The moment that ages count from.
+        The time that ages are relative to.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def lake_freshness(
         raise InputError(
             "There is no lake",
             got=lake.root,
-            fix="make one with throttlescope run --lake DIR, or correct --lake",
+            fix="create one with throttlescope run --lake DIR, or correct --lake",
         )
     newest = read_to if table == "samples" else _newest_rows(lake, table)
     names = clusters or sorted({*read_to, *newest}) or [""]
@@ -113,14 +113,14 @@ def source_freshness(settings: Settings, *, at_ms: int, max_age_ms: int) -> list
     InputError
         No cluster has a Prometheus.
     SourceError
-        One cannot be reached, or refuses.
+        One cannot be reached, or rejects the request.
     """
     from throttlescope.app.services.doctor.requests import PrometheusQuestions
 
     clusters = {name: one for name, one in settings.clusters.items() if one.prometheus is not None}
     if not clusters:
         raise InputError(
-            "There is no Prometheus to ask",
+            "No Prometheus is configured",
             fix="add --prometheus URL, or write a throttlescope.toml (docs/reference/configuration.md)",
         )
     found = []
@@ -153,12 +153,12 @@ def recordings_freshness(recordings: Iterable[str], *, at_ms: int, max_age_ms: i
 
 
 def refuse_late(found: Sequence[Freshness], max_age_ms: int) -> None:
-    """Stop where something is late.
+    """Raise if something is late.
 
     Raises
     ------
     GateError
-        With the worst of them in its line.
+        It names the latest of them.
     """
     late = sorted(
         (one for one in found if one.late), key=lambda one: (one.newest_ms is not None, one.newest_ms)
@@ -181,7 +181,7 @@ def refuse_late(found: Sequence[Freshness], max_age_ms: int) -> None:
         expected=f"at most {duration_text(max_age_ms)}",
         fix="see throttlescope doctor"
         if worst.of == "source"
-        else "see whether throttlescope ingest and diagnose still run, and what they say",
+        else "check whether throttlescope ingest and diagnose still run, and their logs",
     )
 
 
@@ -198,7 +198,7 @@ def _judged(cluster: str, of: str, newest_ms: int | None, at_ms: int, max_age_ms
 
 
 def _newest_rows(lake: Lake, table: str) -> dict[str, int]:
-    """Up to when each cluster has rows, from the files' statistics alone."""
+    """End of each cluster's rows, from the files' statistics alone."""
     column = TABLES[table]
     length_ms = MINUTE_MS if column == "minute_ms" else 0
     newest: dict[str, int] = {}
@@ -209,7 +209,7 @@ def _newest_rows(lake: Lake, table: str) -> dict[str, int]:
 
 
 def _watched_until(lake: Lake) -> dict[str, int]:
-    """Up to when each cluster's source was read, whatever it had."""
+    """End of the range that was read from each cluster's source, with or without data."""
     watched: dict[str, int] = {}
     for row in lake.read("watermarks", columns=["cluster", "complete_until_ms"]).to_pylist():
         watched[row["cluster"]] = max(watched.get(row["cluster"], 0), row["complete_until_ms"])
@@ -220,10 +220,10 @@ def _watched_until(lake: Lake) -> dict[str, int]:
 
 
 def _newest_at_source(questions: PrometheusQuestions, selectors: Sequence[str], at_ms: int) -> int | None:
-    """Time of the newest sample that any of the selectors names.
+    """Time of the newest sample of any of the selectors.
 
-    Prometheus looks five minutes back by itself: it is asked for now, then as of the moment, and only then over the last day, and the
-    day behind the moment: an hour of last week may lie before samples that are old themselves.
+    Prometheus has a look-back of five minutes: the query runs for now, then for the requested time, and only then over the last day
+    and the day after the requested time: an hour of last week may precede samples that are old themselves.
     """
     now_ms = round(questions.now_s() * SECOND_MS)
     for moment_ms in (now_ms, min(at_ms, now_ms)):

@@ -1,6 +1,6 @@
-"""Gates without a run. In: a lake, names of gates and a range. Out: rows of ``quality``, written, and whether anything stops.
+"""Quality gates without a pipeline run. In: a lake, names of gates and a range. Out: rows of ``quality``, written, and whether a check failed as an error.
 
-Spark is started only where a table is too large to be counted in this process.
+Spark is started only for tables that are too large to count in this process.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from throttlescope.app.pipeline.events import Progress
     from throttlescope.ingest.quality import GateResult
 
-#: Tables that gates count row by row, with the column that their hours go by.
+#: Tables whose rows the gates count, with the column of their time.
 _COUNTED = {"samples": "block_start_ms", "signals": "minute_ms", "verdicts": "window_start_ms"}
 
 
 class Checked:
-    """What all gates found together."""
+    """The findings of all gates."""
 
     def __init__(self, result: GateResult) -> None:
         self._result = result
@@ -34,10 +34,10 @@ class Checked:
 
     @property
     def words(self) -> str:
-        """How many checks were made and how many findings did not hold."""
+        """How many checks passed and how many findings there are."""
         held = sum(row["success"] for row in self._result.rows.to_pylist())
         warnings, errors = (len(self.failures(severity)) for severity in ("warning", "error"))
-        return f"{count(held)} checks held, {_many(warnings, 'warning')}, {_many(errors, 'error')}"
+        return f"{count(held)} checks passed, {_many(warnings, 'warning')}, {_many(errors, 'error')}"
 
 
 def check_gates(
@@ -50,12 +50,12 @@ def check_gates(
     progress: Progress,
     debug: bool = False,
 ) -> Checked:
-    """Run gates over a range, and write what they found.
+    """Run gates over a range, and write their findings.
 
     Raises
     ------
     InputError
-        The lake holds no such cluster.
+        The lake has no such cluster.
     GateError
         A check could not be evaluated.
     """
@@ -78,7 +78,7 @@ def check_gates(
             lake.upsert("quality", result.rows, run_id=run_id)
             found.append(result)
             failed = result.failures()
-            progress.note(_many(len(failed), "finding") if failed else "all held")
+            progress.note(_many(len(failed), "finding") if failed else "all passed")
     return Checked(GateResult.of(found))
 
 
@@ -90,9 +90,9 @@ def _clusters(lake: Lake, wanted: str | None) -> list[str]:
         return sorted(known)
     if wanted not in known:
         raise InputError(
-            "The lake holds no such cluster",
+            "The lake has no such cluster",
             got=wanted,
-            expected=", ".join(sorted(known)[:10]) or "none is held",
+            expected=", ".join(sorted(known)[:10]) or "the lake has none",
         )
     return [wanted]
 

@@ -1,7 +1,7 @@
-"""Counts of this server, of all its workers together. In: requests, looks into what is kept, lines of the log. Out: text for ``/metrics``.
+"""Counters of this server, summed over its workers. In: requests, cache look-ups, lines of the log. Out: text for ``/metrics``.
 
-Workers are processes that share nothing: each writes its counts into files of one folder, which is made before the workers are,
-and whichever worker is scraped adds them up. The library does that in the folder that its environment variable names while it is
+Workers are separate processes: each writes its counters into files of one folder, which is created before the workers,
+and the worker that is scraped adds them up. The library does that in the folder that its environment variable names while it is
 imported, so this module is the only one that imports it.
 """
 
@@ -20,9 +20,9 @@ _VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def _folder() -> str:
-    """A new folder for the counts; it goes with the process that made it, and not with a worker.
+    """A new folder for the counters; removed with the process that created it, not with a worker.
 
-    One that is named already is that of another server, which has started this process.
+    If one is set already, it belongs to the server that started this process.
     """
     folder, maker = tempfile.mkdtemp(prefix="throttlescope-counts-"), os.getpid()
     os.environ[_VARIABLE] = folder
@@ -37,25 +37,25 @@ from prometheus_client.multiprocess import MultiProcessCollector  # noqa: E402
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
 
-# With a registry of their own, so that nothing else in this process is told to the world.
+# In a separate registry, so that no other metrics of this process are exported.
 _REGISTRY = CollectorRegistry()
 _REQUESTS = Counter(
     "throttlescope_http_requests", "Requests answered", ("kind", "code"), registry=_REGISTRY
 )  # fmt: skip
 _REQUEST_SECONDS = Histogram(
-    "throttlescope_http_request_duration_seconds", "From a request to the beginning of its answer", ("kind",),
+    "throttlescope_http_request_duration_seconds", "Time from a request to the start of its answer", ("kind",),
     buckets=_SECONDS, registry=_REGISTRY,
 )  # fmt: skip
 _LOOKS = Counter(
-    "throttlescope_cache_lookups", "What was asked of a cache, and whether it was there", ("cache", "result"),
+    "throttlescope_cache_lookups", "Cache look-ups, by result", ("cache", "result"),
     registry=_REGISTRY,
 )  # fmt: skip
 _SNAPSHOTS = Counter(
-    "throttlescope_lake_snapshots", "Snapshots of the lake that the pages read, made or failed", ("result",),
+    "throttlescope_lake_snapshots", "Snapshots of the lake for the pages, by result", ("result",),
     registry=_REGISTRY,
 )  # fmt: skip
 _MESSAGES = Counter(
-    "throttlescope_log_messages", "Lines of the server's log: an error is a fault of ours or of the lake", ("level",),
+    "throttlescope_log_messages", "Lines of the server's log, by level", ("level",),
     registry=_REGISTRY,
 )  # fmt: skip
 
@@ -73,17 +73,17 @@ _KINDS = (
 
 
 def kind_of(path: str) -> str:
-    """What a request's address is for: few words, however many addresses there are."""
+    """The group of a request's address, so that there are few label values."""
     return next((kind for start, kind in _KINDS if path.startswith(start)), "page")
 
 
-def looked(cache: str, *, found: bool) -> None:
-    """Count a look into a cache: ``samples`` of PromQL, ``answers`` of pages."""
+def count_lookup(cache: str, *, found: bool) -> None:
+    """Count a cache look-up: ``samples`` of PromQL, ``answers`` of pages."""
     _LOOKS.labels(cache, "hit" if found else "miss").inc()
 
 
 def snapshot_made(*, well: bool) -> None:
-    """Count a snapshot of the lake, or that none could be made."""
+    """Count a snapshot of the lake, or a failed one."""
     _SNAPSHOTS.labels("made" if well else "failed").inc()
 
 
@@ -98,14 +98,14 @@ def count_requests(server: Flask) -> None:
     def end(response):
         kind = kind_of(request.path)
         _REQUESTS.labels(kind, str(response.status_code)).inc()
-        # A request that was refused before it came here has no beginning.
+        # A request that was rejected earlier has no start time.
         if (begun_s := g.get("begun_s")) is not None:
             _REQUEST_SECONDS.labels(kind).observe(time.monotonic() - begun_s)
         return response
 
     root = logging.getLogger()
     if not any(isinstance(handler, _Counting) for handler in root.handlers):
-        # Python writes warnings to stderr by itself only as long as nobody listens: who counts them would silence them.
+        # Python prints warnings to stderr only while there is no handler: a counting handler would silence them.
         if not root.handlers and logging.lastResort is not None:
             root.addHandler(logging.lastResort)
         root.addHandler(_Counting(logging.WARNING))
@@ -116,8 +116,8 @@ class _Counting(logging.Handler):
         _MESSAGES.labels(record.levelname.lower()).inc()
 
 
-def counted() -> str:
-    """Everything that was counted, in Prometheus' text format."""
+def counters_text() -> str:
+    """All counters, in Prometheus' text format."""
     registry = CollectorRegistry()
     MultiProcessCollector(registry, _FOLDER)
     return generate_latest(registry).decode()

@@ -1,7 +1,7 @@
-"""Whether whoever asked has left. In: the request that is being answered. Out: yes or no.
+"""Whether the client has disconnected. In: the request that is being answered. Out: yes or no.
 
 A browser that cancels a request closes its connection; gunicorn gives the socket to the request, so that a long answer can be
-given up. Other servers do not, and behind a proxy it is the proxy that decides: then nobody is known to have left.
+given up. Other servers do not, and behind a proxy it is the proxy that decides: then every client counts as connected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Asking the sources themselves, for a page. In: settings and a subscription. Out: a diagnosis of this moment, within fifteen seconds.
+"""Diagnoses from the sources themselves, for a page. In: settings and a subscription. Out: a diagnosis of this moment, within fifteen seconds.
 
 Read-only like everything else, and bounded: one at a time in each process, and one that waits for it.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
-from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.ingest.core.errors import InputError, SourceError
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from throttlescope.app.config import Settings
     from throttlescope.app.services.diagnose_now import NowAnswer
 
-#: Waiting for a place included.
+#: Including the wait for the concurrency limit.
 DEADLINE_S = 15.0
 FOR_MS = 30 * MINUTE_MS
 
@@ -35,7 +35,7 @@ class Live:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._places = Turnstile(running=1, waiting=1)
+        self._places = ConcurrencyLimit(running=1, waiting=1)
 
     @classmethod
     def of(cls, settings: Settings) -> Live | None:
@@ -51,7 +51,7 @@ class Live:
         InputError
             No source of its cluster is configured, or it is not there.
         SourceError
-            A source does not answer in time, or too many ask.
+            A source does not answer in time, or too many diagnoses are requested.
         CancelledError
         """
         from throttlescope.app.services.diagnose_now import Hurry, NowQuestion, diagnose_now
@@ -71,7 +71,7 @@ class Live:
             raise SourceError(error.what, got=error.got, fix=more) from error
         except ApiError as error:
             raise SourceError(
-                "Another diagnosis is at work in this server", got=error.text, fix="try again in a moment"
+                "Another diagnosis is running in this server", got=error.text, fix="try again in a moment"
             ) from None
         if answer.cluster != subscription.cluster:
             raise InputError(

@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def begin(reader: LakeReader) -> None:
-    """Build them in a thread; whatever goes wrong there is for the first reader of the page to see."""
+    """Build them in a thread; an error there is logged, and the first request of the page reports it."""
     thread = threading.Thread(target=_build, args=(reader,), name="warm-pages", daemon=True)
     ends_with_process(thread)
     thread.start()

@@ -23,6 +23,8 @@ class ThrottlescopeError(Exception):
     """
 
     exit_code = EXIT_FAILED
+    #: Whether the same call may succeed when it is repeated.
+    is_transient = False
 
     def __init__(
         self, what: str, *, got: object = None, expected: object = None, fix: str | None = None

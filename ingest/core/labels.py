@@ -1,8 +1,7 @@
-"""Labels at the door: in, a series' labels as a source has them; out, the same labels in one shape, its id and its shard.
+"""Normalised labels. In: a series' labels as a source has them. Out: the same labels in one form, the series' id and its shard.
 
-A broker puts the partition into the topic (``persistent://t/n/name-partition-3``) or, in split mode, beside it
-(``topic="persistent://t/n/name", partition="3"``). Here both become the second, so that everything behind the door
-knows one shape. No label value is ever used as a path, a pattern or a piece of a query.
+A broker puts the partition into the topic (``persistent://t/n/name-partition-3``) or, in split mode, into a label of its own
+(``topic="persistent://t/n/name", partition="3"``). Both become the second form here, so that no later step needs to know the first. No label value is ever used as a path, a pattern or a piece of a query.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ def _key(labels: dict[str, str]) -> SeriesKey:
 def topic_and_partition(topic: str, partition: str | None) -> tuple[str, str]:
     """Topic without its partition suffix, and the partition as text; ``-1`` where the topic has none.
 
-    Where the broker named the partition itself (split mode) it has already judged the topic's name: ``-1`` beside a
+    Where the broker named the partition itself (split mode) it has already judged the topic's name: ``-1`` with a
     name that ends like a partition means that this is the whole name, and it is left alone. In the joined shape the
     rule is Pulsar's own (``TopicName.getPartitionIndex``): a whole number without leading zeros ends the name.
     """

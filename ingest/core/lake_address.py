@@ -47,10 +47,10 @@ class LakeAddress(str):
         try:
             parts = urlsplit(text)
         except ValueError:
-            # Not told back: it may hold a password.
+            # Not printed: it may hold a password.
             raise InputError("The lake's address cannot be read", expected="s3://bucket/prefix") from None
         if "@" in parts.netloc:
-            # Never told back: it would be in logs and manifests.
+            # Never printed: it would be in logs and manifests.
             raise InputError(
                 "The lake's address carries a user", got="s3://…@…", expected="s3://bucket/prefix",
                 fix="give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment",

@@ -1,4 +1,4 @@
-"""The metrics that are pulled unless told otherwise: the useful cut of what a broker exposes.
+"""The metrics that are pulled by default: the useful cut of what a broker exposes.
 
 In: nothing. Out: :data:`METRICS`, each with its level, unit and kind. A broker calls everything a gauge
 (``# TYPE ... gauge``), also what only rises; ``kind`` says what it is:

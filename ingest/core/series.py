@@ -31,7 +31,7 @@ class DecodedSeries:
     labels : tuple of (str, str)
         As the source has them, ``__name__`` among them.
     timestamps_ms : numpy.ndarray
-        int64; rising, unless the source sent something else (the door repairs that).
+        int64; rising, unless the source sent something else (ingest validation repairs that).
     values : numpy.ndarray
         float64, as many as ``timestamps_ms``.
     stale_ms : numpy.ndarray

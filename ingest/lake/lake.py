@@ -8,8 +8,6 @@ removed nor added, and a commit that would change nothing is not made.
 from __future__ import annotations
 
 import contextlib
-import random
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +24,7 @@ from deltalake.transaction import create_table_with_add_actions
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.lake_address import LakeAddress
+from throttlescope.ingest.core.retry import jitter, retry
 from throttlescope.ingest.core.times import BLOCK_MS, block_start
 from throttlescope.ingest.lake.actions import (
     add_action,
@@ -41,14 +40,15 @@ from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
 from throttlescope.ingest.lake.formats import format_properties
 from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.lake.rows import naming_missing, read_files
+from throttlescope.ingest.lake.staged import StagedCommit
 from throttlescope.ingest.lake.storage import Storage
 from throttlescope.ingest.lake.write_errors import naming_unwritable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# A loser of a race opens the table again and tries once more; each try takes milliseconds.
-_TRIES = 20
+# The writer that lost a race opens the table again; each attempt takes milliseconds.
+_ATTEMPTS = 20
 
 #: Commits that are looked at first where one of a moment is looked for.
 _LOOKED_AT = 32
@@ -58,6 +58,12 @@ _CLEANED_EVERY = 100
 
 class ConflictError(ThrottlescopeError):
     """Another writer changed the same rows since they were read."""
+
+    is_transient = True
+
+
+class _LostRaceError(ConflictError):
+    """Another writer created the next version of the table first; nothing says that it wrote the same rows."""
 
 
 class Lake:
@@ -110,7 +116,7 @@ class Lake:
             delta = self._open(table)
             if delta is None:
                 return None
-            # Newest first, some at a time: what is asked for is mostly recent, and every commit is a file.
+            # Newest first, some at a time: most requests are for recent versions, and every commit is a file.
             limit = _LOOKED_AT
             while True:
                 commits = delta.history(limit)
@@ -226,17 +232,22 @@ class Lake:
         remove_by_path = {file.relative_path: file for file in remove}
         for path in add_by_path.keys() & remove_by_path.keys():
             del add_by_path[path], remove_by_path[path]
-        for _ in range(_TRIES):
+
+        def commit() -> int | None:
             with self._delta.looking(), naming_unwritable(self.root):
-                done, version = self._try_commit(
-                    table, add_by_path, remove_by_path, run_id, read_version, moved_ms
-                )
-            if done:
-                return version
-            # Losers of a race in a store are a round trip apart; all at once they would meet again.
-            time.sleep(random.uniform(0.01, 0.2) if self.storage.is_remote else 0.01)  # noqa: S311
-        raise ConflictError(
-            f"Table {table} was being written all the time", got=f"{_TRIES} lost races", fix="run again later"
+                return self._try_commit(table, add_by_path, remove_by_path, run_id, read_version, moved_ms)
+
+        return retry(
+            commit,
+            attempts=_ATTEMPTS,
+            # In an object store writers are a round trip apart; without jitter they would collide again.
+            wait_s=jitter(0.01, 0.2 if self.storage.is_remote else 0.01),
+            when=lambda error: isinstance(error, _LostRaceError),
+            exhausted=lambda: ConflictError(
+                f"Table {table} was being written all the time",
+                got=f"{_ATTEMPTS} lost races",
+                fix="run again later",
+            ),
         )
 
     def _try_commit(
@@ -247,26 +258,26 @@ class Lake:
         run_id: str,
         read_version: int | EllipsisType | None,
         moved_ms: Mapping[str, int] | None,
-    ) -> tuple[bool, int | None]:
-        """Whether it is done, and the version that holds the change; not done where another writer was faster."""
+    ) -> int | None:
+        """Commit once; the version that holds the change. Raises where another writer was faster."""
         delta = self._open(table)
         if delta is None:
             if remove_by_path:
                 raise ConflictError(f"Table {table} is gone", fix="run the command again")
             if not add_by_path:
-                return True, None
+                return None
             try:
-                return True, self._create(table, add_by_path.values(), run_id)
-            except DeltaError:
+                return self._create(table, add_by_path.values(), run_id)
+            except DeltaError as error:
                 if self._open(table) is None:
                     raise
-                return False, None
+                raise _LostRaceError(f"Table {table} was created by another run") from error
         now_by_path = {file.relative_path: file for file in files_of(delta, table, None, None, self.storage)}
         adds = [file for path, file in add_by_path.items() if path not in now_by_path]
         gone = remove_by_path.keys() - now_by_path.keys()
         if add_by_path and not adds and len(gone) == len(remove_by_path):
-            # It holds the change already. A store may have taken a commit whose answer was lost on the way back.
-            return True, delta.version()
+            # The table has the change already: a store may have accepted a commit whose answer was lost.
+            return delta.version()
         if gone:
             raise ConflictError(
                 f"Another run replaced blocks of {table} meanwhile", fix="run the command again"
@@ -280,11 +291,11 @@ class Lake:
                     f"Another run wrote the same rows of {table} meanwhile", fix="run the command again"
                 )
         if not adds and not remove_by_path:
-            return True, delta.version()
+            return delta.version()
         if new_columns := columns_since(delta, table):
             # Delta's own readers go by the table's schema; files from before are NULL there.
             delta.alter.add_columns(new_columns, commit_properties=commit_properties(run_id))
-            return False, None
+            raise _LostRaceError(f"Table {table} has new columns")
         added = [add_action(file, moved_ms) for file in adds]
         removed = [remove_action(now_by_path[path], moved_ms) for path in remove_by_path]
         begun_at = delta.version()
@@ -300,12 +311,12 @@ class Lake:
                     cleanup_expired_logs=(begun_at + 1) % _CLEANED_EVERY == 0
                 ),
             )
-        except CommitFailedError:
-            # A store that refuses fails in the same way; then nobody else has moved the table on.
+        except CommitFailedError as error:
+            # A store that refuses fails in the same way; then the table has no newer version.
             if self.storage.is_remote and self.version(table) == begun_at:
                 raise
-            return False, None
-        return True, self.version(table)
+            raise _LostRaceError(f"Table {table} has a newer version") from error
+        return self.version(table)
 
     def upsert(self, table: str, rows: pa.Table, *, run_id: str) -> int | None:
         """Write rows from the driver; a row whose key is already there takes the old one's place.
@@ -329,7 +340,7 @@ class Lake:
     def update(
         self, table: str, change: Callable[[pa.Table], pa.Table], *, partitions_of: pa.Table, run_id: str
     ) -> int | None:
-        """Replace the partitions that ``partitions_of`` names by ``change(their rows)``, under a retry."""
+        """Replace the partitions that ``partitions_of`` names by ``change(their rows)``; repeated after a conflict."""
         contract = TABLES[table]
         partition = {
             name: [str(value) for value in partitions_of.column(name).unique().to_pylist()]
@@ -337,7 +348,8 @@ class Lake:
         }
         if partitions_of.num_rows == 0:
             return self.version(table)
-        for _ in range(_TRIES):
+
+        def replace() -> int | None:
             version = self.version(table)
             files = self.files(table, partition=partition, version=version)
             rows = change(read_files(table, files))
@@ -347,11 +359,15 @@ class Lake:
                 )
                 for part in _split(rows, contract.partition_by)
             ]
-            try:
-                return self.commit(table, new, files, run_id=run_id, read_version=version)
-            except ConflictError:
-                continue
-        raise ConflictError(f"Table {table} was being written all the time", fix="run again later")
+            return self.commit(table, new, files, run_id=run_id, read_version=version)
+
+        return retry(
+            replace,
+            attempts=_ATTEMPTS,
+            exhausted=lambda: ConflictError(
+                f"Table {table} was being written all the time", fix="run again later"
+            ),
+        )
 
     def replace_spark(
         self,
@@ -365,7 +381,27 @@ class Lake:
         end_ms: int,
         rows: Mapping[tuple[str, int], int] | None = None,
     ) -> int | None:
-        """Write a DataFrame, by cluster and UTC hour, in place of those hours' old rows.
+        """Write a DataFrame, by cluster and UTC hour, in place of those hours' old rows: :meth:`stage_spark`, committed."""
+        return self.commit_staged(
+            self.stage_spark(
+                df, table, run_id=run_id, time_column=time_column, clusters=clusters, start_ms=start_ms,
+                end_ms=end_ms, rows=rows,
+            )
+        )  # fmt: skip
+
+    def stage_spark(
+        self,
+        df: DataFrame,
+        table: str,
+        *,
+        run_id: str,
+        time_column: str,
+        clusters: Iterable[str],
+        start_ms: int,
+        end_ms: int,
+        rows: Mapping[tuple[str, int], int] | None = None,
+    ) -> StagedCommit:
+        """Write a DataFrame, by cluster and UTC hour, to replace those hours' old rows.
 
         Parameters
         ----------
@@ -389,7 +425,13 @@ class Lake:
             and file.minimum[time_column] < end_ms + -end_ms % BLOCK_MS
         ]
         new = write_hours(self.root, df, table, time_column, rows)
-        return self.commit(table, new, old, run_id=run_id, read_version=version)
+        return StagedCommit(table, tuple(new), tuple(old), run_id, version)
+
+    def commit_staged(self, staged: StagedCommit) -> int | None:
+        """:meth:`commit` of a staged commit."""
+        return self.commit(
+            staged.table, staged.add, staged.remove, run_id=staged.run_id, read_version=staged.read_version
+        )
 
     # -- Delta -----------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ _BACKLOG = "pulsar_subscription_back_log"
 _PERMITS = "pulsar_consumer_available_permits"
 #: About fifteen calls each; at ten calls per second this is less than half an hour.
 MAX_TOPICS = 1000
-#: Where permits of consumers are not scraped, stats are asked for so often more, with so long between.
+#: Where permits of consumers are not scraped: additional rounds of stats, and the seconds between two.
 SAMPLES, PAUSE_S = 4, 1.0
 #: All of these together: as many calls, and no longer.
 SAMPLE_CALLS, SAMPLE_S = 200, 60.0
@@ -47,7 +47,7 @@ def pull_admin(
     named_by_user : bool
         The cluster's name was given, so it need not be the brokers' own; otherwise answers of another cluster are not stored.
     max_topics : int
-        The topics with the largest backlogs are asked about; how many were left out is among the failures.
+        The topics with the largest backlogs are read; how many were left out is among the failures.
 
     Raises
     ------

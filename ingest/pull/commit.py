@@ -12,6 +12,7 @@ import pyarrow.dataset as ds
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.labels import SHARDS
+from throttlescope.ingest.core.retry import retry
 from throttlescope.ingest.core.times import dates_of
 from throttlescope.ingest.lake import ConflictError, DataFile, Lake, NewFile, write_data_file
 from throttlescope.ingest.lake.parquet import dataset
@@ -22,7 +23,7 @@ from throttlescope.ingest.pull.staging import ItemNote, Staging
 if TYPE_CHECKING:
     from throttlescope.ingest.pull.pull import PullResult
 
-_TRIES = 10
+_ATTEMPTS = 10
 #: Some 300 bytes each.
 _SERIES_AT_ONCE = 200_000
 
@@ -108,7 +109,8 @@ def commit_series(lake: Lake, staged: ds.Dataset, run_id: str) -> int:
     ConflictError
         Other writers won every race.
     """
-    for _ in range(_TRIES):
+
+    def merge() -> int:
         version = lake.version("series")
         add: list[NewFile] = []
         remove: list[DataFile] = []
@@ -122,12 +124,16 @@ def commit_series(lake: Lake, staged: ds.Dataset, run_id: str) -> int:
             merged = _one_row_each(pa.concat_tables([read_files("series", old), seen]))
             add.append(write_data_file(lake.root, "series", merged))
             remove += old
-        try:
-            lake.commit("series", add, remove, run_id=run_id, read_version=version)
-        except ConflictError:
-            continue
+        lake.commit("series", add, remove, run_id=run_id, read_version=version)
         return count
-    raise ConflictError("The catalogue is being written all the time", fix="run the command again later")
+
+    return retry(
+        merge,
+        attempts=_ATTEMPTS,
+        exhausted=lambda: ConflictError(
+            "The catalogue is being written all the time", fix="run the command again later"
+        ),
+    )
 
 
 def _one_row_each(rows: pa.Table) -> pa.Table:

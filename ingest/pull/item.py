@@ -5,6 +5,7 @@ Nothing here is visible to readers: files appear in the lake when the driver com
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import shutil
@@ -24,9 +25,8 @@ from throttlescope.ingest.lake import DataFile, write_data_file
 from throttlescope.ingest.lake.blocks import BlockBuffer, BlockKey, sample_rows
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.pull.plan import PullItem
+from throttlescope.ingest.pull.read_series import read_series
 from throttlescope.ingest.pull.staging import BlockNote, ItemNote, Staging
-from throttlescope.ingest.sources.access import BrokenStreamError
-from throttlescope.ingest.sources.remote_read import UnsupportedChunksError
 
 #: Refused series that are stored whole, per item and reason; the others are counted in one row.
 _REFUSED_WHOLE = 200
@@ -60,33 +60,23 @@ def run_item(job: Job, item: PullItem) -> ItemNote:
     Raises
     ------
     SourceError
-        The source failed, twice where a second try could help.
+        The source failed, twice if the error is transient.
     """
-    source = job.sources[item.source]
     meter = Meter()
-    try:
-        return _attempt(job, item, source, meter)
-    except UnsupportedChunksError:
-        return _attempt(job, item, source.with_plain_samples(), meter)
-    except BrokenStreamError:
-        # What broke off or came damaged may come whole the next time; a refusal would not change.
-        meter.repairs["streams_read_again"] += 1
-        return _attempt(job, item, source, meter)
-
-
-def _attempt(job: Job, item: PullItem, source: PullSource, meter: Meter) -> ItemNote:
     note = ItemNote(item.metric_name, item.start_ms, item.end_ms)
-    scratch = job.staging.scratch(item.key)
-    buffer = BlockBuffer(job.mapping, scratch)
-    try:
-        for i, selector in enumerate(item.selectors):
-            if i:
-                buffer.next_selector()
-            for batch in source.read(selector, item.start_ms, item.end_ms, meter):
-                buffer.add(batch)
+    with contextlib.ExitStack() as scratch_folders:
+
+        def new_buffer() -> BlockBuffer:
+            # One folder at a time: what an attempt that failed has left on disk is removed before the next one.
+            scratch_folders.close()
+            scratch = job.staging.scratch(item.key)
+            scratch_folders.callback(shutil.rmtree, scratch, ignore_errors=True)
+            return BlockBuffer(job.mapping, scratch)
+
+        buffer, source = read_series(
+            job.sources[item.source], item.selectors, item.start_ms, item.end_ms, meter, new_buffer
+        )
         _write(job, item, source, buffer, note)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     note.requests, note.bytes = meter.requests, meter.bytes
     note.repairs = {k: v for k, v in (meter.repairs + buffer.repairs).items() if v}
     job.staging.save_note(item.key, note)

@@ -1,6 +1,6 @@
 """A run's manifest: in, what the run counted; out, its row of ``ingest_runs``.
 
-The row says what was asked for, what the sources had to serve for it, what came of it, and how it ended - also for a
+The row says what was requested, what the sources had to serve for it, what was computed, and how the run ended - also for a
 run that failed.
 """
 
@@ -47,7 +47,7 @@ class RunManifest:
     source : str
         Kind of source and its address; a user and password in it are left out.
     start_ms, end_ms : int
-        The range asked for.
+        The requested range.
     cluster : str, optional
         The one cluster concerned; None where there are several.
     details : dict

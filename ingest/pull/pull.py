@@ -2,7 +2,7 @@
 
 The range is widened to whole UTC hours, clipped at now, and cut into items of one metric and a few hours. Spark tasks,
 never more than ``max_concurrent_reads`` of them, take the items one by one: read, normalise, check, write files that
-nobody sees yet, leave a note. Then the driver commits: the catalogue first, then all samples in one transaction. A pull
+no reader sees yet, leave a note. Then the driver commits: the catalogue first, then all samples in one transaction. A pull
 that was stopped goes on from its notes; a pull that is repeated finds every file already there and changes nothing.
 """
 
@@ -25,6 +25,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core import errors
 from throttlescope.ingest.core.errors import EmptyRangeError, InputError, ThrottlescopeError
 from throttlescope.ingest.core.labels import LabelMapping
+from throttlescope.ingest.core.retry import retry
 from throttlescope.ingest.core.selector import NAME_LABEL, REGEX, Matcher, Selector
 from throttlescope.ingest.core.series import Meter, PullSource
 from throttlescope.ingest.core.times import BLOCK_MS, date_of, dates_of, format_time
@@ -113,7 +114,7 @@ class PullResult:
     beside: str | None = None
 
     def details(self) -> dict[str, Any]:
-        """What goes into the manifest's ``details`` beside its own columns."""
+        """What goes into the manifest's ``details``, in addition to its own columns."""
         return {
             "items": self.items,
             "items_resumed": self.items_resumed,
@@ -246,12 +247,11 @@ def run_items(
     InputError
         No item brought a sample.
     """
-    notes: dict[str, ItemNote] = {}
     result.beside = staging.beside
-    for round_ in range(_ROUNDS):
-        notes |= staging.notes(item.key for item in items if item.key not in notes)
-        if round_ == 0:
-            result.items, result.items_resumed = len(items), len(notes)
+    notes = dict(staging.notes(item.key for item in items))
+    result.items, result.items_resumed = len(items), len(notes)
+
+    def read_and_commit() -> None:
         pending = tuple(item for item in items if item.key not in notes)
         if pending:
             attempt = uuid.uuid4().hex[:12]
@@ -259,13 +259,13 @@ def run_items(
             job = Job(lake.root, sources, mapping, staging, pending, attempt, merges)
             watch = _Watch(staging, notes, len(items), progress)
             _run(session, job, min(tasks, len(pending)), watch)
-            notes |= watch.notes_of(item.key for item in pending)
+            notes.update(watch.notes_of(item.key for item in pending))
             if len(notes) < len(items):
-                # A task that Spark began anew found its items claimed; they are done in the next round.
-                continue
+                # A task that Spark started a second time found its items claimed; the next round reads them.
+                raise ConflictError("Tasks of the pull were lost")
         if not any(note.blocks for note in notes.values()):
             refused = sum(row["rows"] for note in notes.values() for row in note.refused)
-            # Whoever asks again wants to know whether samples have come since.
+            # The next pull of the request reads the source again: samples may have come since.
             staging.forget_all()
             raise EmptyRangeError(
                 "The range holds no samples",
@@ -273,23 +273,29 @@ def run_items(
                 + (f", {refused} refused" if refused else ""),
                 fix="choose another range; throttlescope doctor shows what the source has",
             )
-        try:
-            outdated = commit_notes(lake, notes, staging, result)
-        except ConflictError:
-            continue
-        if not outdated:
-            _fill(result, notes.values())
-            _store_findings(lake, notes.values(), result)
-            staging.clear()
-            return
+        outdated = commit_notes(lake, notes, staging, result)
         for key in outdated:
             staging.forget(key)
             del notes[key]
-    raise ConflictError(
-        "The pull came to no end",
-        got=f"{_ROUNDS} rounds in which tasks were lost, or other runs wrote the same blocks",
-        fix="run the command again; it goes on where it stopped",
+        if outdated:
+            raise ConflictError("Another run wrote the same blocks")
+
+    def look_again() -> None:
+        notes.update(staging.notes(item.key for item in items if item.key not in notes))
+
+    retry(
+        read_and_commit,
+        attempts=_ROUNDS,
+        before_retry=look_again,
+        exhausted=lambda: ConflictError(
+            "The pull came to no end",
+            got=f"{_ROUNDS} rounds in which tasks were lost, or other runs wrote the same blocks",
+            fix="run the command again; it goes on where it stopped",
+        ),
     )
+    _fill(result, notes.values())
+    _store_findings(lake, notes.values(), result)
+    staging.clear()
 
 
 def _files_of(lake: Lake, items: Sequence[PullItem]) -> list[DataFile]:
@@ -340,7 +346,7 @@ def _run(session: SparkSession, job: Job, tasks: int, watch: _Watch) -> None:
 def _warm(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     load_kernels()
     load_decoder()
-    # Long enough for a second worker to be started beside this one, instead of one worker doing both tasks.
+    # Long enough for Spark to start a second worker, instead of running both tasks in this one.
     time.sleep(0.2)
     yield from batches
 
@@ -459,7 +465,7 @@ def _fill(result: PullResult, notes: Sequence[ItemNote]) -> None:
 
 
 def _store_findings(lake: Lake, notes: Sequence[ItemNote], result: PullResult) -> None:
-    """Rows of ``quarantine`` and ``quality`` for what the door refused and for what was kept."""
+    """Rows of ``quarantine`` and ``quality`` for what ingest validation refused and for what was kept."""
     now_ms = round(time.time() * 1000)
     common = {"run_id": result.run_id, "observed_ms": now_ms, "date": date_of(now_ms)}
     refused: dict[tuple[str, str], dict] = {}

@@ -95,7 +95,7 @@ def _renewed(storage: Storage, path: str, content: bytes) -> Iterator[None]:
     finally:
         ended.set()
         renewal.join()
-        # Whatever ended the run is what is to be told, not that the store is away; a lease that stays becomes free.
+        # The run's own error is reported, not an unreachable store; a lease that is not removed expires.
         with contextlib.suppress(ThrottlescopeError):
             storage.delete([path])
 

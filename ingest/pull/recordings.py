@@ -1,4 +1,4 @@
-"""Recordings into the lake: in, their folders; out, ``series`` and ``samples`` through the same door as a pull, and the
+"""Recordings into the lake. In: their folders. Out: ``series`` and ``samples`` through the same ingest validation as a pull, and
 rows of ``policies``, ``topic_stats`` and ``truth``.
 
 Every recording is checked whole before anything is written.

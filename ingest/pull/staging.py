@@ -91,7 +91,7 @@ class Staging:
     name : str
         The folder's name in it.
     beside : str or None
-        Who has the request's own folder, in words, where this is one beside it.
+        Which run has the request's own folder, in words, where this is a second folder.
     """
 
     root: str
@@ -106,7 +106,7 @@ class Staging:
 
     @contextlib.contextmanager
     def owned(self) -> Iterator[Staging]:
-        """This folder for the length of the context, or one beside it while another run has the same request.
+        """This folder for the length of the context, or a second one while another run has the same request.
 
         At the end a folder without notes is removed: there is nothing to go on from.
         """
@@ -115,7 +115,7 @@ class Staging:
             try:
                 yield own
             except BaseException:
-                # What went wrong is to be told, also where it is the storage that is away.
+                # The original error is reported, also where the storage is unreachable.
                 with contextlib.suppress(ThrottlescopeError):
                     own._clear_if_empty()
                 raise
@@ -247,7 +247,7 @@ class Staging:
         return [] if text is None else [DataFile(**entry) for entry in json.loads(text)]
 
     def end_attempt(self, attempt: str) -> None:
-        """Remove what one attempt leaves beside notes."""
+        """Remove what one attempt leaves, except notes."""
         with contextlib.suppress(ThrottlescopeError):
             self._storage.delete_below(f"{self.name}/claims/{attempt}")
             if not self._storage.is_remote:

@@ -21,7 +21,7 @@ from throttlescope.ingest.core.times import BLOCK_MS, format_time
 from throttlescope.ingest.sources.prometheus_api import PrometheusApi
 
 # Labels that series of a level do not have: a matcher on one of them would leave the level out, and with it the
-# topic's input, or the broker's output that a broker limit is held against.
+# topic's input, or the broker's output that a broker limit is compared with.
 _OF_CONSUMER = frozenset(("consumer_name", "consumer_id"))
 _OF_SUBSCRIPTION = _OF_CONSUMER | {"subscription", "reason"}
 _OF_TOPIC = _OF_SUBSCRIPTION | {"namespace", "topic", "partition"}
@@ -77,7 +77,7 @@ def wanted_metrics(
         else:
             some = _default_set(api, selector, mapping, start_ms, end_ms, meter)
             missing = tuple(name for name in METRICS if name not in some)
-            # A broker's and a target's metrics alone say nothing about what the selector asked for.
+            # A broker's and a target's metrics alone say nothing about what the selector requests.
             if all(METRICS[name].level in ("broker", "target") for name in some):
                 some = {}
         if not some:
@@ -102,7 +102,7 @@ def _default_set(
         names = [name for name, metric in METRICS.items() if metric.level in levels]
         any_name = Matcher(NAME_LABEL, REGEX, "|".join(re.escape(name) for name in names))
         for name in api.metric_names([Selector((any_name, *matchers))], start_ms, end_ms, meter):
-            # What a server names beside what it was asked for is nothing of ours.
+            # A server may list more metrics than were requested.
             if name in METRICS:
                 found[name] = metric_selector(name, matchers)
     return found

@@ -1,6 +1,6 @@
 """Up to when a source was read. In: what a pull read. Out: rows of ``watermarks``, and where the next pull begins.
 
-A watermark says that everything of [since, complete until) was asked for and what the source had is in the lake. It is written
+A watermark says that everything of [since, complete until) was requested and what the source had is in the lake. It is written
 after the samples, so that a run that is killed leaves one that is too old, never one that is too new. A range read by hand
 somewhere else does not move it: it moves only over what was read without a hole.
 """
@@ -31,7 +31,7 @@ _NAMES = ("source", "selectors", "cluster")
 
 @dataclass(frozen=True)
 class SourceKey:
-    """What was asked of whom: two of them are read and watched apart.
+    """A source and what is requested of it; each has watermarks and gaps of its own.
 
     Attributes
     ----------
@@ -125,8 +125,8 @@ def advance(
     Parameters
     ----------
     metrics : iterable of str
-        Metrics that were asked for, those that the source does not have included. Others that have a watermark of this
-        source were asked for with them and are gone for now: theirs moves too.
+        Requested metrics, including those that the source does not have. Other metrics with a watermark of this source were
+        requested with them and have no series now: their watermark moves too.
     kept_since_ms : int, optional
         What the source has forgotten before; a hole that lies there cannot be filled, and the watermark begins behind it.
     reset : bool
@@ -172,6 +172,6 @@ def _joined(before: dict | None, start_ms: int, end_ms: int, kept_since_ms: int 
     if start_ms <= until_ms and end_ms >= since_ms:
         return min(since_ms, start_ms), max(until_ms, end_ms)
     if start_ms > until_ms and kept_since_ms is not None and until_ms < kept_since_ms:
-        # What lies between is not to be had any more.
+        # The source no longer has the samples in between.
         return start_ms, end_ms
     return since_ms, until_ms

@@ -9,7 +9,6 @@ An *error* stops the run: what would be computed from such a table is wrong. A *
 happens to healthy sources too, and is carried on as missing or doubtful evidence.
 """
 
-from throttlescope.ingest.quality.before_commit import JudgedLake
 from throttlescope.ingest.quality.expectations import preload
 from throttlescope.ingest.quality.findings import GateResult
 from throttlescope.ingest.quality.ingest_validation import check_door
@@ -20,7 +19,6 @@ from throttlescope.ingest.quality.verdicts import check_verdicts
 
 __all__ = [
     "GateResult",
-    "JudgedLake",
     "check_door",
     "check_policies",
     "check_samples",

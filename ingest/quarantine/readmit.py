@@ -18,6 +18,7 @@ import pyarrow.dataset as ds
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.retry import retry
 from throttlescope.ingest.core.times import block_start, date_of
 from throttlescope.ingest.lake import ConflictError, Lake, write_data_file
 from throttlescope.ingest.lake.blocks import join_rows, sample_rows
@@ -28,7 +29,7 @@ from throttlescope.ingest.quarantine.refuse import REASONS
 from throttlescope.ingest.quarantine.revalidate import ROW_DOORS, StillRefusedError, blocks_of, fit_series
 from throttlescope.ingest.quarantine.rows import QuarantinedRows
 
-_TRIES = 10
+_ATTEMPTS = 10
 _ROW_NAMES = ["series_id", "timestamps_ms", "values", "stale_ms"]
 
 
@@ -145,7 +146,8 @@ def _fit(kept: QuarantinedRows):
 def _commit_samples(lake: Lake, series: list, run_id: str, done: Readmitted) -> None:
     blocks, catalogue = blocks_of(series)
     commit_series(lake, ds.dataset(series_rows(catalogue)), run_id)
-    for _ in range(_TRIES):
+
+    def merge() -> None:
         version = lake.version("samples")
         add, remove, more, hours = [], [], 0, {}
         for metric_name, of_metric in blocks.items():
@@ -171,15 +173,18 @@ def _commit_samples(lake: Lake, series: list, run_id: str, done: Readmitted) -> 
                 remove += old
                 more += added
                 hours.setdefault(cluster, set()).add(block_start_ms)
-        try:
-            lake.commit("samples", add, remove, run_id=run_id, read_version=version)
-        except ConflictError:
-            continue
+        lake.commit("samples", add, remove, run_id=run_id, read_version=version)
         done.samples += more
         for cluster, some in hours.items():
             done.hours.setdefault(cluster, set()).update(some)
-        return
-    raise ConflictError("The blocks are being written all the time", fix="run the command again later")
+
+    retry(
+        merge,
+        attempts=_ATTEMPTS,
+        exhausted=lambda: ConflictError(
+            "The blocks are being written all the time", fix="run the command again later"
+        ),
+    )
 
 
 def _commit_rows(lake: Lake, table: str, rows: pa.Table, run_id: str, done: Readmitted) -> None:

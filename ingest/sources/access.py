@@ -37,7 +37,9 @@ TRANSPORT_ERRORS = (requests.RequestException, urllib3.exceptions.HTTPError, OSE
 
 
 class BrokenStreamError(SourceError):
-    """An answer broke off or came damaged: another try may bring it whole."""
+    """A response was cut off or damaged; a second read may be complete."""
+
+    is_transient = True
 
 
 class TooManySeriesError(SourceError):

@@ -32,7 +32,7 @@ def grouped(
         Rows of ``anomalies``; those in state learning are groups of their own.
     topics_of : mapping, optional
         How many topics were judged, by (cluster, broker) and by (cluster, None). Without it brokers and clusters
-        are not asked about: nobody knows how many topics would be many.
+        are not considered: the number of their topics is not known.
 
     Returns
     -------

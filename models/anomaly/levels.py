@@ -84,7 +84,7 @@ def follow(hourly: np.ndarray, calendar: Calendar, rules: AnomalyRules) -> Level
         step = _step(residual[day], spread, rules)
         if step:
             began = _began(residual, low, step)
-            # What lies before the change is told as if it had been at the new level.
+            # Minutes before the change are reported as if they had been at the new level.
             today[:began] += step
             after = low + DAY_HOURS
             aside[began:after] = False

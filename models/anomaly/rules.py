@@ -51,7 +51,7 @@ class AnomalyRules:
     end_sigmas, end_sum : float
         An anomaly ends when deviations below ``end_sigmas`` have added up to ``end_sum``.
     most_minutes : int
-        What is neither over nor a new level by then is told anew.
+        An anomaly that has neither ended nor become a new level by then is reported again.
     join_minutes : int
         Alarms of one series and direction that are no further apart are one anomaly.
     mark_minutes : int

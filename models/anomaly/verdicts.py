@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.models.diagnosis.causes import CAUSES
 
 #: Columns of ``verdicts`` that are read.
 COLUMNS = (*SUBSCRIPTION_KEY_NAMES, "window_start_ms", "window_end_ms", "cause", "limiter")
 #: Causes that are no incident: nothing is wrong, nothing is known, or it is a mark.
-CALM = ("healthy", "unknown", "topic_moved")
+CALM = [cause.name for cause in CAUSES if not cause.is_incident]
 
 
 def incident_windows(verdicts: pa.Table) -> dict[tuple[Any, ...], list[tuple[int, int]]]:

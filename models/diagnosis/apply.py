@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start, check_range
+from throttlescope.ingest.lake.staged import StagedCommit
 from throttlescope.models.diagnosis.fleet.full_rules import judge_left
 from throttlescope.models.diagnosis.fleet.hours import bounds, hours
 from throttlescope.models.diagnosis.fleet.quiet import judge_quiet
@@ -41,7 +42,32 @@ def build_verdicts(
     window_ms: int = WINDOW_MS,
     every_ms: int = WINDOW_MS,
 ) -> int:
-    """Judge every window that has a minute of [start_ms, end_ms) in it, and write the verdicts.
+    """Judge every window that has a minute of [start_ms, end_ms) in it, and write the verdicts: :func:`stage_verdicts`, committed.
+
+    Returns
+    -------
+    int
+        Rows of ``verdicts`` in the hours that were written.
+    """
+    staged = stage_verdicts(
+        session, lake, clusters, start_ms, end_ms, run_id, window_ms=window_ms, every_ms=every_ms
+    )
+    lake.commit_staged(staged)
+    return staged.rows
+
+
+def stage_verdicts(
+    session: SparkSession,
+    lake: Lake,
+    clusters: Iterable[str],
+    start_ms: int,
+    end_ms: int,
+    run_id: str,
+    *,
+    window_ms: int = WINDOW_MS,
+    every_ms: int = WINDOW_MS,
+) -> StagedCommit:
+    """Judge every window that has a minute of [start_ms, end_ms) in it; nothing is committed.
 
     Parameters
     ----------
@@ -49,11 +75,6 @@ def build_verdicts(
         Clusters whose verdicts are built.
     window_ms, every_ms : int
         Length of a window and distance between the starts of two, on the epoch grid, in whole minutes.
-
-    Returns
-    -------
-    int
-        Rows of ``verdicts`` in the hours that were written.
 
     Notes
     -----
@@ -90,8 +111,7 @@ def build_verdicts(
             (key.cluster, block_start(at_ms)) for key, starts_ms in left.items() for at_ms in starts_ms
         )
         new += write_hours(lake.root, verdicts, "verdicts", "window_start_ms", rows)
-    lake.commit("verdicts", new, old, run_id=run_id, read_version=version)
-    return sum(file.rows for file in new)
+    return StagedCommit("verdicts", tuple(new), tuple(old), run_id, version)
 
 
 def verdicts_of(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import duration
+from throttlescope.models.messages.rounded import duration
 
 _AGES = ("last_flow_age_s", "last_ack_age_s", "mark_delete_age_s")
 #: The gauge of acknowledgements is of a minute that ended up to a minute before it was read, itself up to a minute ago.

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.models.diagnosis.causes import CAUSES
+from throttlescope.models.messages.catalogue import Message
 from throttlescope.models.throttling.replay import (
     Capacity,
     Change,
@@ -29,10 +31,8 @@ HORIZON_S = 1_800
 #: A consumer that is no brake at all.
 NO_WORK_MS = 0.0
 
-_LIMITERS = ("throttled", "micro_burst_throttled", "both")
-_CONSUMERS = (
-    "slow_consumers", "both", "no_consumers", "hung_consumers", "blocked_on_unacked", "redelivery", "key_shared_blocked",
-)  # fmt: skip
+_LIMITERS = {cause.name for cause in CAUSES if cause.lever in ("limiter", "both")}
+_CONSUMERS = {cause.name for cause in CAUSES if cause.lever in ("consumers", "both")}
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Counterfactuals:
         How far the replay of the window itself was from what was recorded, over the largest backlog.
     capacity : Capacity
         What the consumers were seen to do, and how long ago.
-    notes : list of str
+    notes : list of Message
         What makes the answer less sure.
     """
 
@@ -112,7 +112,7 @@ class Counterfactuals:
     primary: str | None
     error_share: float
     capacity: Capacity
-    notes: list[str]
+    notes: list[Message]
 
     def row_of(self, lever: str) -> Counterfactual | None:
         return next((row for row in self.rows if row.lever == lever), None)
@@ -145,7 +145,7 @@ def limiters_of(observed: Observed) -> tuple[str, ...]:
 def hypotheses_alive(verdicts: Iterable[Mapping[str, Any]]) -> int:
     """How many different levers the causes of some verdicts ask for; from two on a counterfactual has to decide."""
     causes = {one["cause"] for verdict in verdicts for one in (verdict, *(verdict.get("contributing") or ()))}
-    return int(bool(causes & set(_LIMITERS))) + int(bool(causes & set(_CONSUMERS)))
+    return int(bool(causes & _LIMITERS)) + int(bool(causes & _CONSUMERS))
 
 
 def counterfactuals(
@@ -195,7 +195,7 @@ def counterfactuals(
     )
     first = answers[0][3]
     as_is = _span(first.as_is)
-    notes = list(dict.fromkeys(note for *_, answer in answers for note in answer.notes))
+    notes = list({note.text: note for *_, answer in answers for note in answer.notes}.values())
     return Counterfactuals(
         backlog_entries=first.backlog_entries,
         horizon_s=horizon_s,

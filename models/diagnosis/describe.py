@@ -1,7 +1,7 @@
 """The rules as tables to read. In: thresholds, truth table, grades, weighing. Out: Markdown.
 
 ``docs/background/diagnosis.md`` holds these tables between markers; ``python -m throttlescope.models.diagnosis.describe
-PAGE`` writes them anew, and a test keeps page and rules together.
+PAGE`` rewrites them, and a test compares page and rules.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from throttlescope.models.diagnosis.evidence import BEARING
-from throttlescope.models.diagnosis.hypotheses import HYPOTHESES, SIDE_OF
+from throttlescope.models.diagnosis.bearing import BEARING
+from throttlescope.models.diagnosis.causes import CAUSES, RULES
 from throttlescope.models.diagnosis.thresholds import THRESHOLDS
 from throttlescope.models.diagnosis.truth_table import TABLE
 from throttlescope.models.diagnosis.verdict import ANSWER_FLOOR, CONFIDENCE_OF_GRADE, FLAWS, RULES_VERSION
@@ -30,10 +30,10 @@ def markdown(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 def hypotheses() -> str:
     rows = [
-        (place, f"`{ask.__name__}`", (ask.__doc__ or "").strip().splitlines()[0])
-        for place, ask in enumerate(HYPOTHESES, 1)
+        (place, f"`{rule.__name__}`", (rule.__doc__ or "").strip().splitlines()[0])
+        for place, rule in enumerate(RULES, 1)
     ]
-    return markdown(("", "hypothesis", "stands when"), rows)
+    return markdown(("", "rule", "applies when"), rows)
 
 
 def truth_table() -> str:
@@ -58,7 +58,7 @@ def confidence() -> str:
 
 
 def sides() -> str:
-    return markdown(("cause", "side"), [(f"`{cause}`", f"`{side}`") for cause, side in SIDE_OF.items()])
+    return markdown(("cause", "side"), [(f"`{cause.name}`", f"`{cause.side}`") for cause in CAUSES])
 
 
 def weighing() -> str:
@@ -66,7 +66,7 @@ def weighing() -> str:
         (f"`{b.symptom}`", "yes" if b.holds else "no", b.speaks_for, b.speaks_against, b.neutral)
         for b in BEARING
     ]
-    return markdown(("symptom", "answer", "speaks for", "speaks against", "is told with"), rows)
+    return markdown(("symptom", "answer", "speaks for", "speaks against", "is shown with"), rows)
 
 
 TABLES = {
@@ -75,7 +75,7 @@ TABLES = {
 
 
 def fill(page: str) -> str:
-    """The page with every marked table made anew."""
+    """The page with every marked table written again."""
     return _MARKED.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], page)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from throttlescope.models.diagnosis.wording import entries
+from throttlescope.models.messages.rounded import entries
 
 #: What is read of a verdict.
 COLUMNS = (

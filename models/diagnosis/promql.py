@@ -30,12 +30,14 @@ def of_topic(key: SubscriptionKey, **labels: str) -> str:
     return "{" + ",".join(matchers + [f"{name}={quote(value)}" for name, value in labels.items()]) + "}"
 
 
-def of_all_partitions(topic: str, subscription: str, partition: int | None = None) -> str:
-    """Matchers, in braces, for a subscription's series of one partition of a topic, or of all."""
+def of_all_partitions(topic: str, subscription: str | None, partition: int | None = None) -> str:
+    """Matchers, in braces, for the series of one partition of a topic, or of all: a subscription's, or without one the topic's."""
+    labels = {} if subscription is None else {"subscription": subscription}
     if partition is not None:
-        return of_subscription(SubscriptionKey("", "", topic, partition, subscription))
+        return of_topic(SubscriptionKey("", "", topic, partition, subscription or ""), **labels)
     pattern = _META.sub(r"\\\1", topic)
-    return f"{{topic=~{quote(f'{pattern}(-partition-[0-9]+)?')},subscription={quote(subscription)}}}"
+    matchers = [f"topic=~{quote(f'{pattern}(-partition-[0-9]+)?')}"]
+    return "{" + ",".join(matchers + [f"{name}={quote(value)}" for name, value in labels.items()]) + "}"
 
 
 def without_consumers(matchers: str) -> str:

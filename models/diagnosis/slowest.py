@@ -16,7 +16,7 @@ from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.consumers import ONE_ACTIVE
 from throttlescope.models.diagnosis.single_consumers import METRICS, Consumer, measured, of_stats, with_stats
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.diagnosis.wording import number
+from throttlescope.models.messages.rounded import number
 from throttlescope.transforms.promql.source import Series
 
 NOT_MEASURED = (

@@ -18,7 +18,7 @@ from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.clock import clock_off_s
 from throttlescope.models.diagnosis.consumers import low_entries, tracks_unacked, undelivered_entries
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import duration, entries, number
+from throttlescope.models.messages.rounded import duration, entries, number
 
 
 @dataclass(frozen=True, slots=True)

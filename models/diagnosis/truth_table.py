@@ -12,85 +12,85 @@ from typing import NamedTuple
 
 from throttlescope.models.diagnosis.consumers import QUEUES, Queue
 from throttlescope.models.diagnosis.limiters import ACTIVITIES, ZONES, Activity, Zone
+from throttlescope.models.messages.catalogue import Message, render
+
+#: Causes of rows in which the limiter holds the subscription back.
+BINDING = ("throttled", "both")
 
 
 class Row(NamedTuple):
-    """One row: the words it is for, the cause that holds (``unknown``: nobody can say), its grade, and why."""
+    """One row: the words it is for, the cause that applies (``unknown``: not decided), and its grade."""
 
     zones: str
     activities: str
     queues: str
     cause: str
     grade: str
-    why: str
+
+    @property
+    def because(self) -> Message:
+        """Why it answers this."""
+        words = ".".join(cell.replace("*", "any").replace(" ", "+") for cell in self[:3])
+        return Message(f"truth_table.{words}")
+
+    @property
+    def why(self) -> str:
+        """The same in words."""
+        return render(self.because)
 
 
 TABLE: tuple[Row, ...] = (
     # A limiter that lowered no plan, or fewer than a binding one must, does not hold the subscription back.
-    Row("*", "silent sparse", "empty", "unknown", "",
-        "the consumers have room and no limiter holds them back: neither side explains the backlog"),
-    Row("at", "silent", "full", "slow_consumers", "B",
-        "the consumers are at their capacity, which happens to be near the limit; no plan was lowered"),
-    Row("at", "silent", "*", "slow_consumers", "C", "no plan was lowered, so the limiter does not hold it"),
-    Row("*", "silent", "full", "slow_consumers", "A", "no plan was lowered, and the broker waits for consumers"),
-    Row("*", "silent", "*", "slow_consumers", "B", "no plan was lowered although messages were dispatched"),
+    Row("*", "silent sparse", "empty", "unknown", ""),
+    Row("at", "silent", "full", "slow_consumers", "B"),
+    Row("at", "silent", "*", "slow_consumers", "C"),
+    Row("*", "silent", "full", "slow_consumers", "A"),
+    Row("*", "silent", "*", "slow_consumers", "B"),
     # Far from the limit, or no limit at all: it is not this limiter, unless its counter says so. A counter that never rests
     # and means something is the broker's own statement; a use that may be incomplete does not overrule it, full queues do.
-    Row("far", "continuous", "full", "slow_consumers", "B", "little of the limit is used, and the broker waits for consumers"),
-    Row("far", "continuous", "*", "unknown", "",
-        "the counter never rests although little of the limit is used: use or limit may be others than were read"),
-    Row("far", "*", "full", "slow_consumers", "A", "far from every limit, and the broker waits for consumers"),
-    Row("far", "*", "empty", "unknown", "",
-        "the consumers have room and no limit is near: neither side explains the backlog"),
-    Row("far", "*", "*", "slow_consumers", "C", "far from every limit; how full the queues are is not clear"),
-    Row("at", "sparse", "full", "slow_consumers", "B",
-        "the consumers are at their capacity near the limit; the limiter lowers a plan only now and then"),
-    Row("at", "sparse", "*", "unknown", "",
-        "the limit is used up, but fewer plans were lowered than by a limiter that holds"),
-    Row("*", "sparse", "full", "slow_consumers", "B", "too few plans were lowered, and the broker waits"),
-    Row("*", "sparse", "*", "slow_consumers", "C", "too few plans were lowered to hold a subscription"),
+    Row("far", "continuous", "full", "slow_consumers", "B"),
+    Row("far", "continuous", "*", "unknown", ""),
+    Row("far", "*", "full", "slow_consumers", "A"),
+    Row("far", "*", "empty", "unknown", ""),
+    Row("far", "*", "*", "slow_consumers", "C"),
+    Row("at", "sparse", "full", "slow_consumers", "B"),
+    Row("at", "sparse", "*", "unknown", ""),
+    Row("*", "sparse", "full", "slow_consumers", "B"),
+    Row("*", "sparse", "*", "slow_consumers", "C"),
     # At the limit.
-    Row("at", "continuous ticking", "full", "both", "C",
-        "the limit is used up and the consumers are at their capacity too: lifting one alone changes little"),
-    Row("at", "unseen", "full", "unknown", "", "limit and consumers are both at their end; no counter decides"),
-    Row("at", "continuous", "*", "throttled", "A", "the limit is used up, and its counter proves it"),
-    Row("at", "ticking", "empty", "throttled", "A", "the limit is used up while the consumers have room"),
-    Row("at", "unseen", "empty", "throttled", "B", "the limit is used up while the consumers have room"),
-    Row("at", "*", "*", "throttled", "B", "the limit is used up; the queues do not contradict"),
+    Row("at", "continuous ticking", "full", "both", "C"),
+    Row("at", "unseen", "full", "unknown", ""),
+    Row("at", "continuous", "*", "throttled", "A"),
+    Row("at", "ticking", "empty", "throttled", "A"),
+    Row("at", "unseen", "empty", "throttled", "B"),
+    Row("at", "*", "*", "throttled", "B"),
     # Near it: what a saturated limiter delivers when using its tokens up takes a while.
-    Row("near", "continuous", "full", "unknown", "", "near the limit, and the queues are full: both are possible"),
-    Row("near", "continuous", "*", "throttled", "B", "near the limit, and its counter proves the pauses"),
-    Row("near", "*", "full", "slow_consumers", "B", "below the limit, and the broker waits for consumers"),
+    Row("near", "continuous", "full", "unknown", ""),
+    Row("near", "continuous", "*", "throttled", "B"),
+    Row("near", "*", "full", "slow_consumers", "B"),
     # A limit that one read uses up leaves consumers that could do more idle until its next period.
-    Row("near", "ticking", "busy", "slow_consumers", "C",
-        "below the limit, and the consumers are never idle: they take what they can, at a constant rate"),
-    Row("near", "ticking", "empty", "throttled", "B", "near the limit while the consumers have room"),
-    Row("near", "unseen", "empty", "throttled", "C", "near the limit while the consumers have room"),
-    Row("near", "ticking", "unknown", "throttled", "D",
-        "near the limit and its counter never rests; consumers would have to be as fast by chance"),
-    Row("near", "*", "between busy", "unknown", "",
-        "near the limit, and the consumers' queues are neither full nor empty: both are possible"),
-    Row("near", "*", "*", "unknown", "", "near the limit, and how full the consumers' queues are was not measured"),
+    Row("near", "ticking", "busy", "slow_consumers", "C"),
+    Row("near", "ticking", "empty", "throttled", "B"),
+    Row("near", "unseen", "empty", "throttled", "C"),
+    Row("near", "ticking", "unknown", "throttled", "D"),
+    Row("near", "*", "between busy", "unknown", ""),
+    Row("near", "*", "*", "unknown", ""),
     # Half of it and more: possible only where tokens take as long to use up as the pause lasts.
-    Row("possible", "continuous", "full", "slow_consumers", "B", "well below the limit, and the broker waits"),
-    Row("possible", "*", "full", "slow_consumers", "A", "well below the limit, and the broker waits"),
-    Row("possible", "continuous ticking", "empty", "throttled", "C",
-        "well below the limit, but the consumers have room and its counter never rests"),
-    Row("possible", "continuous", "*", "unknown", "", "the counter never rests, but the limit is not used up"),
-    Row("possible", "*", "empty", "unknown", "", "the consumers have room, and the limit is not used up"),
-    Row("possible", "*", "between busy", "slow_consumers", "C", "well below the limit"),
-    Row("possible", "*", "*", "slow_consumers", "D", "well below the limit; nothing else is known"),
+    Row("possible", "continuous", "full", "slow_consumers", "B"),
+    Row("possible", "*", "full", "slow_consumers", "A"),
+    Row("possible", "continuous ticking", "empty", "throttled", "C"),
+    Row("possible", "continuous", "*", "unknown", ""),
+    Row("possible", "*", "empty", "unknown", ""),
+    Row("possible", "*", "between busy", "slow_consumers", "C"),
+    Row("possible", "*", "*", "slow_consumers", "D"),
     # The limit is not known, or cannot be measured in this window: the counters have to do.
-    Row("unknown", "continuous", "full", "unknown", "", "the counter says limiter, the full queues say consumers"),
-    Row("unknown", "continuous", "empty", "throttled", "B",
-        "the limiter is used up again and again while the consumers have room"),
-    Row("unknown", "continuous", "*", "throttled", "C", "the limiter is used up again and again"),
-    Row("unknown", "ticking", "full", "slow_consumers", "C",
-        "the broker waits for the consumers; the ticking counter may mean nothing"),
-    Row("unknown", "ticking", "empty", "throttled", "C",
-        "the consumers have room and the counter never rests; without the limit it may mean nothing"),
-    Row("unknown", "unseen", "full", "slow_consumers", "C", "the broker waits for the consumers"),
-    Row("unknown", "*", "*", "unknown", "", "without the limit neither side can be told"),
+    Row("unknown", "continuous", "full", "unknown", ""),
+    Row("unknown", "continuous", "empty", "throttled", "B"),
+    Row("unknown", "continuous", "*", "throttled", "C"),
+    Row("unknown", "ticking", "full", "slow_consumers", "C"),
+    Row("unknown", "ticking", "empty", "throttled", "C"),
+    Row("unknown", "unseen", "full", "slow_consumers", "C"),
+    Row("unknown", "*", "*", "unknown", ""),
 )  # fmt: skip
 
 

@@ -10,9 +10,17 @@ from typing import Any
 
 from throttlescope.ingest.core.times import date_of
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.causes import (
+    CAUSE_OF,
+    HEALTHY,
+    INCLUDES,
+    UNKNOWN,
+    Cause,
+    Standing,
+    standings,
+)
 from throttlescope.models.diagnosis.evidence import Evidence, weigh
 from throttlescope.models.diagnosis.history import ObservedCapacity
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF, Standing, standings
 from throttlescope.models.diagnosis.missing import MissingEvidence, missing_evidence
 from throttlescope.models.diagnosis.naive import naive_side
 from throttlescope.models.diagnosis.symptoms import Symptoms, examine
@@ -27,7 +35,7 @@ RULES_VERSION = "3"
 #: lean. ``unknown`` names no cause, so its confidence is 0.
 CONFIDENCE_OF_GRADE = {"A": 0.95, "B": 0.85, "C": 0.70, "D": 0.55, "": 0.0}
 
-#: What a flaw of the evidence takes away, by multiplication.
+#: What a flaw of the evidence costs: a factor of the confidence.
 FLAWS = {
     "limit_observed_later": 0.9,
     "limits_old": 0.9,
@@ -39,32 +47,10 @@ FLAWS = {
 #: A cause that is not more likely than not is not named.
 ANSWER_FLOOR = 0.5
 
-#: Causes whose rule looked at limits.
-_RESTS_ON_LIMITS = (
-    "throttled",
-    "both",
-    "slow_consumers",
-    "micro_burst_throttled",
-    "cold_reads",
-    "read_limit",
-    "phantom_backlog",
-)
-
-
-#: What a cause says of others: consumers that are blocked, hung or busy with a burst are slow as well.
-_SAYS = {
-    "both": ("throttled", "slow_consumers"),
-    "blocked_on_unacked": ("slow_consumers", "hung_consumers"),
-    "hung_consumers": ("slow_consumers",),
-    "publish_burst": ("slow_consumers",),
-    "no_consumers": ("slow_consumers",),
-    "key_shared_blocked": ("slow_consumers",),
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Contributing:
-    """A cause that stands beside the primary one."""
+    """A cause that applies next to the primary one."""
 
     cause: str
     side: str
@@ -83,11 +69,11 @@ class Verdict:
     Attributes
     ----------
     contributing : tuple of Contributing
-        Causes that stand as well, most urgent first.
+        Causes that apply as well, most urgent first.
     capacity : ObservedCapacity or None
         What the consumers did when they were last seen at their capacity.
     standings : tuple of Standing
-        All causes that stood, the named one first unless its confidence was too low. Not stored.
+        All causes that applied, the named one first unless its confidence was too low. Not stored.
     symptoms : Symptoms
         What was measured. Not stored.
     """
@@ -154,14 +140,14 @@ def diagnose(window: Window) -> Verdict:
     found = standings(symptoms)
     primary = found[0]
     confidence = confidence_in(primary, window, symptoms)
-    if primary.cause != "unknown" and confidence < ANSWER_FLOOR:
-        primary = Standing("unknown", "", f"{primary.cause} is possible, but too uncertain to name")
+    if primary.cause != UNKNOWN.name and confidence < ANSWER_FLOOR:
+        primary = UNKNOWN.because("unlikely", cause=primary.cause)
         confidence = 0.0
     return Verdict(
         key=window.key,
         window_start_ms=window.start_ms,
         window_end_ms=window.end_ms,
-        side=SIDE_OF[primary.cause],
+        side=CAUSE_OF[primary.cause].side,
         cause=primary.cause,
         limiter=primary.limiter,
         confidence=confidence,
@@ -183,30 +169,31 @@ def diagnose(window: Window) -> Verdict:
 def _contributing(
     primary: Standing, found: tuple[Standing, ...], window: Window, symptoms: Symptoms
 ) -> tuple[Contributing, ...]:
-    """What stands beside the primary cause and is not said by it already."""
-    said = {primary.cause, "healthy", "unknown"} | set(_SAYS.get(primary.cause, ()))
+    """Causes that apply next to the primary one and are not included in it already."""
+    said = {HEALTHY, UNKNOWN, *_with_included(CAUSE_OF[primary.cause])}
     rows = []
     for standing in found:
-        if standing.cause not in said:
-            said |= {standing.cause, *_SAYS.get(standing.cause, ())}
+        cause = CAUSE_OF[standing.cause]
+        if cause not in said:
+            said |= _with_included(cause)
             confidence = confidence_in(standing, window, symptoms)
-            rows.append(
-                Contributing(
-                    standing.cause, SIDE_OF[standing.cause], standing.limiter, confidence, standing.why
-                )
-            )
+            rows.append(Contributing(cause.name, cause.side, standing.limiter, confidence, standing.why))
     return tuple(rows)
 
 
+def _with_included(cause: Cause) -> set[Cause]:
+    return {cause, *INCLUDES.get(cause, ())}
+
+
 def confidence_in(standing: Standing, window: Window, symptoms: Symptoms) -> float:
-    """The grade's probability, less what the evidence's flaws take away."""
-    confidence = CONFIDENCE_OF_GRADE[standing.grade]
+    """The grade's probability, reduced by the flaws of the evidence."""
+    confidence, cause = CONFIDENCE_OF_GRADE[standing.grade], CAUSE_OF[standing.cause]
     if coverage_share(window) < t.COVERAGE_FULL_SHARE:
         confidence *= FLAWS["coverage_partial"]
-    if standing.cause in _RESTS_ON_LIMITS:
+    if cause.rests_on_limits:
         for name in ("limit_observed_later", "limits_old", "limit_changed"):
             if symptoms.holds(name):
                 confidence *= FLAWS[name]
-    if symptoms.holds("counters_restarted") and standing.cause not in ("healthy", "topic_moved"):
+    if symptoms.holds("counters_restarted") and not cause.survives_restart:
         confidence *= FLAWS["counters_restarted"]
     return round(confidence, 4)

@@ -1,8 +1,8 @@
 """Episodes of a lake, on Spark or in this process. In: ``signals`` and ``verdicts`` of a range. Out: the tables ``episodes`` and ``incidents``.
 
-Subscriptions are judged in the tasks, some of them together; what is found is little, so the driver commits it, and then the shared
-incidents of all episodes. A run takes up what earlier runs left open: it judges whole UTC days anew, from the one that holds the
-range's start less two hours, and continues what was there at that midnight.
+Tasks find the episodes of some subscriptions each; the result is small, so the driver commits it, and then the shared incidents of all
+episodes. A run continues what earlier runs left open: it recomputes whole UTC days, from the day that contains the range's start less
+two hours, and continues the episodes that were open at that midnight.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.ingest.core.retry import until_stable
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, check_range, dates_of
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 #: How long after a midnight a run still judges the day before: longer than a change of cause or a change point needs.
 SETTLED_MS = 2 * BLOCK_MS
-#: How often incidents are made again because another run wrote episodes; it makes them itself behind that.
-_TRIES = 10
+#: How often incidents are recomputed because another run wrote episodes; that run computes them too, afterwards.
+_ATTEMPTS = 10
 
 
 def build_episodes(
@@ -47,7 +48,7 @@ def build_episodes(
         None: in this process, which has to hold the range's minutes of the subscriptions with a backlog.
     clusters : iterable of str
     start_ms, end_ms : int
-        What came anew. Judged is more: whole UTC days before it, and what earlier runs judged after it.
+        The new data. More is recomputed: whole UTC days before it, and what earlier runs computed after it.
 
     Returns
     -------
@@ -87,7 +88,7 @@ def build_episodes(
 
 
 def judged_range(stored: Sequence[Mapping[str, Any]], start_ms: int, end_ms: int) -> tuple[int, int]:
-    """What has to be judged when [start_ms, end_ms) comes anew: nothing that is open skips a time, nothing later is lost.
+    """What has to be recomputed when [start_ms, end_ms) is new: no open episode skips a time, nothing later is lost.
 
     Parameters
     ----------
@@ -116,24 +117,24 @@ def reaching(stored: Iterable[Mapping[str, Any]], from_ms: int) -> Rows:
 
 
 def write_incidents(lake: Lake, cluster: str, run_id: str) -> int:
-    """Make the shared incidents of a cluster anew from all its episodes; how many there are.
+    """Recompute the shared incidents of a cluster from all its episodes; return how many there are.
 
-    They are made of rows that another run may replace meanwhile, which has then written its incidents, or will. Who finds that the
-    episodes have moved on makes them once more: so whoever writes last has seen all of them.
+    Another run may replace the rows meanwhile; it has then written its incidents, or will. A run that finds newer episodes computes the
+    incidents again, so the last writer has seen all episodes.
     """
     contract = TABLES["incidents"]
-    for _ in range(_TRIES):
-        version = lake.version("episodes")
+
+    def write() -> int:
         rows = incidents_of(_stored(lake, cluster))
         new = contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema))
         old = lake.read("incidents", columns=["cluster", "date"], partition={"cluster": [cluster]})
         touched = pa.concat_tables(
             [old.cast(new.select(["cluster", "date"]).schema), new.select(["cluster", "date"])]
         )
-        lake.update("incidents", lambda existing, new=new: new, partitions_of=touched, run_id=run_id)
-        if lake.version("episodes") == version:
-            break
-    return new.num_rows
+        lake.update("incidents", lambda existing: new, partitions_of=touched, run_id=run_id)
+        return new.num_rows
+
+    return until_stable(write, lambda: lake.version("episodes"), attempts=_ATTEMPTS)
 
 
 def _judge(from_ms: int, judged_until_ms: int, open_rows: Rows) -> Callable[[pa.Table, pa.Table], pa.Table]:
@@ -150,7 +151,7 @@ def asked_minutes(
 ) -> pa.Table:
     """Minutes of the subscriptions that may have an episode, read into this process.
 
-    Files are read one after the other, so that it holds no minutes of those that are not asked for. The answer is that of
+    Files are read one after the other, so that it keeps no minutes of other subscriptions. The answer is that of
     :func:`_asked`.
     """
     keys = list(SUBSCRIPTION_KEY_NAMES)
@@ -267,7 +268,7 @@ def _write(
     replaced = pa.array([row["episode_id"] for row in rows], pa.string())
 
     def change(existing: pa.Table) -> pa.Table:
-        # What a replay said of an episode stays until it is asked anew.
+        # The answer of a replay for an episode stays until it is recomputed.
         answered = dict(
             zip(
                 *(existing.column(name).to_pylist() for name in ("episode_id", "counterfactual")), strict=True

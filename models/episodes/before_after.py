@@ -20,8 +20,8 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis.window import MinuteColumns, SubscriptionKey, Window, by_subscription
-from throttlescope.models.diagnosis.wording import entries, number
 from throttlescope.models.episodes.changes import LimitChange
+from throttlescope.models.messages.rounded import entries, number
 
 #: How far before and after a change is looked: three windows of a verdict.
 SPAN_MS = 15 * MINUTE_MS
@@ -53,7 +53,7 @@ class Side:
     events_per_min : float or None
         Read plans that it trimmed, per minute that is known.
     backlog_slope_entries_per_s : float or None
-        By the median of all pairwise slopes: what held most of the time. A drain that was over soon shows in the next two.
+        By the median of all pairwise slopes: the trend of most of the time. A drain that was over soon shows in the next two.
     backlog_start_entries, backlog_end_entries : float or None
         Ready backlog at the ends of the first and the last minute.
     in_msg_per_s, out_msg_per_s : float or None
@@ -126,7 +126,7 @@ def compare(
     *,
     span_ms: int = SPAN_MS,
 ) -> list[Compared]:
-    """Put before and after beside each change.
+    """Add before and after to each change.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def stretches(over: np.ndarray) -> list[BacklogStretch]:
     Returns
     -------
     list of Stretch
-        Those of a single minute too; whoever asks knows whether it continues something.
+        Those of a single minute too; the caller knows whether it continues something.
     """
     places = np.flatnonzero(over)
     if not len(places):

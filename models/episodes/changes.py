@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.diagnosis.wording import per_period
+from throttlescope.models.messages.rounded import per_period
 
 #: What is read of ``limits``.
 COLUMNS = (

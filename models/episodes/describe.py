@@ -1,7 +1,7 @@
 """The numbers as a table to read. In: thresholds. Out: Markdown.
 
-``docs/background/episodes.md`` holds it between markers; ``python -m throttlescope.models.episodes.describe PAGE`` writes it
-anew, and a test keeps page and numbers together.
+``docs/background/episodes.md`` contains it between markers; ``python -m throttlescope.models.episodes.describe PAGE`` rewrites it,
+and a test compares page and numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def thresholds() -> str:
 
 
 def fill(page: str) -> str:
-    """The page with its table made anew."""
+    """The page with its table rewritten."""
     return _MARKED.sub(lambda match: match[1] + thresholds() + match[2], page)
 
 

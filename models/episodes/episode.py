@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, date_of
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes import thresholds as t
 from throttlescope.models.episodes.bounds import BacklogStretch, stretches
@@ -166,7 +166,7 @@ def _held(
     from_ms: int,
     head: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """What held it when, what held it longest, and by which limiters."""
+    """Its causes over time, its main cause, and the limiters."""
     earlier = [held for held in head["causes"] if held["end_ms"] <= from_ms] if head else []
     before = None
     if earlier:
@@ -184,7 +184,7 @@ def _held(
     main = _longest(rows)
     return {
         "cause": main["cause"] if main else "unknown",
-        "side": SIDE_OF[main["cause"]] if main else "unknown",
+        "side": CAUSE_OF[main["cause"]].side if main else "unknown",
         "limiter": main["limiter"] if main else None,
         "confidence": main["weight"] / main["named_ms"] if main and main["named_ms"] else 0.0,
         "named_ms": main["named_ms"] if main else 0,
@@ -207,7 +207,7 @@ def changes(rows: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _longest(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The cause that held longest, by time x confidence: any before unknown, that before healthy."""
+    """The main cause, by time x confidence: any before unknown, that before healthy."""
     by_cause: dict[str, dict[str, Any]] = {}
     for row in rows:
         one = by_cause.setdefault(
@@ -245,7 +245,7 @@ def _limiters(
     found = []
     for name in sorted(held_ms, key=lambda name: (-held_ms[name], name)):
         level = name.split(".")[0]
-        # A limit that was lifted is set by nobody; who had set it is what is asked.
+        # A limit that was lifted has no owner any more; the previous one is wanted.
         set_by = [
             who
             for who in inside.rows.column(f"limit_{level}_set_by").to_pylist()

@@ -1,8 +1,8 @@
 """Many at once with one thing in common. In: rows of ``episodes``. Out: rows of ``incidents``.
 
 What may be shared: a limiter of a topic; a limiter of a broker; a limit that a namespace's policy set; a broker, where its storage or
-its restart holds backlogs and no limiter does. An incident lasts while enough are held by it at once; its members are those that were
-held for a window's length meanwhile. One whose members are all in a wider incident of that time is not told again.
+its restart limits backlogs and no limiter does. An incident lasts while it limits enough of them at once; its members are those that it
+limited for at least a window's length. One whose members are all in a wider incident of that time is not reported again.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import MINUTE_MS, date_of
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF, CAUSES, TOPIC_MOVED
 from throttlescope.models.episodes import thresholds as t
 from throttlescope.models.episodes.steady import joined
 
 #: Causes that a broker has, whatever the topic.
-BROKER_CAUSES = ("cold_reads", "read_limit", "topic_moved")
+BROKER_CAUSES = {cause.name for cause in CAUSES if cause.is_of_broker}
 #: How many make an incident, and of what; widest first.
 LEAST = {
     "broker": (t.LEAST_ON_BROKER, "topic"),
@@ -41,7 +41,7 @@ class Shared(NamedTuple):
 
 
 class IncidentStretch(NamedTuple):
-    """Time [start_ms, end_ms) in which an episode was held by something shared; open: it still is."""
+    """Time [start_ms, end_ms) in which something shared limited an episode; open: it still does."""
 
     start_ms: int
     end_ms: int
@@ -77,7 +77,7 @@ def incidents_of(episodes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def shared_stretches(episode: Mapping[str, Any]) -> Iterable[tuple[Shared, IncidentStretch]]:
-    """When an episode was held by what others may share."""
+    """When a shared factor limited an episode."""
     cluster, broker = episode["cluster"], episode["broker"]
     set_by = {one["limiter"]: one["set_by"] for one in episode["limiters"]}
     rows = joined(episode["causes"])
@@ -101,13 +101,13 @@ def shared_stretches(episode: Mapping[str, Any]) -> Iterable[tuple[Shared, Incid
     for mark in episode["marks"]:
         if mark["kind"] in ("counter_reset", "moved") and broker is not None:
             stretch = IncidentStretch(
-                mark["start_ms"], mark["start_ms"] + _OVERLAP_MS, "topic_moved", False, episode
+                mark["start_ms"], mark["start_ms"] + _OVERLAP_MS, TOPIC_MOVED.name, False, episode
             )
-            yield Shared(cluster, "broker", broker, None, "topic_moved"), stretch
+            yield Shared(cluster, "broker", broker, None, TOPIC_MOVED.name), stretch
 
 
 def hot_times(held: Sequence[IncidentStretch], least: float, unit: str) -> list[tuple[int, int]]:
-    """Times in which at least so many different subscription partitions, or topics, are held at once."""
+    """Times in which at least so many different subscription partitions, or topics, are limited at once."""
     steps: dict[int, list[tuple[int, tuple]]] = {}
     for stretch in held:
         who = unit_of(stretch.episode, unit)
@@ -150,7 +150,7 @@ def _incidents(shared: Shared, held: Sequence[IncidentStretch]) -> Iterable[dict
 
 
 def _members(held: Sequence[IncidentStretch], run: Sequence[tuple[int, int]]) -> list[list[IncidentStretch]]:
-    """Stretches by episode, of those that were held long enough while enough others were."""
+    """Stretches by episode, of those that were limited long enough while enough others were."""
     by_episode: dict[str, list[IncidentStretch]] = {}
     for stretch in held:
         by_episode.setdefault(stretch.episode["episode_id"], []).append(stretch)
@@ -200,7 +200,7 @@ def _row(
         "shared_with": shared.shared_with,
         "limiter": shared.limiter,
         "cause": cause,
-        "side": SIDE_OF[cause],
+        "side": CAUSE_OF[cause].side,
         "start_ms": start_ms,
         "end_ms": None if len(still) >= least else end_ms,
         "since_ms": min(episode["since_ms"] for episode in episodes),

@@ -65,7 +65,7 @@ class EpisodeMinutes:
         ready = _numbers(rows, "backlog_ready_entries")
         per_entry = _numbers(rows, "messages_per_entry")
         per_entry = np.where(per_entry > 0, per_entry, np.nan)
-        # Where messages per entry are not known, nobody can say how many entries the unacked messages are.
+        # Without the number of messages per entry, the entries of the unacked messages are not known.
         held = np.nan_to_num(_numbers(rows, "unacked_msg") / per_entry)
         published = _numbers(rows, "in_msg_rate_5m") / per_entry
         published = np.where(np.isnan(published), _numbers(rows, "write_entry_rate"), published)

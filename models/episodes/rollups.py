@@ -1,6 +1,6 @@
 """Episodes counted by what they belong to. In: rows of ``episodes``. Out: one row per subscription, topic, namespace, broker or limiter.
 
-A mean over partitions would hide the one that is held, so a roll-up counts and names the worst.
+A mean over partitions would hide a single throttled one, so a roll-up counts and names the worst.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def rollups(
     episodes : iterable of mappings
         Rows of ``episodes``.
     by : str
-        One of :data:`BY`. By limiter, an episode counts for every limiter that held it, with the time that it did.
+        One of :data:`BY`. By limiter, an episode counts for every limiter that limited it, with its time.
     partitions : mapping, optional
         How many partitions a topic has, by (cluster, topic).
 

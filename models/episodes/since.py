@@ -40,7 +40,7 @@ def since(minutes: EpisodeMinutes, first: int) -> Since:
     -------
     Since
         ``change_point``; ``start_of_data`` where it grew already in the first minute that was looked at; ``first_minute``
-        above the floor where no growth stands out.
+        above the floor where there is no clear growth.
     """
     start_ms = int(minutes.start_ms[first])
     low = int(np.searchsorted(minutes.start_ms, start_ms - t.SINCE_MINUTES * MINUTE_MS))

@@ -1,4 +1,4 @@
-"""What held a backlog when, without flapping. In: verdicts of one subscription partition. Out: stretches of one cause each.
+"""The causes of a backlog over time, without flapping. In: verdicts of one subscription partition. Out: stretches of one cause each.
 
 A cause with its limiter replaces the one before when two windows that do not overlap name it within three windows' time, and none
 between them names the one before; it then counts from the first of the two. So a single window of anything, ``unknown`` included,
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from throttlescope.ingest.core.times import DAY_MS
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.models.episodes import thresholds as t
 
 
@@ -58,7 +58,7 @@ def spells(verdicts: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int) ->
         if low >= high:
             continue
         held = SteadyCause(row["cause"], row["limiter"])
-        # Over a hole nobody knows what was said.
+        # Over a hole the verdict is not known.
         flip = bool(found) and found[-1].end_ms == low and found[-1].held != held
         window = (row["window_start_ms"], row["window_end_ms"])
         found.append(Spell(low, high, *window, held, row["confidence"], flip))
@@ -67,12 +67,12 @@ def spells(verdicts: Iterable[Mapping[str, Any]], start_ms: int, end_ms: int) ->
 
 
 def steady(found: Sequence[Spell], before: tuple[SteadyCause, int] | None = None) -> list[SteadyCause]:
-    """What held the backlog during each spell, after hysteresis.
+    """The cause of each spell, after hysteresis.
 
     Parameters
     ----------
     before : (SteadyCause, int), optional
-        What held it before the first spell, and until when.
+        The cause before the first spell, and its end.
     """
     labels: list[SteadyCause] = []
     now, until_ms = before or (None, 0)
@@ -143,7 +143,7 @@ def _add(
     )
     if not joins:
         last = {
-            "start_ms": low, "end_ms": low, "cause": label.cause, "side": SIDE_OF[label.cause], "limiter": label.limiter,
+            "start_ms": low, "end_ms": low, "cause": label.cause, "side": CAUSE_OF[label.cause].side, "limiter": label.limiter,
             "named_ms": 0, "weight": 0.0, "windows": 0, "flips": 0,
         }  # fmt: skip
         rows.append(last)

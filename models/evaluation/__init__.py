@@ -1,7 +1,7 @@
 """How right the verdicts are. In: signals and truth. Out: an :class:`Evaluation`, ready for JSON.
 
 Windows are judged (:mod:`judged`), those that lie whole inside one range of truth are settled (:mod:`settled`) and counted
-(:mod:`scores`, :mod:`alarm`, :mod:`calibration`, :mod:`flips`); what lies before them is told as :mod:`delays`. Simpler rules
+(:mod:`scores`, :mod:`alarm`, :mod:`calibration`, :mod:`flips`); the windows before them give the :mod:`delays`. Simpler rules
 (:mod:`baselines`) go through the same counting.
 """
 

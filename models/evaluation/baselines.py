@@ -7,7 +7,7 @@
     A limit that is used to 90 % means throttled; else a backlog above 1,000 entries means slow consumers.
 ``Burrow's rules``
     LinkedIn's Burrow (``core/internal/evaluator/caching.go``) asks a sliding window of committed offsets. It knows no limiter:
-    WARN, STALL and STOP are all said of the consumer, OK of nobody.
+    WARN, STALL and STOP all blame the consumer, OK blames none.
 ``majority``
     Always the most frequent true cause of what is judged.
 """
@@ -48,7 +48,7 @@ def sides_said(window: Window) -> dict[str, str]:
 def rho_alone(window: Window) -> str:
     """Mean use of any limit from 0.9 on: throttle; else a backlog above 1,000 entries: consumer_capacity; else neither.
 
-    ``unknown`` where the backlog is missing, and where one stands and no limit was ever read.
+    ``unknown`` where the backlog is missing, and where there is one and no limit was ever read.
     """
     used = [
         rho for level in LEVELS for unit in UNITS if (rho := window.mean(f"rho_{level}_{unit}")) is not None
@@ -82,7 +82,7 @@ def burrow_status(window: Window) -> str | None:
     In Burrow's order: a backlog that was zero at any minute's end is OK. Nothing committed for a whole window is STOP. Commits
     at an offset that never moves are STALL. A backlog that never falls from one minute to the next is WARN. The rest is OK.
     The committed offset is Pulsar's mark-delete position, a commit an acknowledgement; their ages say when they last moved.
-    Without any acknowledgement ever, or with no consumer left, dispatching stands for commits. Burrow's rule for an offset that goes back has
+    Without any acknowledgement ever, or with no consumer left, dispatching counts as commits. Burrow's rule for an offset that goes back has
     no counterpart: a cursor that was reset does not show in the metrics.
     """
     backlog = window.known("backlog_entries")
@@ -104,7 +104,7 @@ def burrow_status(window: Window) -> str | None:
 def majority(true_causes: Iterable[str]) -> str:
     """The most frequent cause; of equally frequent ones the first in the alphabet.
 
-    It is told the truth that it is judged by, which favours it.
+    It knows the truth that it is evaluated with, which favours it.
     """
     counts = Counter(true_causes)
     return min(counts, key=lambda cause: (-counts[cause], cause))

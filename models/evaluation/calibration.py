@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from throttlescope.models.diagnosis.hypotheses import GRADES
+from throttlescope.models.diagnosis.causes import GRADES
 from throttlescope.models.evaluation.settled import Settled
 from throttlescope.models.evaluation.shares import Share, share_of
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from throttlescope.ingest.contracts.vocabulary import CAUSES, SIDES
 from throttlescope.ingest.core.errors import InputError
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.models.evaluation.alarm import Alarm, alarm_of
 from throttlescope.models.evaluation.baselines import CAUSE_OF_SIDE, majority
 from throttlescope.models.evaluation.calibration import Calibration, calibration_of
@@ -72,7 +72,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Figures of all recordings, of those that were kept aside, and of the others.
+    """Figures of all recordings, of the held-out set, and of the others.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ def _baselines(windows: Sequence[Settled]) -> dict[str, JudgedRule]:
     }
     if windows:
         most = majority(window.true_cause for window in windows)
-        found["majority"] = _rule(windows, lambda w: most, lambda w: SIDE_OF[most])
+        found["majority"] = _rule(windows, lambda w: most, lambda w: CAUSE_OF[most].side)
     return found
 
 

@@ -58,7 +58,7 @@ def flips_of(windows: Iterable[Settled]) -> Flips:
         labels = steady(found)
         for i in range(1, len(found)):
             before, after = found[i - 1], found[i]
-            # Over a hole nobody knows what would have been said.
+            # Over a hole the verdict is not known.
             if after.start_ms != before.end_ms:
                 continue
             length_ms += after.end_ms - before.end_ms

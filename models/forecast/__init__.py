@@ -1,9 +1,9 @@
-"""Forecasts with intervals: when a backlog is gone, and what takes messages away before. In, signals or samples; out, rows of ``forecasts``.
+"""Forecasts with intervals: when a backlog is gone, and which deadline drops messages before. In, signals or samples; out, rows of ``forecasts``.
 
 ``trace`` (a backlog over time; with all that deadlines need: ``view``) -> ``line``, its newest straight stretch -> ``drain``, with the
-interval of ``calibration`` (shipped: ``residuals``); ``oldest`` message -> ``loss`` by TTL or quota; ``consequences`` in words.
-``forecasts`` puts a topic's together, ``apply`` does so on Spark, ``replayed`` puts a replay's drain beside. ``read`` makes traces of
-samples, ``judge`` holds forecasts against what came.
+interval of ``calibration`` (shipped: ``residuals``); ``oldest`` message -> ``loss`` by TTL or quota; ``consequences`` what happens then.
+``forecasts`` puts a topic's together, ``apply`` does so on Spark, ``replayed`` adds the drain of a replay. ``read`` makes traces of
+samples, ``judge`` compares forecasts with the outcome.
 
 >>> from throttlescope.models.forecast import forecasts_of, policies_near
 >>> signals = lake.read("signals", partition={"cluster": ["prod"]})  # doctest: +SKIP

@@ -1,7 +1,7 @@
 """How far forecasts were off. In: residuals of forecasts whose outcome is known. Out: a :class:`ForecastCalibration`, which makes intervals.
 
 Nothing is taken to be normal. A forecast predicts a time S; it came true after A. Its residual is log((A + d) / (S + d)),
-d being the distance of two samples, below which no time can be told; one that never came true has an infinite one. An
+d being the distance of two samples, below which no time can be resolved; one that never came true has an infinite one. An
 interval lies between the residuals of earlier forecasts (conformal prediction). Forecasts that look far beyond the stretch
 that they rest on err more, so residuals are kept apart by that **reach**: predicted time / length of the stretch.
 
@@ -91,8 +91,8 @@ class ForecastCalibration:
     Attributes
     ----------
     farthest_reach : float
-        As far as :data:`LEAST_RECORDINGS` recordings had forecasts. What looks farther has no end of its interval: nobody
-        has seen how such forecasts end.
+        As far as :data:`LEAST_RECORDINGS` recordings had forecasts. What looks farther has no end of its interval: no such
+        forecast has been observed to its end.
     version : str
         Changes with the rest.
     made_from : tuple of str

@@ -1,6 +1,6 @@
 """When a backlog is gone. In: a trace and a time. Out: a :class:`Drain`, with its interval or with "never at this rate".
 
-The newest straight stretch of the ready backlog is drawn on to where it counts as drained. What is told is the time at
+The newest straight stretch of the ready backlog is extended to where it counts as drained. The forecast is the time at
 which a sample would show it: half a sample later than the line on average.
 """
 

@@ -12,6 +12,7 @@ from throttlescope.models.forecast.drain import LEAST_POINTS, Drain, time_to_dra
 from throttlescope.models.forecast.loss import MessageLoss, losses
 from throttlescope.models.forecast.residuals import SHIPPED
 from throttlescope.models.forecast.subscription_history import SubscriptionHistory, slowest_marked
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.transforms.deadlines import Deadlines
 
 #: Raised when a forecast of the same data would differ; the calibration has a version of its own.
@@ -31,7 +32,7 @@ def forecasts_at(
     views : sequence of SubscriptionHistory
         All subscription partitions of the topic; what is later than ``at_ms`` in them is not looked at.
     deadlines : Deadlines or None
-        What holds for the topic at that time; None where it is not known.
+        The policies of the topic at that time; None where they are not known.
     at_ms : int
         When the forecasts are made.
 
@@ -49,7 +50,7 @@ def forecasts_at(
             rows += [
                 _row(view, at_ms, calibration, _of_loss(loss, drain, deadlines, calibration))
                 for loss in losses(view, deadlines, calibration)
-                # What comes and goes is no backlog, and that nothing happens to it no news.
+                # A short backlog that comes and goes needs no forecast that nothing happens to it.
                 if drain is not None or loss.state != "never"
             ]
     return rows
@@ -90,29 +91,25 @@ def _of_drain(drain: Drain, calibration: ForecastCalibration) -> dict[str, Any]:
         "points": line and line.points,
         "check_interval_ms": None,
         "set_by": None,
-        "consequence": drained(drain.state),
-        "basis": " ".join(_basis(drain, calibration)),
+        "consequence": drained(drain.state).text,
+        "basis": " ".join(one.text for one in _basis(drain, calibration)),
     }
 
 
-def _basis(drain: Drain, calibration: ForecastCalibration) -> Iterator[str]:
+def _basis(drain: Drain, calibration: ForecastCalibration) -> Iterator[Message]:
     if drain.line is None:
-        yield f"Fewer than {LEAST_POINTS} samples since the last change."
+        yield message("forecast.basis.too_few", least=LEAST_POINTS)
         return
-    yield f"A line through {drain.line.points} samples of {drain.line.span_s:,.0f} s."
+    yield message("forecast.basis.line", points=drain.line.points, span_s=drain.line.span_s)
     if drain.state == "unknown":
-        yield "It falls, but not in a straight line, or the newest sample rose."
+        yield message("forecast.basis.not_straight")
     if drain.state != "expected":
         return
     band = calibration.band(drain.reach)
-    yield (
-        f"The interval is how far {band.forecasts} forecasts of this reach were off, on {band.recordings} recordings of a real broker."
-    )
+    yield message("forecast.basis.interval", forecasts=band.forecasts, recordings=band.recordings)
     if drain.times.high_s is None:
-        yield (
-            f"It looks {drain.reach:.1f} times as far ahead as it has seen; recordings show {calibration.farthest_reach:.1f} times, "
-            "so its end is open."
-        )
+        farthest = calibration.farthest_reach
+        yield message("forecast.basis.open_end", reach=drain.reach, farthest_reach=farthest)
 
 
 def _of_loss(
@@ -121,9 +118,10 @@ def _of_loss(
     before_drain = None
     if loss.median_s is not None and drain is not None and drain.predicted_s is not None:
         before_drain = calibration.share_after(loss.median_s, drain.predicted_s, drain.step_s, drain.reach)
-    basis = loss.basis[0].upper() + loss.basis[1:] + "."
+    basis = [loss.basis]
     if deadlines.observed_later:
-        basis += " The policies were observed later than this."
+        basis.append(message("forecast.basis.policies_later"))
+    happens = lost(loss, deadlines.retention, precise_age=deadlines.precise_age)
     return {
         "kind": loss.kind,
         "state": loss.state,
@@ -139,6 +137,6 @@ def _of_loss(
         "points": loss.line and loss.line.points,
         "check_interval_ms": loss.check_ms,
         "set_by": loss.limit.set_by,
-        "consequence": lost(loss, deadlines.retention, precise_age=deadlines.precise_age),
-        "basis": basis,
+        "consequence": " ".join(one.text for one in happens),
+        "basis": " ".join(one.text for one in basis),
     }

@@ -1,4 +1,4 @@
-"""Forecasts against what happened. In: traces and when things were changed. Out: outcomes, and how often the interval held.
+"""Forecasts against what happened. In: traces and when things were changed. Out: outcomes, and how often they were inside the interval.
 
 A forecast says how it goes on **at this rate**. Where history ends, or somebody changes something, before the backlog is
 gone, it is only known that it took longer than until then: such a forecast is **censored**. It is a miss if the interval
@@ -31,7 +31,7 @@ class ForecastOutcome:
     Attributes
     ----------
     recording, family, cause : str
-        Where it was made, and what held the backlog then, as far as that is known.
+        Where it was made, and the cause of the backlog then, as far as it is known.
     after_s : float or None
         The first sample that shows the backlog gone; None: not until it was censored.
     censored_s : float
@@ -68,7 +68,7 @@ class ForecastOutcome:
         if self.after_s is not None:
             error = math.log((self.after_s + drain.step_s) / (drain.predicted_s + drain.step_s))
         elif self.censored_s > drain.predicted_s:
-            # It is late already. How late it would have been nobody knows: as late as can be is the careful guess.
+            # It is late already. How late it would have been is not known: the latest possible is the careful guess.
             error = math.inf
         else:
             return None
@@ -77,7 +77,7 @@ class ForecastOutcome:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often the interval held.
+    """How often the outcome was inside the interval.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def outcomes(
     changes_ms : sequence of int
         When something was changed: a limit, the consumers, the load. Forecasts that were made before are censored there.
     cause_at : callable
-        What held the backlog at a time.
+        The cause of the backlog at a time.
     """
     found, last = [], None
     for at_ms in trace.times_ms.tolist():
@@ -182,7 +182,7 @@ def outcome(
 def coverage(
     judged: Iterable[ForecastOutcome], calibration_of: Callable[[ForecastOutcome], ForecastCalibration]
 ) -> Coverage:
-    """How often the interval held.
+    """How often the outcome was inside the interval.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ def kaplan_meier_inside(
         band = calibration_of(one).band(one.drain.reach)
         time_s = one.censored_s if one.after_s is None else one.after_s
         residual = math.log((time_s + one.drain.step_s) / (one.drain.predicted_s + one.drain.step_s))
-        # Inside its zone a censored time stands where it is, between 0 and 1 of the zone.
+        # Inside its zone a censored time keeps its place, between 0 and 1 of the zone.
         high = math.inf if one.drain.times.high_s is None else band.high
         zones.append(_place(residual, band.low, high))
         came.append(one.after_s is not None)

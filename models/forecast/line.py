@@ -1,9 +1,9 @@
-"""The newest straight stretch of a series. In: times and values. Out: a :class:`TrendLine`, what has held since it last changed.
+"""The newest straight stretch of a series. In: times and values. Out: a :class:`TrendLine`, the trend since its last change.
 
-A backlog goes in straight stretches: it grows while something holds it, and falls from the moment that this ends. Only
+A backlog goes in straight stretches: it grows while something limits it, and falls from the moment that this ends. Only
 the newest stretch says how it goes on. It is found by cutting: where two lines explain the points so much better than
 one that the gain is beyond what a free cut brings by itself (Bayesian information criterion), what lies before the
-cut is dropped, and the rest is asked again. The slope is then the median of all pairwise slopes (Theil-Sen), which one
+cut is dropped, and the rest is examined again. The slope is then the median of all pairwise slopes (Theil-Sen), which one
 stray sample does not tilt.
 
 The slow twin is ``tests/naive/forecast_line.py``.

@@ -1,8 +1,8 @@
-"""When the broker takes messages away, or stops producers. In: a view of a subscription, and its deadlines. Out: a :class:`MessageLoss` each.
+"""When the broker drops messages, or stops producers. In: a view of a subscription, and its deadlines. Out: a :class:`MessageLoss` each.
 
-Three things can come: message TTL expires what is too old, a backlog quota by size or by age is exceeded. None comes at the moment
-that its threshold is crossed: the broker looks every so often, and since when is in no metric. So a loss lies between the
-crossing and one check later; its median is half a check after the crossing.
+Three deadlines exist: message TTL expires old messages, a backlog quota by size or by age is exceeded. None acts at the moment when its
+threshold is crossed: the broker checks periodically, and no metric says when. So a loss lies between the crossing and one check
+later; its median is half a check after the crossing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from throttlescope.models.forecast.line import TrendLine, newest_line
 from throttlescope.models.forecast.oldest import oldest_age_s, seconds_until_age
 from throttlescope.models.forecast.subscription_history import SubscriptionHistory
 from throttlescope.models.forecast.trace import Trace
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.transforms.deadlines import DeadlineLimit, Deadlines
 
 Kind = Literal["ttl", "quota_size", "quota_age"]
@@ -46,7 +47,7 @@ class MessageLoss:
         In bytes or seconds.
     change_per_s : float or None
         Of the value.
-    basis : str
+    basis : Message
         What the interval rests on.
     """
 
@@ -57,7 +58,7 @@ class MessageLoss:
     threshold: float
     unit: Literal["bytes", "s"]
     check_ms: int
-    basis: str
+    basis: Message
     low_s: float | None = None
     median_s: float | None = None
     high_s: float | None = None
@@ -69,14 +70,14 @@ class MessageLoss:
 def losses(
     view: SubscriptionHistory, deadlines: Deadlines, calibration: ForecastCalibration
 ) -> Iterator[MessageLoss]:
-    """Forecast every deadline that there is.
+    """Forecast every deadline that is configured.
 
     Parameters
     ----------
     view : SubscriptionHistory
-        What was known of the subscription partition; quotas are told of the slowest subscription of a topic partition only.
+        What was known of the subscription partition; quotas concern the slowest subscription of a topic partition only.
     deadlines : Deadlines
-        What holds for its topic.
+        The policies of its topic.
     calibration : ForecastCalibration
         Makes the interval of what follows a line.
     """
@@ -104,7 +105,7 @@ def _by_age(
 ) -> MessageLoss:
     now_s = oldest_age_s(view.trace)
     if now_s is None:
-        basis = "the backlog is older than the known arrivals: the age of its oldest message is not known"
+        basis = message("forecast.basis.age_unknown")
         return MessageLoss(kind, limit, "unknown", None, age_s, "s", check_ms, basis)
     line = _recent(view.trace)
     slow, usual, fast = acked_per_s(view.trace, line)
@@ -114,9 +115,9 @@ def _by_age(
     )
     # When a message came is known to the distance of two samples: it may be that much older.
     low_s = None if low_s is None else max(0.0, low_s - view.trace.step_s)
-    basis = (
-        f"age of the oldest message from the arrivals, known to {view.trace.step_s:g} s; consumers go on at {usual:,.4g} entries/s "
-        f"({slow:,.4g} to {fast:,.4g} in the minutes of the newest stretch); a check every {check_ms / SECOND_MS:g} s"
+    check_s = check_ms / SECOND_MS
+    basis = message(
+        "forecast.basis.age", step_s=view.trace.step_s, usual=usual, slow=slow, fast=fast, check_s=check_s
     )
     # A second older by the second, less what consumers work off.
     change = 1.0 if usual <= 0 else None
@@ -132,11 +133,11 @@ def _by_size(
     known = ~np.isnan(view.storage_bytes)
     times_s, values = view.trace.times_ms[known] / SECOND_MS, view.storage_bytes[known]
     if not len(values):
-        basis = "the topic's backlog in bytes was not scraped (pulsar_storage_backlog_size)"
+        basis = message("forecast.basis.size_unknown")
         return MessageLoss("quota_size", limit, "unknown", None, limit.value, "bytes", check_ms, basis)
     now, line = float(values[-1]), newest_line(times_s, values)
     if now >= limit.value:
-        basis = f"the quota is exceeded now; a check every {check_ms / SECOND_MS:g} s"
+        basis = message("forecast.basis.size_exceeded", check_s=check_ms / SECOND_MS)
         return _between(
             MessageLoss("quota_size", limit, "never", now, limit.value, "bytes", check_ms, basis),
             0.0,
@@ -144,7 +145,7 @@ def _by_size(
             0.0,
         )
     if line is None or line.points < 3:
-        basis = "there is no trend of the topic's backlog in bytes to go by yet"
+        basis = message("forecast.basis.size_no_trend")
         return MessageLoss("quota_size", limit, "unknown", now, limit.value, "bytes", check_ms, basis)
     seen = {
         "line": line,
@@ -152,14 +153,11 @@ def _by_size(
         "change_per_s": line.slope_per_s,
     }
     if line.slope_per_s <= 0 or line.is_steady:
-        basis = "the topic's backlog in bytes does not grow"
+        basis = message("forecast.basis.size_not_growing")
         return MessageLoss("quota_size", limit, "never", now, limit.value, "bytes", check_ms, basis, **seen)
     predicted_s = (limit.value - now) / line.slope_per_s
     times = calibration.times(predicted_s, view.trace.step_s, predicted_s / line.span_s)
-    basis = (
-        f"a line through {line.points} values; how far such lines were off on drains of other recordings; "
-        f"a check every {check_ms / SECOND_MS:g} s"
-    )
+    basis = message("forecast.basis.size", points=line.points, check_s=check_ms / SECOND_MS)
     found = MessageLoss("quota_size", limit, "never", now, limit.value, "bytes", check_ms, basis, **seen)
     middle_s = predicted_s if times.median_s is None else times.median_s
     return _between(found, times.low_s, middle_s, math.inf if times.high_s is None else times.high_s)
@@ -169,20 +167,16 @@ def _by_ledger(limit: DeadlineLimit, deadlines: Deadlines, view: SubscriptionHis
     """The age that counts begins when the oldest message's ledger is closed."""
     check_ms, line = deadlines.quota_check_ms, _recent(view.trace)
     if view.topic_age_s is None:
-        basis = (
-            "the broker counts from when the oldest message's ledger is closed, and it is not yet: at the latest "
-            f"{deadlines.ledger_rollover_ms / MINUTE_MS:g} min after it was begun"
-        )
+        basis = message("forecast.basis.ledger_open", rollover_min=deadlines.ledger_rollover_ms / MINUTE_MS)
         return MessageLoss(
             "quota_age", limit, "unknown", None, limit.value, "s", check_ms, basis, low_s=limit.value
         )
     _, usual, _ = acked_per_s(view.trace, line)
     after_s = max(0.0, limit.value - view.topic_age_s)
-    basis = (
-        "time since the oldest message's ledger was closed, as the broker tells it; "
-        + ("consumers may come to the next ledger before; " if usual > 0 else "nothing is acknowledged; ")
-        + f"a check every {check_ms / SECOND_MS:g} s"
-    )
+    if usual > 0:
+        basis = message("forecast.basis.ledger_moving", check_s=check_ms / SECOND_MS)
+    else:
+        basis = message("forecast.basis.ledger_idle", check_s=check_ms / SECOND_MS)
     found = MessageLoss(
         "quota_age", limit, "never", view.topic_age_s, limit.value, "s", check_ms, basis, change_per_s=1.0,
         **_seen(line, view.trace),

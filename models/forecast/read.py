@@ -1,6 +1,6 @@
 """Traces out of samples, at the distance of scrapes. In: a source of series and limits. Out: a trace of every subscription partition.
 
-Minutes hide a drain that lasts two of them; what is judged, and what one subscription is asked about, is read from the samples.
+Minutes hide a drain that lasts two of them; evaluations and questions about one subscription are answered from samples.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The drain that a replay foresees. In: a row of a trend's forecast, and a replay's answer. Out: a row of ``forecasts`` beside it.
+"""The drain that a replay forecasts. In: a row of a trend's forecast, and a replay's answer. Out: another row of ``forecasts``.
 
-A trend knows what the backlog did; a replay knows why, as far as limits and consumers are known. Its interval goes from the best to
-the worst that the samples allow. It is not calibrated.
+A trend continues the recorded backlog; a replay simulates limits and consumers as far as they are known. Its interval goes from the best
+to the worst that the samples allow. It is not calibrated.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from typing import Any
 
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.forecast.consequences import drained
+from throttlescope.models.messages.catalogue import message
 from throttlescope.models.throttling.replay import ReplayAnswer
 
 METHOD = "replay-1"
 
 
 def replay_row(answer: ReplayAnswer, trend: Mapping[str, Any]) -> dict[str, Any]:
-    """Put a replay's outlook, with nothing changed, beside the trend of the same subscription and time.
+    """The outlook of a replay without changes, as a row like that of the trend of the same subscription and time.
 
     Parameters
     ----------
@@ -32,11 +33,12 @@ def replay_row(answer: ReplayAnswer, trend: Mapping[str, Any]) -> dict[str, Any]
     if drain_s is not None:
         state = "expected"
     elif fitted is None and outlook.best.drain_s is not None:
-        # What the consumers can do was never seen: only the earliest time is known.
+        # The capacity of the consumers was never observed: only the earliest time is known.
         state = "unknown"
     else:
         state = "never"
-    holds = (fitted or outlook.best).held_by
+    factor = (fitted or outlook.best).held_by
+    happens = message("forecast.drain.capacity_unknown") if state == "unknown" else drained(state)
 
     def at(seconds: float | None) -> int | None:
         return None if seconds is None or state == "never" else at_ms + round(seconds * SECOND_MS)
@@ -54,10 +56,9 @@ def replay_row(answer: ReplayAnswer, trend: Mapping[str, Any]) -> dict[str, Any]
         "change_per_s": (fitted or outlook.best).growth_entries_per_s,
         "window_start_ms": int(answer.observed.times_ms[0]),
         "points": len(answer.observed.times_ms),
-        "consequence": drained(state)
-        if state != "unknown"
-        else "What the consumers can do was never seen; the start of the interval is the earliest.",
-        "basis": f"Limits and consumers replayed as they are, held by {holds}: from the best to the worst that the samples allow, not "
-        f"calibrated. Looked {outlook.best.horizon_s / 3600:g} h ahead at most.",
+        "consequence": happens.text,
+        "basis": message(
+            "forecast.basis.replay", factor=factor, horizon_h=outlook.best.horizon_s / 3600
+        ).text,
         "method_version": METHOD,
     }

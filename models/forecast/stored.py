@@ -65,9 +65,9 @@ class LossOutcome:
 
 
 def loss_outcome(row: Mapping[str, Any], lost_ms: Sequence[int], end_ms: int) -> LossOutcome:
-    """Hold a stored deadline against the minutes in which messages expired.
+    """Compare a stored deadline with the minutes in which messages expired.
 
-    What a quota did is not held against: by its policy it may stop producers, which no signal shows.
+    Quotas are not compared: by its policy a quota may stop producers, which no signal shows.
 
     Parameters
     ----------

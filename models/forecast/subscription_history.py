@@ -36,7 +36,7 @@ class SubscriptionHistory:
 
     @property
     def topic_age_s(self) -> float | None:
-        """Newest age that the broker told of the topic partition; None where it is unknown."""
+        """Newest age that the broker reported for the topic partition; None where it is unknown."""
         return _newest(self.topic_ages_s)
 
     @property

@@ -56,7 +56,7 @@ class Trace:
 
     @property
     def in_entries_per_s(self) -> float | None:
-        """What was published lately; None where no arrivals are known."""
+        """The recent publish rate; None where no arrivals are known."""
         spans = np.diff(self.times_ms[-_RECENT_POINTS - 1 :]) / SECOND_MS
         entries = self.in_entries[-len(spans) :] if len(spans) else np.empty(0)
         known = ~np.isnan(entries)

@@ -42,3 +42,16 @@ def duration_text(duration_ms: int) -> str:
     ]  # fmt: skip
     shown = [f"{value} {unit}" for value, unit in parts if value]
     return " ".join(shown[:2]) or "0 s"
+
+
+def rate(value: float) -> str:
+    """A rate without its unit, with fewer digits the larger it is: ``1,250``, ``12.5``, ``0.25``."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.1f}" if value >= 1 else f"{value:,.2g}"
+
+
+def exact_duration(seconds: float) -> str:
+    """A configured duration in the largest unit that needs no rounding: ``14 d``, ``90 min``, ``5 s``."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length and seconds % length == 0:
+            return f"{seconds / length:g} {unit}"
+    return f"{seconds:g} s"

@@ -1,8 +1,8 @@
-"""What to type, and how to take it back. In: a row of ``limits`` and new rates. Out: ``pulsar-admin`` commands as text.
+"""Commands that set a limit, and roll it back. In: a row of ``limits`` and new rates. Out: ``pulsar-admin`` commands as text.
 
-A policy is replaced whole: every flag that is left out becomes "no limit" or one second, so every flag is restated. The
-change is made at the narrowest place that holds this subscription or topic alone; where the limit comes from a namespace
-or a broker, others keep theirs.
+A policy is replaced as a whole: a flag that is left out becomes "no limit" or one second, so every flag is restated. The change is
+made at the narrowest level that covers only this subscription or topic; where the limit comes from a namespace or a broker,
+other topics keep theirs.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from throttlescope.models.messages.catalogue import Message, message
 
 _UNLIMITED = -1
 _BROKER_SETTINGS = {
@@ -21,22 +23,22 @@ _BROKER_SETTINGS = {
 
 @dataclass(frozen=True)
 class Command:
-    """A change and its way back.
+    """A change and its rollback.
 
     Attributes
     ----------
     do, undo : str
         Lines for a shell with ``pulsar-admin`` on its path. Nothing here runs them.
-    place : str
-        What is changed, in words.
-    notes : tuple of str
-        What else it does.
+    place : Message
+        What is changed.
+    notes : tuple of Message
+        Side effects.
     """
 
     do: str
     undo: str
-    place: str
-    notes: tuple[str, ...] = ()
+    place: Message
+    notes: tuple[Message, ...] = ()
 
 
 def set_limit(
@@ -60,57 +62,56 @@ def set_limit(
     old = _flags(row["rate_msg"], row["rate_bytes"], row["period_s"], row["relative_to_publish"])
     where, verb = shlex.quote(topic), "dispatch-rate"
     local = "" if set_by != "global_topic_policy" else " -g"
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     if level == "subscription":
         verb = "subscription-dispatch-rate"
         if set_by in ("topic_policy", "global_topic_policy"):
-            place = f"all subscriptions of {topic}"
+            place = message("advice.place.all_subscriptions", topic=topic)
         else:
-            place, where = (
-                f"subscription {subscription} of {topic}",
-                f"{where} -s {shlex.quote(subscription)}",
-            )
+            place = message("advice.place.subscription", subscription=subscription, topic=topic)
+            where = f"{where} -s {shlex.quote(subscription)}"
     else:
-        place = f"topic {topic}, shared by all its subscriptions"
+        place = message("advice.place.topic", topic=topic)
     do = f"pulsar-admin topicPolicies set-{verb} {where}{local} {flags}"
     narrower = set_by in ("namespace_policy", "broker_dynamic", "broker_file", "none")
     if narrower:
         undo = f"pulsar-admin topicPolicies remove-{verb} {where}{local}"
         if set_by != "none":
-            notes = (
-                f"the limit that binds comes from the {_SOURCES[set_by]}; this one goes before it, for this place alone",
-            )
+            notes = (_OVERRIDES[set_by],)
     else:
         undo = f"pulsar-admin topicPolicies set-{verb} {where}{local} {old}"
     return Command(
         do,
         undo,
         place,
-        (*notes, "any change of a policy fills the topic's buckets anew: one period's burst follows"),
+        (*notes, message("advice.note.buckets_refill")),
     )
 
 
-_SOURCES = {
-    "namespace_policy": "namespace",
-    "broker_dynamic": "broker's dynamic configuration",
-    "broker_file": "broker's configuration file",
+_OVERRIDES = {
+    "namespace_policy": message("advice.note.overrides_namespace"),
+    "broker_dynamic": message("advice.note.overrides_broker_dynamic"),
+    "broker_file": message("advice.note.overrides_broker_file"),
 }
 
 
+def more_partitions(topic: str, count: int) -> str:
+    """Give a partitioned topic more partitions; no command takes them back."""
+    return f"pulsar-admin topics update-partitioned-topic {topic} -p {count}"
+
+
 def _broker(row: Mapping[str, Any], msg: int | None, size: int | None) -> Command:
-    """A broker's limit is a setting of the cluster's brokers, each with the whole limit."""
+    """A broker limit is a setting of all brokers of the cluster; each has the whole limit."""
     do, undo = [], []
     for unit, new in (("msg", msg), ("bytes", size)):
         name, old = _BROKER_SETTINGS["broker", unit], row[f"rate_{unit}"]
         if new != old:
             do.append(_dynamic(name, new))
             undo.append(_dynamic(name, old) if row["set_by"] == "broker_dynamic" else _forget(name))
-    notes = ("holds for every broker of the cluster, each with the whole limit",)
+    notes = (message("advice.note.every_broker"),)
     if row["set_by"] != "broker_dynamic":
-        notes += (
-            "an override that is deleted stays in force until the broker restarts: set the old value to undo it at once",
-        )
-    return Command(" && ".join(do), " && ".join(undo), "every broker of the cluster", notes)
+        notes += (message("advice.note.override_until_restart"),)
+    return Command(" && ".join(do), " && ".join(undo), message("advice.place.brokers"), notes)
 
 
 def _dynamic(name: str, value: int | None) -> str:

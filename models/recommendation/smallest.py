@@ -41,7 +41,7 @@ def smallest_limit(
     target_s: int,
     *,
     ground: Ground | None = None,
-    beside: Change | None = None,
+    also: Change | None = None,
 ) -> Tried | None:
     """The smallest limit, per period, with which the backlog is gone in time; None where no limit is high enough.
 
@@ -53,10 +53,10 @@ def smallest_limit(
         The limit per period as it is.
     ground : Ground, optional
         What earlier replays of the window found.
-    beside : Change, optional
+    also : Change, optional
         What is changed as well.
     """
-    others, ground = beside or Change(), ground or Ground(observed, observed)
+    others, ground = also or Change(), ground or Ground(observed, observed)
 
     def attempt(value: int) -> Tried:
         change = replace(others, limits={**others.limits, limiter: value})
@@ -68,10 +68,10 @@ def smallest_limit(
 
 
 def smallest_consumers(
-    observed: Observed, target_s: int, *, ground: Ground | None = None, beside: Change | None = None
+    observed: Observed, target_s: int, *, ground: Ground | None = None, also: Change | None = None
 ) -> Tried | None:
     """The fewest consumers, each as fast as those that are there, with which the backlog is gone in time."""
-    others, ground = beside or Change(), ground or Ground(observed, observed)
+    others, ground = also or Change(), ground or Ground(observed, observed)
     now = observed.consumers(observed.subscription)
     most = observed.active(observed.subscription, max(1, now) * MOST_CONSUMERS_TIMES)
     if most <= now:

@@ -1,4 +1,4 @@
-"""What-if: Pulsar's throttling engine, simulated. In, scenarios; out, tables of what the broker would do."""
+"""Simulator of Pulsar's throttling. In: scenarios. Out: tables of the simulated broker's counters."""
 
 from throttlescope.models.throttling.machine import INSTANT, LAB, Machine
 from throttlescope.models.throttling.scenario import Scenario, ScenarioError, load_scenario

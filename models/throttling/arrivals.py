@@ -1,4 +1,4 @@
-"""When entries are published. In: a producer of a scenario and a seed; out: one :class:`Log` per partition.
+"""Arrival times of entries. In: a producer of a scenario and a seed; out: one :class:`Log` per partition.
 
 Even distances stay a formula (a day of 1000 messages per second is two segments, not 86 million rows); a Poisson producer, one behind
 a publish limit or one that waits for receipts is written out.
@@ -27,7 +27,7 @@ def logs_of(scenario: Scenario, topic: Topic, machine: Machine, seed: int) -> li
     scenario, topic
         The topic's producer may be absent: then nothing is published.
     machine
-        What is stored beside payloads.
+        Bytes that are stored in addition to payloads.
     seed
         Draws Poisson distances, sizes and keys.
 

@@ -1,4 +1,4 @@
-"""How large a scenario may be, and what it should be told. In: a scenario; out: a refusal, or notes for its answer."""
+"""Size limits of a scenario, and notes about it. In: a scenario; out: an error, or notes for its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a simulation tells of every subscription partition at every full second. In: nothing; out: names and meanings."""
+"""Columns of a simulation, per subscription partition and second. In: nothing; out: names and meanings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTS = (
     *(f"{level}_{unit}_events" for level, unit in EVENTS),
 )
 
-#: As they stand at the second's end.
+#: Values at the second's end.
 GAUGES = (
     "backlog_entries",
     "unacked_messages",

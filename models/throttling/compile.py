@@ -1,4 +1,4 @@
-"""From a scenario to a world. In: a checked scenario, a machine and a seed; out: logs, limiters, dispatchers, clients, steps.
+"""Compilation of a scenario into a world. In: a checked scenario, a machine and a seed; out: logs, limiters, dispatchers, clients, steps.
 
 Everything that has a name becomes a number here; limits are resolved for every moment at which one changes.
 """

@@ -51,7 +51,7 @@ class WindowWithoutDebt:
 
 @dataclass
 class WindowWithDebt:
-    """Engine A (2.7.4 to 3.1, and today's classic factory): a window that carries over what was sent too much."""
+    """Engine A (2.7.4 to 3.1, and today's classic factory): a window that carries the excess over into the next one."""
 
     rate: int
     period_us: int

@@ -1,7 +1,7 @@
-"""What a machine adds to Pulsar's rules. In: nothing; out: latencies and sizes, which Pulsar does not define.
+"""Latencies and sizes of a machine. In: nothing; out: the figures that Pulsar's rules do not define.
 
 They are free parameters of the model: :data:`INSTANT` takes none of them into account (the worked examples), :data:`LAB` was fitted to
-the recordings that were not kept aside.
+the recordings outside the held-out set.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Machine:
     timer_late_us
         How much later than 1000 ms the back-off timer fires.
     entry_overhead_bytes, message_overhead_bytes
-        What is stored of an entry and of each of its messages beside the payload.
+        Stored bytes of an entry and of each of its messages in addition to the payload.
     publish_tick_us
         Producers send in lots, so far apart; 0: every entry at its own time.
     nack_timer
         Clients send what is due when a timer of a third of the delay fires, which every negative
-        acknowledgement starts anew, as those in C++ and Python do; else each goes at its own time.
+        acknowledgement restarts, as those in C++ and Python do; else each goes at its own time.
     reconnect_us
         How long clients need to be back after an unload or a seek.
     """
@@ -60,7 +60,7 @@ class Machine:
 
 
 INSTANT = Machine()
-#: Fitted by ``python -m tests.lab.simulated.fit`` to the recordings of a real broker that are not kept aside: the stored sizes measured
+#: Fitted by ``python -m tests.lab.simulated.fit`` to the recordings of a real broker outside the held-out set: the stored sizes measured
 #: (published bytes over published messages), the latencies by the least mean of error over target, each capped at 3, over dispatched
 #: messages, backlog, drain time and events. An idle machine reads faster (0.5 ms, and 0.075 ms per entry): brokers, clients and
 #: Prometheus shared two cores. No recording has an unload or a seek, so ``reconnect_us`` is an assumption.

@@ -1,4 +1,4 @@
-"""What a publish limit and a waiting producer do to arrival times. In: due times; out: accepted times.
+"""Effect of a publish limit and a blocked producer on arrival times. In: due times; out: accepted times.
 
 Since 3.2 (PIP-322) a token bucket pauses the producer's connection, the message that emptied it is accepted; before, a checker counted
 every few milliseconds and reading went on at the next full second. Nothing is ever rejected or lost: what is not accepted

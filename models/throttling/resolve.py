@@ -1,4 +1,4 @@
-"""Which limits hold. In: the places where a scenario sets limits; out: the rates of every limiter object.
+"""Effective limits of a scenario. In: the places where a scenario sets limits; out: the rates of every limiter object.
 
 The chain of policies is not repeated here: the scenario is written down as the answers that a broker's admin API would give,
 and ``transforms/limits.py``, the only resolver, reads them.

@@ -1,4 +1,4 @@
-"""What a broker would do. In: a scenario and a seed; out: a table with one row per second and subscription partition.
+"""Simulation of a broker. In: a scenario and a seed; out: a table with one row per second and subscription partition.
 
 >>> from pathlib import Path
 >>> from throttlescope.models.throttling import load_scenario, simulate

@@ -216,7 +216,7 @@ class Rules:
 
 @dataclass
 class World:
-    """Everything that a simulation needs beside the machine and the seed."""
+    """Everything that a simulation needs in addition to the machine and the seed."""
 
     rules: Rules
     logs: list[Log]

@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 from tests.accuracy.evidence import WORST_OFF_ENTRIES, with_other_backlog
 from tests.accuracy.recorded import Recorded
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.transforms.promql.source import Series
 
 PERMITS_MSG = 1000
@@ -93,7 +93,7 @@ ALTERED: dict[str, Callable[[Recorded], Recorded | None]] = {
 def with_cause(truth: pa.Table, causes: dict[str, str]) -> pa.Table:
     """Rows of truth whose cause has another name now; the others are left out."""
     rows = [
-        row | {"cause": causes[row["cause"]], "side": SIDE_OF[causes[row["cause"]]]}
+        row | {"cause": causes[row["cause"]], "side": CAUSE_OF[causes[row["cause"]].side]}
         for row in truth.to_pylist()
         if row["cause"] in causes
     ]

@@ -1,5 +1,6 @@
 """The command lines of the DAGs, without Airflow: every argument stays one, and the command line knows them all."""
 
+import json
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 
@@ -14,11 +15,13 @@ from airflow_dags.commands import (
     Call,
     Covered,
     Program,
+    Report,
     SettingError,
     begins,
     covered,
     read_from,
     reason,
+    report,
 )
 from throttlescope.ingest.pull.watermarks import OVERLAP_MS
 
@@ -190,10 +193,35 @@ def test_the_overlap_is_that_of_the_watermarks():
     assert timedelta(milliseconds=OVERLAP_MS) == OVERLAP
 
 
-def test_where_ingest_begins_is_read_from_its_own_line():
-    line = "Since the watermark: 2026-11-20T07:45:00Z to 2026-11-20T09:00:00Z"
-    assert begins(line) == "2026-11-20T07:45:00Z"
-    assert begins("[1/4] Starting Spark (3.1 s)") is None
+def test_start_of_ingest_is_read_from_its_report():
+    line = {
+        "event": "since_watermark",
+        "message": "any words",
+        "start_ms": 1763624700000,
+        "end_ms": 1763629200000,
+    }
+    assert begins(report(json.dumps(line))) == "2025-11-20T07:45:00+00:00"
+    assert begins(report("[1/4] Starting Spark (3.1 s)")) is None
+    assert begins(report(json.dumps(line | {"event": "step"}))) is None
+
+
+@pytest.mark.parametrize("line", ["{", '{"event": 1}', "[1]", '{"message": "no event"}', "plain"])
+def test_other_output_is_no_report(line):
+    assert report(line) == Report(line)
+
+
+def test_ingest_reports_where_it_begins(capsys):
+    """The name of the event and of its field are those that the command writes."""
+    from throttlescope.app.log import LogFormat, set_up, tell
+
+    set_up(LogFormat.json, "ingest")
+    try:
+        tell("words", event="since_watermark", start_ms=0, end_ms=1)
+    finally:
+        set_up(LogFormat.text)
+    one = report(capsys.readouterr().err.strip())
+    assert one.text == "words"
+    assert begins(one) == "1970-01-01T00:00:00+00:00"
 
 
 def events(*ranges):
@@ -226,13 +254,21 @@ def test_a_run_that_nobody_gave_a_range_says_so(params):
 
 
 @pytest.mark.parametrize(
-    ("lines", "told"),
+    ("lines", "expected"),
     [
-        (["[1/3] Reading", "throttlescope: Gate samples stopped. ", "INFO ShutdownHookManager"], "Gate"),
+        (
+            [
+                "[1/3] Reading",
+                '{"event": "failed", "message": "Gate samples stopped. "}',
+                "INFO ShutdownHookManager",
+            ],
+            "Gate",
+        ),
         (["something", "Killed", ""], "Killed"),
-        ([], "it said nothing"),
+        ([], "printed nothing"),
     ],
 )
-def test_the_reason_is_the_line_of_the_command(lines, told):
-    assert told in reason(lines)
-    assert "\n" not in reason(lines)
+def test_reason_is_the_report_of_the_failure(lines, expected):
+    found = reason(map(report, lines))
+    assert expected in found
+    assert "\n" not in found

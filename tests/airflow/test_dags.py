@@ -142,7 +142,8 @@ def test_a_gate_fails_its_task_at_once_and_in_one_line(airflow, database, tmp_pa
     program = tmp_path / "throttlescope"
     program.write_text(
         "#!/bin/sh\necho run $1\n[ $1 = freshness ] && exit 0\n"
-        "echo 'throttlescope: The gate samples stopped the run; got 3 resets.' >&2\necho 'and after it' >&2\nexit 3\n"
+        """echo '{"event": "failed", "message": "The gate samples stopped the run; got 3 resets."}' >&2\n"""
+        "echo 'and after it' >&2\nexit 3\n"
     )
     program.chmod(0o755)
     code, output = airflow.dags_test(

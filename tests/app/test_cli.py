@@ -17,7 +17,7 @@ from tests.app.http_server import answering, html
 from tests.app.lake_of_verdicts import FIVE, HOUR, healthy, lake_with, verdict
 from tests.lab.processes import free_port
 from throttlescope.app.cli import reference
-from throttlescope.app.cli.commands.serve import check_address
+from throttlescope.app.cli.serving import check_address
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.errors import GateError, InputError
 from throttlescope.ingest.lake import Lake
@@ -112,7 +112,7 @@ def test_help_costs_less_than_half_a_second_of_processor():
         (("verdicts", "--format", "xml"), "not one of 'table', 'json', 'csv'"),
         (("serve", "--port", "0"), "--port"),
         (("verdicts", "--lake", "nowhere"), "There are no verdicts in this lake"),
-        (("verdicts", "--config", "nowhere.toml"), "configuration file is not there"),
+        (("verdicts", "--config", "nowhere.toml"), "configuration file does not exist"),
         (("run",), "The start of the range is missing"),
         (("run", "--start", "yesterday"), "A time cannot be read"),
         (

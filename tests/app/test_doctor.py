@@ -8,7 +8,7 @@ import pytest
 from tests.app.http_server import answering, html, unauthorised
 from tests.lab.prometheus import running_prometheus, write_series
 from throttlescope.app.config import load_settings
-from throttlescope.app.services.doctor.admin import has_throttle_counters
+from throttlescope.app.services.doctor.admin_checks import has_throttle_counters
 from throttlescope.app.services.doctor.check import FAILED, OK, WARNING
 from throttlescope.app.services.doctor.doctor import examine, exit_code
 from throttlescope.ingest.core.errors import EXIT_INPUT, EXIT_UNREACHABLE

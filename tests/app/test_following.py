@@ -19,7 +19,6 @@ from throttlescope.app.pipeline.follow.cycle_log import CycleLines, rss_bytes
 from throttlescope.app.pipeline.follow.follower import Cycle
 from throttlescope.app.pipeline.follow.limits import EVERY_MS, NEW_TOPICS_MS, LimitsWatch
 from throttlescope.app.pipeline.follow.loop import _until_next_s, follow
-from throttlescope.app.pipeline.follow.sample_window import Held, with_tail
 from throttlescope.app.pipeline.follow.signals import HourlySignals, ends_of, first_changes, newly_inside
 from throttlescope.app.pipeline.follow.start import RESUMED_MS, resumed_ms
 from throttlescope.app.pipeline.follow.verdicts import FILED_MS, judge_changed
@@ -33,6 +32,7 @@ from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic
 from throttlescope.models.diagnosis.apply import verdicts_of
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.promql.source import Series
+from throttlescope.transforms.sample_window import Held, with_tail
 
 SCHEMA = TABLES["signals"].loose_schema
 

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 
 from tests.transforms.lakes import stats_row
-from throttlescope.app.pipeline.follow.sample_window import Held
 from throttlescope.app.pipeline.follow.signals import HourlySignals
 from throttlescope.app.pipeline.follow.stats import StatsWatch
 from throttlescope.ingest.contracts import TABLES
@@ -17,6 +16,7 @@ from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.sources.pulsar_admin import AdminSnapshot, AdminTopic, Failure
 from throttlescope.transforms.minutes import BACKLOG
 from throttlescope.transforms.promql.source import Series
+from throttlescope.transforms.sample_window import Held
 
 T = 1_700_000_000_000
 ONE = AdminTopic("persistent://t/n/one", (0, 1))

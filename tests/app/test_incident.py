@@ -145,14 +145,14 @@ def test_a_moment_and_a_range_can_be_chosen(lake, tmp_path):
     manifest = json.loads(found["manifest.json"])
     assert manifest["told_window"][1] == format_time(at_ms)
     assert manifest["range"][0] == format_time(start_ms)
-    assert f"Told as of {format_time(at_ms)[:10]}" in found["README.md"].decode()
+    assert f"As of {format_time(at_ms)[:10]}" in found["README.md"].decode()
     forecasts = json.loads(found["verdicts.json"])["forecasts"]
     assert {row["made_at_ms"] for row in forecasts} == {at_ms}
 
 
 def test_of_several_partitions_the_worst_is_told_and_the_others_are_listed(lake, tmp_path):
     page = bundle(lake, tmp_path, PARTED)["README.md"].decode()
-    assert "Told above is partition 1, the worst." in page
+    assert "This report is about partition 1, the one with the largest backlog." in page
     rows = [line for line in page.splitlines() if line.startswith(("| 0 |", "| 1 |", "| 2 |"))]
     assert [line[:5] for line in rows] == ["| 0 |", "| 2 |"]
     one = bundle(lake, tmp_path, PARTED.replace("#", "-partition-2#"))["README.md"].decode()
@@ -165,7 +165,7 @@ def test_limits_that_nobody_read_are_missing_not_zero(lake, tmp_path):
     page = found["README.md"].decode()
     assert page.startswith("# `features`: unknown")
     assert "Limits: none was read from the admin API." in page
-    assert "None is named; limits were not observed." in page
+    assert "No limiter is named; limits were not read." in page
     assert {one["rate"] for one in json.loads(found["limits.json"])["told"]} == {None}
 
 
@@ -204,7 +204,7 @@ def test_limits_alone_make_a_bundle_that_says_so(tmp_path):
     bare.upsert("limits", pa.Table.from_pylist([row], schema=TABLES["limits"].loose_schema), run_id="bare")
     found = bundle(bare, tmp_path, BILLING)
     assert found["README.md"].decode().startswith("# `billing`: no verdict")
-    assert "There is nothing to draw in this range." in found["README.md"].decode()
+    assert "There is no data to plot in this range." in found["README.md"].decode()
     (observed,) = json.loads(found["limits.json"])["observed"]
     assert (observed["rate_msg"], observed["observed"]) == (50, format_time(START_MS))
 
@@ -239,7 +239,7 @@ def test_deadlines_policies_and_losses_are_told(tmp_path):
     page = found["README.md"].decode()
     assert "300 messages expired by message TTL." in page
     assert "`message_ttl_in_seconds` before `not set`, after `14400`" in page
-    assert "- **What happens by when:**\n  - Message TTL acts in" in page
+    assert "- **What happens by when:**\n  - Message TTL drops messages in" in page
     assert (
         "message TTL is 4 h (namespace policy), backlog quota by size is not known, backlog quota by age is not set."
         in page
@@ -290,12 +290,12 @@ def test_without_a_name_the_zip_is_called_by_what_it_tells(lake, tmp_path, monke
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--subscription", "persistent://shop/web/nothing#x"], "nothing of this subscription"),
+        (["--subscription", "persistent://shop/web/nothing#x"], "no data of this subscription"),
         (["--subscription", "billing"], "cannot be read"),
-        (["--subscription", "persistent://shop/web/twice#reader"], "several clusters"),
-        (["--subscription", BILLING, "--cluster", "elsewhere"], "nothing of this subscription"),
-        (["--subscription", BILLING, "--at", "2026-11-01T00:00:00Z"], "knows nothing of this subscription"),
-        (["--subscription", BILLING, "--at", "2027-11-01T00:00:00Z"], "knows nothing of this subscription"),
+        (["--subscription", "persistent://shop/web/twice#reader"], "everal clusters"),
+        (["--subscription", BILLING, "--cluster", "elsewhere"], "no data of this subscription"),
+        (["--subscription", BILLING, "--at", "2026-11-01T00:00:00Z"], "has no data of this subscription"),
+        (["--subscription", BILLING, "--at", "2027-11-01T00:00:00Z"], "has no data of this subscription"),
         (["--subscription", BILLING, "--at", "tea"], "A time cannot be read"),
         (["--subscription", BILLING, "--start", "2026-11-20T02:00:00Z", "--end", "2026-11-20T01:00:00Z"], "start is not before"),
         (["--subscription", BILLING, "--at", "2026-11-20T02:30:00Z", "--end", "2026-11-20T02:00:00Z"], "outside"),
@@ -325,4 +325,4 @@ def test_an_empty_lake_is_refused(tmp_path):
         *QUICK,
     )
     assert done.code == 2
-    assert "nothing of this subscription" in done.line
+    assert "no data of this subscription" in done.line

@@ -9,7 +9,7 @@ from tests.app.web.browser import needs_chromium, running_chromium
 from tests.app.web.sample_lake import write_sample_lake
 from throttlescope.app.incident.bundle import Bundle, make_bundle
 from throttlescope.app.incident.computed import Worked
-from throttlescope.app.incident.read import read_incident
+from throttlescope.app.incident.load import read_incident
 from throttlescope.app.incident.selection import IncidentSelection
 
 pytestmark = [

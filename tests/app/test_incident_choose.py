@@ -11,7 +11,7 @@ from throttlescope.app.incident.selection import (
     moment,
     one_cluster,
     span,
-    told,
+    verdict_at,
     worst,
 )
 from throttlescope.ingest.core.errors import InputError
@@ -68,9 +68,9 @@ def test_without_an_episode_the_largest_backlog_now_is_the_worst():
 
 
 def test_one_name_is_one_cluster():
-    with pytest.raises(InputError, match="several clusters"):
+    with pytest.raises(InputError, match="everal clusters"):
         one_cluster([KEYS[0], KEYS[0]._replace(cluster="other")], IncidentSelection(NAME))
-    with pytest.raises(InputError, match="nothing of this subscription"):
+    with pytest.raises(InputError, match="no data of this subscription"):
         one_cluster([], IncidentSelection(NAME))
 
 
@@ -102,8 +102,8 @@ def test_a_moment_that_is_asked_for_is_told():
     asked = IncidentSelection(NAME, at_ms=T + 12 * MINUTE_MS)
     said = windows("hTTTTThhh")
     assert moment(asked, episode(), said, T + 45 * MINUTE_MS) == asked.at_ms
-    assert minute(told(said, asked.at_ms)["window_end_ms"]) == 10
-    assert told(said, T) is None
+    assert minute(verdict_at(said, asked.at_ms)["window_end_ms"]) == 10
+    assert verdict_at(said, T) is None
 
 
 def test_the_episode_is_the_one_around_the_moment():

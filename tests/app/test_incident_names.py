@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from tests.app.web.sample_lake import HOSTILE_NAME, Phase, Sample, evidence, write_sample_lake
 from throttlescope.app.incident.bundle import Bundle, default_name, make_bundle
 from throttlescope.app.incident.computed import Worked
-from throttlescope.app.incident.read import Incident, read_incident
+from throttlescope.app.incident.load import Incident, read_incident
 from throttlescope.app.incident.selection import IncidentSelection
 from throttlescope.ingest.lake import Lake
 
@@ -53,6 +53,11 @@ def lake(tmp_path_factory) -> Lake:
     return write_sample_lake(folder, tuple(sample(name) for name in NAMES.values()))
 
 
+def named(name: str) -> dict:
+    """A message with a name in it."""
+    return {"key": "advice.place.subscription", "values": {"subscription": name, "topic": "orders"}}
+
+
 def told(lake: Lake, kind: str) -> tuple[Incident, Bundle]:
     """The bundle of one name, with advice that repeats it."""
     name = NAMES[kind]
@@ -60,13 +65,14 @@ def told(lake: Lake, kind: str) -> tuple[Incident, Bundle]:
     incident = read_incident(lake, asked)
     advice = {
         "at_ms": incident.at_ms, "target_s": 1800, "backlog_entries": 9000, "primary": "limiter", "replay_error_share": 0.01,
-        "as_is_entries": {"low": 1.0, "likely": None, "high": 2.0}, "counterfactuals": [], "notes": [name], "not_helping": [name],
+        "as_is_entries": {"low": 1.0, "likely": None, "high": 2.0}, "counterfactuals": [], "notes": [named(name)], "not_helping": [named(name)],
         "recommendations": [
             {
-                "lever": "limit", "words": f"Raise the limit of {name}.", "change": "subscription.msg=80", "earliest_drain_s": 60.0,
-                "likely_drain_s": None, "latest_drain_s": None, "next_brake": "consumers", "risks": [f"shared by {name}"],
-                "do": f"pulsar-admin topicPolicies set-subscription-dispatch-rate {name}", "undo": f"pulsar-admin undo {name}",
-                "verify": [f"sum(up{{a={json.dumps(name)}}}) should fall"],
+                "lever": "limit", "limiter": "subscription.msg", "now": 50, "value": 80, "actions": [named(name)],
+                "change": "subscription.msg=80", "earliest_drain_s": 60.0, "next_limiting_factor": "consumers",
+                "risks": [named(name)],
+                "apply": f"pulsar-admin topicPolicies set-subscription-dispatch-rate {name}", "roll_back": f"pulsar-admin undo {name}",
+                "checks": [{"query": f"sum(up{{a={json.dumps(name)}}})", "expected": {"key": "advice.check.backlog_falls"}}],
             }
         ],
     }  # fmt: skip

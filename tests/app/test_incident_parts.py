@@ -12,10 +12,11 @@ from throttlescope.app.incident.admin_answers import answers_of
 from throttlescope.app.incident.advice import AdviceOutcome, within
 from throttlescope.app.incident.markdown import fenced, inline, span
 from throttlescope.app.incident.picture import stacked
-from throttlescope.app.incident.remedies import deadline_words, forecast_words, nearest_loss, when_gone
+from throttlescope.app.incident.remedies import deadline_text, forecast_text, nearest_loss
 from throttlescope.app.incident.timeline import _policy
 from throttlescope.app.presentation.blocks import Name, text
 from throttlescope.app.presentation.figures.chart import chart, line
+from throttlescope.models.recommendation.recommendation import gone_in
 
 HOUR_MS = 3_600_000
 TOPIC = "persistent://acme/shop/orders"
@@ -92,14 +93,12 @@ def run(code: str, most_s: float = 60.0) -> AdviceOutcome:
 def test_what_takes_too_long_is_ended_and_said():
     began_s = time.monotonic()
     found = run("import time; time.sleep(600)", most_s=1)
-    assert found == AdviceOutcome(None, "it took longer than 1 s")
+    assert found == AdviceOutcome(None, "it took longer than 1 s", timed_out=True)
     assert time.monotonic() - began_s < 300
 
 
 def test_what_breaks_is_said():
-    assert run("raise SystemExit(3)") == AdviceOutcome(
-        None, "the process that worked it out ended with code 3"
-    )
+    assert run("raise SystemExit(3)") == AdviceOutcome(None, "its process ended with code 3")
     assert run("print('no JSON')").found is None
 
 
@@ -143,10 +142,10 @@ FORECAST = {
 
 
 def test_forecasts_are_told_with_their_interval():
-    told = "Message TTL acts in 1 h, at 1970-01-01 01:00:00 UTC (90 % interval: 1970-01-01 00:30:00 to open)."
-    assert forecast_words(FORECAST) == told
+    told = "Message TTL drops messages in 1 h, at 1970-01-01 01:00:00 UTC (90 % interval: 1970-01-01 00:30:00 to open)."
+    assert forecast_text(FORECAST) == told
     never = {**FORECAST, "kind": "drain", "state": "never", "low_ms": None}
-    assert forecast_words(never) == "The backlog does not drain at this rate."
+    assert forecast_text(never) == "At the current rate the backlog will not drain."
 
 
 def test_the_nearest_loss_is_a_deadline_that_is_expected():
@@ -158,23 +157,23 @@ def test_the_nearest_loss_is_a_deadline_that_is_expected():
 
 
 def test_deadlines_that_nobody_read_are_not_none():
-    assert "is not known" in deadline_words(None)
+    assert "is not known" in deadline_text(None)
 
 
 @pytest.mark.parametrize(
     ("times", "words"),
     [
-        ((None, None, None), ""),
+        ((None, None, None), None),
         ((60.0, None, None), "60 s at the earliest, if the consumers can take it"),
-        ((1.0, None, None), "a time that depends on the consumers: how fast they are was not seen"),
+        ((1.0, None, None), "a time that depends on the consumers: their speed was not observed"),
         ((60.0, 70.0, None), "70 s (60 s at the earliest)"),
         ((60.0, 70.0, 80.0), "70 s (60 s to 80 s)"),
         ((60.0, 60.0, 60.0), "60 s"),
     ],
 )
 def test_when_a_change_drains_it(times, words):
-    names = ("earliest_drain_s", "likely_drain_s", "latest_drain_s")
-    assert when_gone(dict(zip(names, times, strict=True))) == words
+    found = gone_in(*times)
+    assert (found and found.text) == words
 
 
 # -- plots --------------------------------------------------------------------------------------

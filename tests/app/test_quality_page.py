@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tests.app.commands import throttlescope
-from throttlescope.app.incident.quality_page.report import examples, gates_told
+from throttlescope.app.incident.quality_page.report import examples, summarize_gates
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.quality.gates import GATES
@@ -130,10 +130,10 @@ def test_a_check_is_as_bad_as_its_worst_cluster():
         finding("block_key_unique", success=False, cluster="a"),
         finding("block_key_unique", success=False, cluster="b", rows=9),
     ]
-    (samples,) = [gate for gate in gates_told(rows) if gate.name == "samples"]
+    (samples,) = [gate for gate in summarize_gates(rows) if gate.name == "samples"]
     assert samples.state == "error"
     (check,) = [
         check for table in samples.tables for check in table.checks if check.name == "block_key_unique"
     ]
     assert [one.cluster for one in check.findings] == ["b", "a"]
-    assert {gate.state for gate in gates_told([])} == {"not checked"}
+    assert {gate.state for gate in summarize_gates([])} == {"not checked"}

@@ -41,11 +41,11 @@ def recommend(lake, *more):
 def test_a_table_says_what_was_what_keeps_it_and_what_is_missing(lake):
     done = recommend(lake, "--keep-p99-age", "5m", "--over", "10h")
     assert done.code == 0, done.err
-    assert "Raise the subscription's message limit from 500 msg/s to" in done.out
+    assert "Raise the subscription message limit from 500 msg/s to" in done.out
     assert "run: pulsar-admin topicPolicies set-subscription-dispatch-rate" in done.out
     assert "undo: pulsar-admin topicPolicies set-subscription-dispatch-rate" in done.out
     assert "Nothing was executed." in done.out
-    assert "0.2 % of the minutes are not there" in done.out
+    assert "0.2 % of the minutes are missing" in done.out
 
 
 @pytest.mark.long
@@ -67,7 +67,7 @@ def test_json_has_the_same(lake):
     ("options", "says"),
     [
         (["--keep-p99-age", "soon"], "--keep-p99-age: not a duration"),
-        (["--keep-p99-age", "10s"], "told by the minute"),
+        (["--keep-p99-age", "10s"], "resolution of one minute"),
         (["--keep-p99-age", "5m", "--over", "1m"], "--over"),
         (["--keep-p99-age", "5m", "--over", "90d"], "from 1h to 31d"),
     ],

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.app.rules_export.preview.firings import (
     NOT_REAL,
     REAL,
@@ -19,7 +19,7 @@ from throttlescope.app.rules_export.preview.firings import (
     missed,
 )
 from throttlescope.app.rules_export.preview.kinds import KINDS, kind_of
-from throttlescope.app.rules_export.preview.rules import exported, exported_alerts, typed
+from throttlescope.app.rules_export.preview.preview_rules import exported, exported_alerts, typed
 from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.rules.preview import Firing

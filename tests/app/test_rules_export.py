@@ -18,12 +18,12 @@ from tests.transforms.lakes import lake_of
 from tests.transforms.recorded import recording_folder, unmoved_series
 from tests.transforms.rules_in_memory import _values, text_of
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.app.rules_export.export import INHIBIT_NAME, RULES_NAME, all_rules, check, export_rules
 from throttlescope.app.rules_export.inhibit import inhibit_rules
-from throttlescope.app.rules_export.limiters import RHO, _periods
+from throttlescope.app.rules_export.limiter_rules import RHO, _periods
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rules import Alerting
+from throttlescope.app.rules_export.rule_records import Alerting
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.metrics import METRICS
@@ -33,7 +33,7 @@ from throttlescope.transforms.limits import effective_limits
 from throttlescope.transforms.promql.engine import Engine
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.rules import read_rule_file
-from throttlescope.transforms.rules.run import run_rules
+from throttlescope.transforms.rules.recording_run import run_rules
 
 URL = "https://scope.example:8443/at"
 
@@ -268,10 +268,10 @@ def test_an_alert_says_the_cause_and_links_to_its_page_and_hour(tmp_path):
         "team": "messaging",
         "level": "subscription",
     }.items() <= labels.items()
-    assert "is held back by the subscription's message limit" in labels["summary"]
+    assert "is throttled by the subscription's message limit" in labels["summary"]
     assert "Adding consumers will not help." in labels["description"]
     assert re.search(
-        r"holds the backlog: 9\d(\.\d+)?% of the subscription's message limit", labels["description"]
+        r"causes the backlog: 9\d(\.\d+)?% of the subscription's message limit", labels["description"]
     )
     link = labels["link"]
     assert link.startswith(f"{URL}/subscription?")
@@ -427,17 +427,17 @@ def test_the_command_writes_and_counts(tmp_path):
         ((), "The folder for the rules is missing"),
         (("--external-url", "scope.example"), "--external-url is no web address"),
         (("--external-url", "https://a/?x=1"), "has a query or a fragment"),
-        (("--external-url", "https://a/{{ x }}"), "characters that no link may have"),
+        (("--external-url", "https://a/{{ x }}"), "characters that are not allowed in a link"),
         (("--external-url", "https://a:99999"), "--external-url is no address"),
-        (("--cluster-label", "pulsar-cluster"), "--cluster-label is no label name"),
-        (("--cluster-label", "topic"), "already names something else"),
+        (("--cluster-label", "pulsar-cluster"), "--cluster-label is not a valid label name"),
+        (("--cluster-label", "topic"), "is used for something else"),
         (("--cluster", ""), "--cluster is empty"),
-        (("--scrape-interval", "5m"), "--scrape-interval is not one that Prometheus can work with"),
-        (("--interval", "0s"), "--interval is not one"),
+        (("--scrape-interval", "5m"), "--scrape-interval does not work with Prometheus"),
+        (("--interval", "0s"), "--interval does not work"),
         (("--for", "soon"), "soon"),
         (("--label", "team"), "--label is no pair"),
         (("--label", "severity=page"), "--label would replace a label"),
-        (("--label", "a b=c"), "--label has no label name"),
+        (("--label", "a b=c"), "--label needs a valid label name"),
         (("--label", "team={{ $value"), "template"),
         (("--label", "team={{ $value }}"), "template"),
     ],

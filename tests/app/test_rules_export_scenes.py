@@ -15,7 +15,7 @@ from tests.app.live_rules import MINUTE_MS, firing
 from tests.lab.prometheus import running_prometheus, write_arrays
 from tests.transforms.lakes import limit_row, table_of
 from tests.transforms.rules_in_memory import results_of, scheduled
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.app.rules_export.export import export_rules
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.ingest.lake import Lake

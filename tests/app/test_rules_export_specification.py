@@ -21,7 +21,7 @@ from tests.app.test_rules_export_scenes import (
 )
 from tests.transforms.rules_in_memory import results_of, scheduled
 from throttlescope.app.config import load_settings
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.app.rules_export.export import RULES_NAME, export_rules
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.specification import SPECIFICATION_NEARLY_USED, Specified, specified
@@ -172,8 +172,8 @@ def test_promtool_raises_the_same_alert_and_says_it_in_words(tmp_path):
     wanted = (
         'scope="cluster"', 'flow="publish"', 'unit="msg"', 'severity="warning"', 'cluster="c"',
         "Production of c is at 83.33% of its specification",
-        "Production is at 83.33% of the messages per second that the configuration says it was sized for.",
-        "look at the throttle counts as well.",
+        "Production is at 83.33% of the messages per second in the configuration.",
+        "check the throttle counts as well.",
     )  # fmt: skip
     test = {"eval_time": at, "alertname": SPECIFICATION_NEARLY_USED, "exp_alerts": []}
     said = promtool_test(tmp_path, path, found, {"alert_rule_test": [test]})

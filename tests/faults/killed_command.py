@@ -37,18 +37,18 @@ def kill_session(session: int) -> None:
 
 def main() -> None:
     from throttlescope.app.cli import main as command
-    from throttlescope.app.cli import progress
+    from throttlescope.app.presentation.progress import TerminalProgress
     from throttlescope.ingest.lake import Lake
 
     at, counted = os.environ.get("FAULT_AT", ""), Counter()
-    announced, commit = progress.Progress.step, Lake.commit
+    announced, commit = TerminalProgress.step, Lake.commit
 
     def reached(what: str) -> None:
         if what == at:
             kill_session(os.getsid(0))
 
     @contextlib.contextmanager
-    def step(self: progress.Progress, what: str) -> Iterator[progress.Progress]:
+    def step(self: TerminalProgress, what: str) -> Iterator[TerminalProgress]:
         counted["steps"] += 1
         reached(f"step {counted['steps']}")
         with announced(self, what):
@@ -62,7 +62,7 @@ def main() -> None:
         reached(f"commit {number} after")
         return version
 
-    progress.Progress.step, Lake.commit = step, committed
+    TerminalProgress.step, Lake.commit = step, committed
     try:
         command(sys.argv[1:])
     finally:

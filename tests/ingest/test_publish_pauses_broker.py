@@ -17,7 +17,7 @@ from tests.lab.admin import Admin
 from tests.lab.broker import running_broker
 from tests.lab.parts import PartMissing, broker_jars, java_binary, prometheus_binary
 from tests.lab.prometheus import running_prometheus
-from throttlescope.app.rules_export.alerts import PUBLISH_THROTTLED, alerts
+from throttlescope.app.rules_export.alert_rules import PUBLISH_THROTTLED, alerts
 from throttlescope.app.rules_export.options import ExportOptions
 
 pytestmark = [pytest.mark.broker, pytest.mark.prometheus, pytest.mark.study, pytest.mark.timeout(600)]

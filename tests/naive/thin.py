@@ -1,4 +1,4 @@
-"""The slow twin of ``app/presentation/figures/thin.py``: bucket by bucket, point by point."""
+"""The slow twin of ``app/presentation/figures/downsampling.py``: bucket by bucket, point by point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of what is carried equals the registry, and what it calls refused is refused."""
+"""The page of supported PromQL equals the registry, and its unsupported examples are errors."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import pytest
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.transforms.promql import ast
-from throttlescope.transforms.promql.describe import REFUSED, support_page
 from throttlescope.transforms.promql.evaluate import plan_query
 from throttlescope.transforms.promql.functions import FAMILIES, FUNCTIONS
+from throttlescope.transforms.promql.support_page import UNSUPPORTED_EXAMPLES, support_page
 
 
-def test_the_page_is_what_the_registry_says():
+def test_page_equals_registry():
     page = Path(__file__).parents[2] / "docs" / "reference" / "promql-support.md"
-    assert page.read_text() == support_page(), "the page is old: make docs"
+    assert page.read_text() == support_page(), "the page is out of date: make docs"
 
 
 def test_every_function_and_aggregation_is_on_the_page():
-    carried, refused = support_page().split("## Refused")
+    supported, unsupported = support_page().split("## Not supported")
     for function in FUNCTIONS.values():
         assert function.family in FAMILIES
-        assert f"`{function.name}(" in (carried if function.carried else refused)
+        assert f"`{function.name}(" in (supported if function.supported else unsupported)
     for name in ast.AGGREGATIONS:
-        assert f"| `{name}` |" in carried
+        assert f"| `{name}` |" in supported
 
 
-@pytest.mark.parametrize("text", [text for text, _ in REFUSED])
-def test_what_the_page_calls_refused_is_refused(text):
+@pytest.mark.parametrize("text", [text for text, _ in UNSUPPORTED_EXAMPLES])
+def test_unsupported_examples_raise(text):
     with pytest.raises(InputError, match="line 1, column"):
         plan_query(text)

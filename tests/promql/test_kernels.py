@@ -15,9 +15,9 @@ from tests.examples import examples
 from tests.naive.promql.sums import quantile
 from tests.naive.promql.windows import Window, of_window
 from throttlescope.transforms.promql import kernels
+from throttlescope.transforms.promql.annotations import Annotations
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.functions import FUNCTIONS, MATRIX
-from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.operators.windows import window
 from throttlescope.transforms.promql.source import Samples
 
@@ -61,7 +61,9 @@ def test_windows_that_move_on_are_the_windows_themselves(seed, range_ms, step_ms
     for function in _FUNCTIONS:
         takes = len(FUNCTIONS[function].takes) - 1
         numbers = [np.array([rng.uniform(0.01, 0.99) for _ in steps_ms]) for _ in range(takes)]
-        found = window(function, samples_of(series), ends_ms, range_ms, numbers, steps_ms, Notes(), Budget())
+        found = window(
+            function, samples_of(series), ends_ms, range_ms, numbers, steps_ms, Annotations(), Budget()
+        )
         rows = {dict(labels)["i"]: row for row, labels in enumerate(found.labels)}
         for i, samples in enumerate(series):
             for j, (step, end) in enumerate(zip(steps_ms.tolist(), ends_ms.tolist(), strict=True)):
@@ -132,7 +134,7 @@ def test_nothing_in_gives_nothing_out(function):
     numbers = [np.full(3, 0.5)] * (len(FUNCTIONS[function].takes) - 1)
     for series in ([], [[]], [[], []]):
         found = window(
-            function, samples_of(series), np.arange(3), 10, numbers, np.arange(3), Notes(), Budget()
+            function, samples_of(series), np.arange(3), 10, numbers, np.arange(3), Annotations(), Budget()
         )
         assert found.labels == ()
         assert found.steps == 3

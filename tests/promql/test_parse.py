@@ -138,7 +138,7 @@ NO_PROMQL = [
     ("1e999", 0, "range of a double"),
     ("a)", 1, "drop the extra )"),
     ("* 2", 0, "operand on its left"),
-    ("sum by x (y)", 4, "stands directly before or behind"),
+    ("sum by x (y)", 4, "must directly precede or follow"),
     ("bool", 0, "a metric"),
     ("'a", 0, "closing '"),
     ("first\n  + rte(x)", 10, "line 2, column 5"),
@@ -191,17 +191,17 @@ def test_a_value_of_the_wrong_kind_is_named(text, words):
         ("a * on(b) fill(0) c", "fill"),
     ],
 )
-def test_what_is_not_carried_is_refused_and_quoted(text, quoted):
+def test_unsupported_parts_are_quoted(text, quoted):
     with pytest.raises(UnsupportedPromQLError) as caught:
         plan_query(text)
     assert quoted in str(caught.value)
 
 
-def test_every_function_is_either_carried_or_refused_by_name():
+def test_unsupported_functions_are_named():
     samples = {"scalar": "1", "vector": "x", "matrix": "x[5m]", "string": "'s'"}
     for function in FUNCTIONS.values():
         text = f"{function.name}({', '.join(samples[kind] for kind in function.takes)})"
-        if function.carried:
+        if function.supported:
             plan_query(text)
         else:
             with pytest.raises(UnsupportedPromQLError, match=function.name):

@@ -34,7 +34,7 @@ _OUR_LIMITS = ("nested too deeply", "too long a chain", "text is too long")
 #: replacement character, which it takes for broken UTF-8.
 _ODDITIES = re.compile(r"offset\s*[-+]?\s*(NaN|[-+])|5e-324|\ufffd", re.IGNORECASE)
 _WINDOWS = sorted(
-    name for name, function in FUNCTIONS.items() if function.takes == (MATRIX,) and function.carried
+    name for name, function in FUNCTIONS.items() if function.takes == (MATRIX,) and function.supported
 )
 
 
@@ -55,13 +55,13 @@ def datasets(server):
     return sets
 
 
-def refused(server, text):
+def unsupported(server, text):
     return server.query(text, BASE_MS, _END_MS, 60_000).error == BAD_DATA
 
 
 @pytest.mark.parametrize("text", [text for text, *_ in NO_PROMQL + WRONG_KINDS])
 def test_what_we_refuse_to_read_prometheus_refuses(server, text):
-    assert refused(server, text)
+    assert unsupported(server, text)
 
 
 @pytest.mark.parametrize("text", [text for text, _ in READ_AS])

@@ -51,7 +51,7 @@ _OF_NATIVE = {f"histogram_{name}" for name in ("avg", "count", "stddev", "stdvar
 _ACROSS_SERIES = {"sum", "avg", "stddev", "stdvar", "quantile"}
 _SUMMED = 1e-12
 #: What must be seen in answers.
-WORDS = ({name for name, one in FUNCTIONS.items() if one.carried} - set(ELEMENTARY) - _OF_NATIVE) | set(
+WORDS = ({name for name, one in FUNCTIONS.items() if one.supported} - set(ELEMENTARY) - _OF_NATIVE) | set(
     ast.AGGREGATIONS
 )
 
@@ -262,7 +262,7 @@ def test_pins_and_windows_within_windows():
         ("quantile(scalar(delta(m[90s] @ 1700000000)) / 1000, m)", 1_700_000_000, -math.inf),
     ],
 )
-def test_three_faults_of_prometheus_that_are_not_carried(text, start_s, theirs):
+def test_three_prometheus_faults_are_not_reproduced(text, start_s, theirs):
     """Seen on a 3.5.3: what it answers at the last step, None for an error. The twin has these faults, ours has not."""
     data = [
         naive.NaiveSeries({"__name__": "m"}, [(BASE_MS + (i - 40) * 15_000, float(i)) for i in range(120)])

@@ -19,8 +19,8 @@ from throttlescope.transforms.promql.evaluate import evaluate_all
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.source import MemorySource
 from throttlescope.transforms.rules import RULES_FILE, load_rules, read_rule_file
-from throttlescope.transforms.rules import run as run_module
-from throttlescope.transforms.rules.run import run_rules
+from throttlescope.transforms.rules import recording_run as run_module
+from throttlescope.transforms.rules.recording_run import run_rules
 
 #: Not the beginning of an hour, nor of an evaluation.
 SHIFT_MS = 1_800_000_000_000 + 45 * MINUTE_MS + 11_000

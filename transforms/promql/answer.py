@@ -16,7 +16,7 @@ from throttlescope.transforms.promql.matrix import StepMatrix
 from throttlescope.transforms.promql.query import QueryAnswer
 from throttlescope.transforms.promql.source import Series
 
-#: Points whose text is made at once; it bounds what an answer needs beside itself.
+#: Points whose text is made at once; it bounds the memory that writing an answer needs on top of the answer.
 _POINTS_AT_ONCE = 500_000
 
 _SHORT_ESCAPES = re.compile(rb"\\[bf]")

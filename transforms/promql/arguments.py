@@ -1,7 +1,7 @@
-"""What the form of an argument says, whatever its value is. In: trees. Out: labels, trees, yes or no.
+"""Syntactic properties of arguments. In: syntax trees. Out: labels, trees, yes or no.
 
 Prometheus wraps what is the same at every step before it evaluates (``preprocessExprHelper`` in engine.go of 3.5). What it
-wraps shows in the places that notes name and in what an aggregation's parameter is.
+wraps shows in the positions that annotations name and in what an aggregation's parameter is.
 """
 
 from __future__ import annotations

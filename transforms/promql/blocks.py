@@ -35,7 +35,7 @@ class Block:
     Attributes
     ----------
     row_of : dict
-        Where each series id stands.
+        The row of each series id.
     times_ms, values, bounds, stale_ms, stale_bounds : ndarray
         As in :class:`source.Samples`.
     """
@@ -86,7 +86,7 @@ def load(files: Sequence[DataFile], order: Sequence[str]) -> Block:
     ----------
     files : sequence of DataFile
     order : sequence of str
-        Series ids in the order that their samples are to stand in; a series that is not named is left out.
+        Series ids in the order of their samples in the block; a series that is not listed is left out.
     """
     # In the order of time, so that a stable sort by series leaves each series in time order.
     files = sorted(files, key=lambda file: file.minimum["block_start_ms"])
@@ -125,7 +125,7 @@ def load(files: Sequence[DataFile], order: Sequence[str]) -> Block:
         if stale_total:
             _put(part.stale_ms, part.stale_offsets, stale_target[rows], stale_ms)
         row += len(part.ids)
-    # What is not named stands behind the rest.
+    # Series that are not listed come after the others.
     bounds, stale_bounds = bounds[: known + 1], stale_bounds[: known + 1]
     rows = {one.decode(): int(at) for one, at in zip(ids, row_of_id, strict=True) if at < known}
     return Block(
@@ -159,7 +159,7 @@ class BlockCache:
         self._lock = threading.Lock()
 
     def get(self, files: Sequence[DataFile], order: Callable[[], Sequence[str]]) -> Block:
-        """The block of some files, read when it is not here; ``order`` is asked for only then."""
+        """The block of some files, read when it is not cached; ``order`` is called only then."""
         key = tuple(file.path for file in files)
         with self._lock:
             if (known := self._blocks.get(key)) is not None:

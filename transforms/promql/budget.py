@@ -1,4 +1,4 @@
-"""What a query may take. In: limits. Out: an error as soon as one is met."""
+"""Limits of a query: memory and time. In: limits. Out: an error as soon as one is exceeded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Budget:
     timeout_s : float
         Counted from now.
     is_cancelled : callable, optional
-        Asked now and then: whether nobody waits for the answer any more.
+        Called from time to time: whether the client has cancelled the query.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Budget:
         self.hold(self._loaded)
 
     def hold(self, samples: int) -> None:
-        """Refuse to hold more than may be held."""
+        """Raise when more samples are in memory than allowed."""
         if samples > self.max_samples:
             raise TooManySamplesError(
                 "query processing would load too many samples into memory in query execution",
@@ -74,7 +74,7 @@ class Budget:
             )
 
     def check_time(self, cells: int = 0) -> None:
-        """Refuse to go on when nobody waits, or the time is up, or would be before so many cells of a step matrix are made."""
+        """Raise when the query was cancelled, its timeout has passed, or would pass before this many cells of a step matrix are computed."""
         if self._is_cancelled is not None and self._is_cancelled():
             raise QueryCancelledError("query was canceled in expression evaluation")
         if self.left_s < cells / _CELLS_PER_S:

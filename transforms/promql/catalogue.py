@@ -1,4 +1,4 @@
-"""Which series a lake has. In: its tables ``series`` and ``limits``. Out: label names, label values and label sets of those that match."""
+"""Catalogue of a lake's series. In: its tables ``series`` and ``limits``. Out: label names, label values and label sets of those that match."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Catalogue:
         return [dict(pairs) for pairs in sorted(found)]
 
     def warnings(self, selectors: Iterable[Selector]) -> list[str]:
-        """What selectors may not mean as they stand: a partition inside ``topic``."""
+        """Warnings about selectors that may not select what was meant: a partition inside ``topic``."""
         return self._topics.warnings(selectors)
 
     def _matching(

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Literal
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
+from throttlescope.transforms.promql.annotations import Annotations
 from throttlescope.transforms.promql.blocks import BlockCache
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
-from throttlescope.transforms.promql.explain import explained
+from throttlescope.transforms.promql.explain import explain_work
 from throttlescope.transforms.promql.matrix import Steps
-from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.plan import Plan, needed_samples, reads, settled
 from throttlescope.transforms.promql.query import (
     DEFAULTS,
@@ -55,7 +55,7 @@ class Engine:
     cache_bytes : int
         What it may keep of the files it read.
     on_look : callable, optional
-        Called at every look at what it kept, with whether it was ``found``.
+        Called at every cache look-up with ``found``: whether it was a hit.
     """
 
     def __init__(
@@ -107,15 +107,15 @@ class Engine:
         plan = plan_query(text, options.subquery_step_ms)
         steps = Steps(start_ms, end_ms, step_ms)
         work, _ = self._work(text, plan, steps, options)
-        return explained(work, self._place(work, place))
+        return explain_work(work, self._place(work, place))
 
     def _answer(
         self, text: str, plan: Plan, steps: Steps, options: Options, place: Place, kind: str
     ) -> QueryAnswer:
-        notes, budget = Notes(text), Budget.of(options)
+        annotations, budget = Annotations(text), Budget.of(options)
         work, view = self._work(text, plan, steps, options)
         for warning in view.topics.warnings(read.selector for read in reads(work.plan)):
-            notes.warn(warning)
+            annotations.warn(warning)
         chosen = self._place(work, place)
         if not is_cut_whole(work.plan):
             # Such as predict_linear(x[5m], scalar(y)): rare, and computed here over all shards at once.
@@ -123,17 +123,22 @@ class Engine:
             ranges = needed_samples([work.plan], steps, options.lookback_ms).values()
             source = view.source(min(low for low, _ in ranges), max(high for _, high in ranges))
             value = evaluate(
-                work.plan, source, steps, lookback_ms=options.lookback_ms, notes=notes, budget=budget
+                work.plan,
+                source,
+                steps,
+                lookback_ms=options.lookback_ms,
+                annotations=annotations,
+                budget=budget,
             )
         elif chosen == "spark":
             # Imported late: most queries need no Spark.
             from throttlescope.transforms.promql.shards.spark import run_on_spark
 
-            value = run_on_spark(work, self.session(), notes, budget)
+            value = run_on_spark(work, self.session(), annotations, budget)
         else:
-            value = run_here(work, view, self._cache, notes, budget)
+            value = run_here(work, view, self._cache, annotations, budget)
         stats = {"place": chosen, "samples": budget.loaded, "series": work.series, "files": work.files_read}
-        return QueryAnswer(kind, steps, value, notes.warnings, notes.infos, stats)
+        return QueryAnswer(kind, steps, value, annotations.records, stats)
 
     def _work(self, text: str, plan: Plan, steps: Steps, options: Options) -> tuple[Work, LakeView]:
         view = self.view()

@@ -1,4 +1,4 @@
-"""Errors of PromQL. In: a text and the place of the trouble. Out: one line that shows the place and says what helps."""
+"""Errors of PromQL. In: a text and the position of the error. Out: one line with the position, the cause and a fix."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from throttlescope.transforms.promql.ast import Span
 
 
 class PromQLSyntaxError(InputError):
-    """The text is no PromQL; ``position`` is the offset in characters of the trouble."""
+    """The text is not valid PromQL; ``position`` is the offset of the error in characters."""
 
     position: int | None = None
 
 
 class PromQLTypeError(InputError):
-    """The text reads well and means nothing: a function got the wrong kind of value."""
+    """The text parses but has a type error: a function got the wrong kind of value."""
 
     position: int | None = None
 
 
 class UnsupportedPromQLError(InputError):
-    """PromQL that Prometheus evaluates and we do not, quoting the part concerned; nothing was evaluated."""
+    """PromQL that Prometheus evaluates and this engine does not. It quotes the part concerned; nothing was evaluated."""
 
     position: int | None = None
 
 
 class QueryError(ThrottlescopeError):
-    """The query met data that it has no answer for, such as several partners where one is allowed."""
+    """The query has no answer for the data, such as several matches where one is allowed."""
 
 
 class TooManySamplesError(QueryError):
-    """The query would hold more samples at once than it may (``query.max-samples``)."""
+    """The query would load more samples into memory than allowed (``query.max-samples``)."""
 
 
 class QueryTimeoutError(QueryError):
-    """The query took longer than it may."""
+    """The query timed out."""
 
 
 class QueryCancelledError(QueryError):
-    """Nobody waits for the answer any more."""
+    """The client cancelled the query."""
 
 
 def place(text: str, position: int) -> str:
@@ -50,7 +50,7 @@ def place(text: str, position: int) -> str:
 def syntax_error(
     text: str, position: int, expected: str | None = None, fix: str | None = None, *, what: str | None = None
 ) -> PromQLSyntaxError:
-    """The text stops making sense at ``position``."""
+    """A syntax error at ``position``."""
     error = PromQLSyntaxError(
         f"{what or 'PromQL cannot be read'} at {place(text, position)}",
         got=_excerpt(text, position),
@@ -70,7 +70,7 @@ def type_error(
     expected: str | None = None,
     fix: str | None = None,
 ) -> PromQLTypeError:
-    """The expression at ``span`` has no meaning."""
+    """A type error of the expression at ``span``."""
     error = PromQLTypeError(
         f"{what} at {place(text, span[0])}", got=got or quoted(text, span), expected=expected, fix=fix
     )
@@ -79,7 +79,7 @@ def type_error(
 
 
 def unsupported(text: str, span: Span, what: str, fix: str | None = None) -> UnsupportedPromQLError:
-    """The expression at ``span`` is PromQL that is not carried."""
+    """The expression at ``span`` is PromQL that is not supported."""
     error = UnsupportedPromQLError(
         f"{what} is not supported, at {place(text, span[0])}", got=quoted(text, span), fix=fix
     )

@@ -11,10 +11,10 @@ from functools import cached_property, partial
 import numpy as np
 
 from throttlescope.ingest.core.selector import Selector
+from throttlescope.transforms.promql.annotations import Annotations
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.lower import lower
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar, empty, in_order, merged
-from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.open_checks import ForcedAt, OpenChecks
 from throttlescope.transforms.promql.operators import aggregate, binary, elements, functions, select, windows
 from throttlescope.transforms.promql.operators.names import nameless
@@ -22,30 +22,30 @@ from throttlescope.transforms.promql.parse import parse
 from throttlescope.transforms.promql.plan import (
     Absent,
     Aggregation,
-    Buckets,
-    Instant,
-    Map,
-    Match,
+    ApplyFunction,
+    ApplyRangeFunction,
+    BinaryMatch,
+    BinaryWithScalar,
+    ChangeLabels,
+    ConstantString,
+    HistogramFunction,
     Negate,
-    Order,
     Plan,
-    RangeSamples,
-    RangeWindow,
-    Read,
-    Relabel,
-    SampleTime,
+    SampleTimestamp,
     ScalarBinary,
     ScalarFirst,
     ScalarNegate,
     ScalarNumber,
     ScalarOf,
     ScalarTime,
+    SelectInstant,
+    SelectorRead,
+    SelectRange,
     SetOperation,
-    StepTime,
+    SortResult,
+    StepTimestamp,
     SubqueryPlan,
-    Text,
     VectorOf,
-    WithScalar,
     needed_samples,
     settled,
 )
@@ -58,14 +58,14 @@ Value = StepMatrix | StepScalar | str | list[Series]
 
 
 def plan_query(text: str, subquery_step_ms: int = SUBQUERY_STEP_MS) -> Plan:
-    """Text, tree, plan, rewrite rules; ``subquery_step_ms`` is the step of a subquery that names none.
+    """Text, tree, plan, rewrite rules; ``subquery_step_ms`` is the default step of subqueries.
 
     Raises
     ------
     PromQLSyntaxError, PromQLTypeError
-        The text is no PromQL.
+        The text is not valid PromQL.
     UnsupportedPromQLError
-        It is, and a part of it is not carried; the part is quoted.
+        A part of it is not supported; the error quotes that part.
     """
     return apply_rules(lower(text, parse(text), subquery_step_ms))
 
@@ -76,11 +76,13 @@ def evaluate(
     steps: Steps,
     *,
     lookback_ms: int = LOOKBACK_MS,
-    notes: Notes | None = None,
+    annotations: Annotations | None = None,
     budget: Budget | None = None,
 ) -> Value:
     """One plan at every step. See :func:`evaluate_all`."""
-    return evaluate_all([plan], source, steps, lookback_ms=lookback_ms, notes=notes, budget=budget)[0]
+    return evaluate_all(
+        [plan], source, steps, lookback_ms=lookback_ms, annotations=annotations, budget=budget
+    )[0]
 
 
 def evaluate_all(
@@ -89,7 +91,7 @@ def evaluate_all(
     steps: Steps,
     *,
     lookback_ms: int = LOOKBACK_MS,
-    notes: Notes | None = None,
+    annotations: Annotations | None = None,
     budget: Budget | None = None,
 ) -> list[Value]:
     """Several plans at every step; each selector is read once, and equal parts are computed once.
@@ -102,8 +104,8 @@ def evaluate_all(
         ``start()`` and ``end()`` in a query are its bounds, also where the end is no step.
     lookback_ms : int
         How long a sample is current.
-    notes : Notes, optional
-        Takes warnings and infos.
+    annotations : Annotations, optional
+        Collects warnings and infos.
     budget : Budget, optional
         What the evaluation may take.
 
@@ -121,7 +123,9 @@ def evaluate_all(
     budget = budget or Budget()
     plans = [settled(plan, steps.start_ms, steps.end_ms) for plan in plans]
     needed = needed_samples(plans, steps, lookback_ms)
-    evaluation = PlanEvaluation(read_samples(needed, source, budget), lookback_ms, notes or Notes(), budget)
+    evaluation = PlanEvaluation(
+        read_samples(needed, source, budget), lookback_ms, annotations or Annotations(), budget
+    )
     return [evaluation.value(plan, steps) for plan in plans]
 
 
@@ -144,7 +148,7 @@ class PlanEvaluation:
     samples : mapping
         Series of each selector, over the ranges that :func:`needed_samples` names.
     lookback_ms : int
-    notes : Notes
+    annotations : Annotations
     budget : Budget
     given : mapping, optional
         Values of plans that were computed elsewhere.
@@ -156,7 +160,7 @@ class PlanEvaluation:
         self,
         samples: Mapping[Selector, Samples],
         lookback_ms: int,
-        notes: Notes,
+        annotations: Annotations,
         budget: Budget,
         given: Mapping[tuple[Plan, Steps], Value] | None = None,
         checks: OpenChecks | None = None,
@@ -164,13 +168,15 @@ class PlanEvaluation:
         self.samples = samples
         self.checks = checks
         self.lookback_ms = lookback_ms
-        self.notes = notes
+        self.annotations = annotations
         self.budget = budget
         self._values: dict[tuple[Plan, Steps], Value] = dict(given or {})
 
     def given(self, values: Mapping[tuple[Plan, Steps], Value]) -> PlanEvaluation:
         """This evaluation where some plans' values are known already."""
-        return PlanEvaluation(self.samples, self.lookback_ms, self.notes, self.budget, values, self.checks)
+        return PlanEvaluation(
+            self.samples, self.lookback_ms, self.annotations, self.budget, values, self.checks
+        )
 
     def value(self, plan: Plan, steps: Steps) -> Value:
         """The value of a plan at every step."""
@@ -178,7 +184,7 @@ class PlanEvaluation:
         if key not in self._values:
             # Before any array is made: a subquery of a century would not fit.
             read = getattr(plan, "read", None)
-            rows = len(self.samples[read.selector].labels) if isinstance(read, Read) else 1
+            rows = len(self.samples[read.selector].labels) if isinstance(read, SelectorRead) else 1
             cells = max(rows, 1) * steps.count
             self.budget.hold(cells)
             self.budget.check_time(cells)
@@ -195,7 +201,7 @@ class _At:
 
     def __init__(self, evaluation: PlanEvaluation, steps: Steps) -> None:
         self.evaluation, self.steps = evaluation, steps
-        self.lookback_ms, self.notes = evaluation.lookback_ms, evaluation.notes
+        self.lookback_ms, self.annotations = evaluation.lookback_ms, evaluation.annotations
 
     @cached_property
     def steps_ms(self) -> np.ndarray:
@@ -207,19 +213,21 @@ class _At:
     def compute(self, plan: Plan) -> Value:
         match plan:
             case (
-                Instant(read=Read() as read) | SampleTime(read=read) | RangeWindow(read=Read() as read)
+                SelectInstant(read=SelectorRead() as read)
+                | SampleTimestamp(read=read)
+                | ApplyRangeFunction(read=SelectorRead() as read)
             ) if not (self._read(read).labels):
                 # A subquery can have many millions of steps; nothing at all of them is looked at for nothing. The other
                 # arguments may fail all the same.
                 self._scalars(getattr(plan, "scalars", ()))
                 return empty(self.steps.count)
-            case Instant(read=read, ages=ages):
+            case SelectInstant(read=read, ages=ages):
                 age_ms = self.steps_ms - self.steps_ms[0] if ages else None
                 return select.instant(self._read(read), self._ends(read), self.lookback_ms, age_ms)
-            case SampleTime(read=read, shortened_ms=shortened_ms):
+            case SampleTimestamp(read=read, shortened_ms=shortened_ms):
                 lookback_ms = self.lookback_ms - shortened_ms
                 return select.sample_time(self._read(read), self._ends(read), lookback_ms)
-            case RangeWindow(function=function, read=read, range_ms=range_ms, scalars=scalars):
+            case ApplyRangeFunction(function=function, read=read, range_ms=range_ms, scalars=scalars):
                 found = windows.window(
                     function,
                     self._seen(read, range_ms),
@@ -227,18 +235,18 @@ class _At:
                     range_ms,
                     self._scalars(scalars),
                     self.steps_ms,
-                    self.notes,
+                    self.annotations,
                     self.evaluation.budget,
                     *plan.places,
                 )
                 if windows.keeps_name(function):
                     return found
                 labels, distinct = nameless(found.labels)
-                known = isinstance(read, Read) and self._stay_distinct(read.selector)
+                known = isinstance(read, SelectorRead) and self._stay_distinct(read.selector)
                 return self._renamed(plan, found, labels, distinct=distinct, known=known)
-            case RangeSamples(read=read, range_ms=range_ms):
+            case SelectRange(read=read, range_ms=range_ms):
                 return select.window_samples(self._seen(read, range_ms), int(self._ends(read)[0]), range_ms)
-            case Text(value=value):
+            case ConstantString(value=value):
                 return value
             case ScalarNumber(value=value):
                 return np.full(len(self.steps_ms), value)
@@ -259,7 +267,7 @@ class _At:
                 found = functions.negated(self.value(vector))
                 labels, distinct = nameless(found.labels)
                 return self._renamed(plan, found, labels, distinct=distinct)
-            case WithScalar(op=op, vector=vector, scalar=scalar):
+            case BinaryWithScalar(op=op, vector=vector, scalar=scalar):
                 return binary.with_scalar(
                     op,
                     self.value(vector),
@@ -267,7 +275,7 @@ class _At:
                     scalar_left=plan.scalar_left,
                     return_bool=plan.return_bool,
                 )
-            case Match(op=op, left=left, right=right, matching=matching, return_bool=return_bool):
+            case BinaryMatch(op=op, left=left, right=right, matching=matching, return_bool=return_bool):
                 checks = self.evaluation.checks
                 return binary.match(
                     op,
@@ -275,7 +283,7 @@ class _At:
                     self.value(right),
                     matching,
                     return_bool=return_bool,
-                    leave_open=partial(checks.leave, plan, self.steps)
+                    leave_open=partial(checks.leave_open, plan, self.steps)
                     if checks and checks.some_series
                     else None,
                 )
@@ -283,26 +291,26 @@ class _At:
                 return binary.set_operation(op, self.value(left), self.value(right), matching)
             case Aggregation():
                 return self._aggregated(plan)
-            case Map(function=function, vector=vector, scalars=scalars):
+            case ApplyFunction(function=function, vector=vector, scalars=scalars):
                 return functions.apply(function, self.value(vector), self._scalars(scalars))
-            case Relabel(function=function, vector=vector, texts=texts):
+            case ChangeLabels(function=function, vector=vector, texts=texts):
                 found = self.value(vector)
                 return self._renamed(plan, found, functions.relabelled(function, found.labels, texts))
-            case Order(function=function, vector=vector, labels=labels):
+            case SortResult(function=function, vector=vector, labels=labels):
                 return functions.ordered(function, self.value(vector), labels)
-            case Buckets(function=function, vector=vector, scalars=scalars):
+            case HistogramFunction(function=function, vector=vector, scalars=scalars):
                 return functions.of_buckets(
                     function,
                     self.value(vector),
                     self._scalars(scalars),
-                    self.notes,
+                    self.annotations,
                     *plan.places,
                     once=plan.once,
                     leave_open=partial(self._leave_forced, plan)
                     if self.evaluation.checks and self.evaluation.checks.some_steps
                     else None,
                 )
-            case StepTime(vector=vector):
+            case StepTimestamp(vector=vector):
                 return functions.step_time(self.value(vector), self.steps_ms)
             case Absent(vector=vector, labels=labels):
                 return functions.absent(self.value(vector), labels)
@@ -325,12 +333,12 @@ class _At:
         if not distinct:
             found = merged(found, may_meet=False)
         if checks and checks.some_steps and not known:
-            checks.leave(plan, self.steps, dict(zip(labels, matrix.labels, strict=True)))
+            checks.leave_open(plan, self.steps, dict(zip(labels, matrix.labels, strict=True)))
         return found
 
-    def _leave_forced(self, plan: Buckets, found: functions.Forced) -> None:
+    def _leave_forced(self, plan: HistogramFunction, found: functions.Forced) -> None:
         at_ms = {labels: (int(self.steps_ms[first]), *rest) for labels, (first, *rest) in found.items()}
-        self.evaluation.checks.leave(
+        self.evaluation.checks.leave_open(
             plan, self.steps, ForcedAt(plan.places[-1] if plan.places else None, at_ms)
         )
 
@@ -348,17 +356,17 @@ class _At:
         operator = aggregate.quantile if op == "quantile" else partial(aggregate.chosen, op)
         if op != "quantile":
             vector = in_order(vector)
-        return operator(vector, parameter, labels, without, self.notes, *plan.places)
+        return operator(vector, parameter, labels, without, self.annotations, *plan.places)
 
     def _scalars(self, scalars: tuple[Plan, ...]) -> list[StepScalar]:
         return [self.value(scalar) for scalar in scalars]
 
-    def _read(self, read: Read) -> Samples:
+    def _read(self, read: SelectorRead) -> Samples:
         return self.evaluation.samples[read.selector]
 
-    def _seen(self, read: Read | SubqueryPlan, range_ms: int) -> Samples:
+    def _seen(self, read: SelectorRead | SubqueryPlan, range_ms: int) -> Samples:
         """What windows look at: samples, or a subquery's values as samples of their steps."""
-        if isinstance(read, Read):
+        if isinstance(read, SelectorRead):
             return self._read(read)
         inner = read.steps(*read.ends_ms(self.steps.start_ms, self.steps.end_ms), range_ms)
         if inner is None:
@@ -370,7 +378,7 @@ class _At:
             return join([])
         return select.as_samples(value, inner.times_ms)
 
-    def _ends(self, read: Read | SubqueryPlan) -> np.ndarray:
+    def _ends(self, read: SelectorRead | SubqueryPlan) -> np.ndarray:
         if read.at is None:
             return self.steps_ms - read.offset_ms
         return np.full(len(self.steps_ms), read.at.time - read.offset_ms, np.int64)

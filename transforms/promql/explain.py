@@ -1,4 +1,4 @@
-"""How a query would run. In: its work. Out: text for people."""
+"""Explanation of a query. In: its work. Out: text: plan, pruning and stages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from throttlescope.transforms.promql.shards.cut import SHARD_LABELS
 from throttlescope.transforms.promql.shards.work import PIECE_SAMPLES, Work
 
 
-def explained(work: Work, place: str) -> str:
+def explain_work(work: Work, place: str) -> str:
     """The plan, the pruning, the shard labels and the stages."""
     first, last = work.spans[0], work.spans[-1]
     steps = sum(span.count for span in work.spans)
@@ -28,7 +28,7 @@ def explained(work: Work, place: str) -> str:
         "Pruning of data files",
         f"  in the lake            {work.files_of_lake:>9,}",
         f"  of the metrics named   {work.files_of_metrics:>9,}",
-        f"  in the time asked for  {work.files_in_time:>9,}",
+        f"  in the requested time  {work.files_in_time:>9,}",
         f"  read                   {work.files_read:>9,}  (those of shards with a matching series, once per span)",
         f"Series that match {work.series:,}, samples about {work.samples:,}",
         "",
@@ -48,7 +48,7 @@ def explained(work: Work, place: str) -> str:
             f"  2  meet in this process, span by span: shares of {shares} aggregations, rows of {rows} parts"
         )
     elif work.cuts:
-        lines.append("  2  rows are put beside each other in this process")
+        lines.append("  2  rows of all shards are concatenated in this process")
     return "\n".join(lines)
 
 

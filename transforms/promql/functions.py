@@ -1,4 +1,4 @@
-"""The functions of Prometheus 3.5: what each takes and gives, and whether it is carried.
+"""The functions of Prometheus 3.5: what each takes and gives, and whether it is supported.
 
 In: nothing. Out: ``FUNCTIONS``, the one list that parser, type check, plan and documentation read.
 """
@@ -41,8 +41,8 @@ class Function:
         Whether the result keeps the metric name.
     experimental : bool
         Whether Prometheus 3.5 wants ``--enable-feature=promql-experimental-functions`` for it.
-    why_refused : str or None
-        Why this evaluator does not carry it. Such a function is refused by name before anything runs.
+    why_unsupported : str or None
+        Why this engine does not support it. A query with such a function fails before anything is evaluated.
     remark : str or None
         What a reader of the documentation should know of the result.
     """
@@ -55,13 +55,13 @@ class Function:
     repeats: bool = False
     keeps_name: bool = False
     experimental: bool = False
-    why_refused: str | None = None
+    why_unsupported: str | None = None
     remark: str | None = None
 
     @property
-    def carried(self) -> bool:
-        """Whether this evaluator carries it."""
-        return self.why_refused is None
+    def supported(self) -> bool:
+        """Whether this engine supports it."""
+        return self.why_unsupported is None
 
     @property
     def signature(self) -> str:
@@ -72,7 +72,7 @@ class Function:
         return f"{self.name}({', '.join(words)}{'...' if self.repeats else ''})"
 
 
-_NO_NATIVE = "speaks of native histograms; samples that are numbers are ignored, so the result is empty"
+_NO_NATIVE = "for native histograms; samples that are numbers are ignored, so the result is empty"
 
 
 def _register() -> dict[str, Function]:
@@ -120,7 +120,7 @@ def _register() -> dict[str, Function]:
             optional=1,
             keeps_name=True,
             experimental=True,
-            why_refused="it joins labels of target_info by rules that changed in almost every release since 3.0",
+            why_unsupported="it joins labels of target_info by rules that changed in almost every release since 3.0",
         ),
         *(
             Function(

@@ -37,7 +37,7 @@ def write_points(
     Returns
     -------
     memoryview, ndarray of int64
-        The bytes, and where the text of each series begins and ends in them. Behind each point stands a comma.
+        The bytes, and where the text of each series begins and ends in them. A comma follows each point.
     """
     text = np.frombuffer(
         orjson.dumps(np.ascontiguousarray(values, np.float64), option=orjson.OPT_SERIALIZE_NUMPY), np.uint8

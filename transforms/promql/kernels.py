@@ -4,8 +4,8 @@ Samples come as ``times_ms`` and ``values`` of all series one behind the other; 
 series i, times rising. Results are float64, NaN where ``present`` is False. Each rule of numbers is written once here,
 with Prometheus' order of operations, which decides the last digit; the slow twin is ``tests/naive/promql/``.
 
-Windows only move forward, so a series is passed over once: what can be carried from one window to the next is (counts,
-extremes, resets, sorted values); what depends on the order of its additions is added anew in each window.
+Windows only move forward, so each series is scanned once: counts, extremes, resets and sorted values are updated from one window to the
+next; sums that depend on the order of additions are recomputed in each window.
 
 All kernels that share a rule are in this file because Numba's cache forgets a compiled function when its own file
 changes, not when a file changes whose functions it calls.
@@ -286,7 +286,7 @@ def over_window(function, times_ms, values, bounds, ends_ms, range_ms):
 
 @_compiled
 def added_over_window(function, times_ms, values, bounds, ends_ms, range_ms):
-    """``sum``, ``avg``, ``stddev`` and ``stdvar`` over time: added anew in each window, in the order of time."""
+    """``sum``, ``avg``, ``stddev`` and ``stdvar`` over time: recomputed in each window, in the order of time."""
     series, steps = len(bounds) - 1, len(ends_ms)
     out = np.full((series, steps), np.nan)
     present = np.zeros((series, steps), np.bool_)
@@ -423,7 +423,7 @@ def quantile_over_window(times_ms, values, bounds, ends_ms, range_ms, q, deviate
         for j in range(steps):
             was_first, before, after = first, after, _behind(times_ms, after, bounds[i + 1], ends_ms[j])
             first = _behind(times_ms, first, after, ends_ms[j] - range_ms)
-            # Each value that comes or goes moves half the window; sorting it anew costs a few moves for each doubling.
+            # Each value that comes or goes moves half the window; sorting it again costs a few moves for each doubling.
             if after - before + first - was_first > 32:
                 count = after - first
                 _order(values[first:after], ordered)
@@ -435,7 +435,7 @@ def quantile_over_window(times_ms, values, bounds, ends_ms, range_ms, q, deviate
                     ordered[place] = values[k]
                     count += 1
                 for k in range(was_first, first):
-                    # The oldest of equal values stands in front of the others.
+                    # Among equal values the oldest comes first.
                     place = 0
                     if not math.isnan(values[k]):
                         low, high = 0, count
@@ -498,7 +498,7 @@ def aggregate(function, values, present, rows, group_bounds):
     """Series x steps to groups x steps; ``function`` is ``SUM`` to ``GROUP``.
 
     ``rows[group_bounds[g]:group_bounds[g + 1]]`` are the series of group g, taken in this order. One group after the
-    other, so that what is kept beside a result is one row long and stays near the processor.
+    other, so that the intermediate state is one row long and stays in the processor's cache.
     """
     groups, steps = len(group_bounds) - 1, values.shape[1]
     out = np.empty((groups, steps))

@@ -63,7 +63,7 @@ def _check_binary(text: str, node: ast.Binary) -> None:
             "A comparison of two scalars needs bool",
             fix=f"write {node.op} bool between them",
         )
-    # Without a label they say nothing, and Prometheus lets them stand.
+    # Without a label they have no effect, and Prometheus accepts them.
     if node.matching is not None and node.matching.labels and kinds != (VECTOR, VECTOR):
         raise type_error(
             text,

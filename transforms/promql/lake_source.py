@@ -1,4 +1,4 @@
-"""Samples of a lake. In: data files of ``samples``, rows of ``series``, limits as series. Out: what a selector asks for."""
+"""Samples of a lake. In: data files of ``samples``, rows of ``series``, limits as series. Out: the samples of a selector."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class LakeSampleSource(SampleSource):
     Parameters
     ----------
     sample_files : sequence of DataFile
-        Files of ``samples`` that may hold what is asked for: some shards, some hours.
+        Files of ``samples`` that may contain the requested samples: some shards, some hours.
     series : SeriesIndex or pyarrow.Table
         Their rows of ``series``: ``series_id``, ``metric_name`` and ``labels``.
     cache : BlockCache, optional
-        Keeps what was read for other queries. Without it the files of a metric are read once, when first asked for,
+        Caches what was read for other queries. Without it the files of a metric are read once, at first use,
         and kept as long as this object.
     limits : LimitSeries, optional
-        Limits that may be asked for; ``series`` has their rows as well.
+        Limits as series; ``series`` has their rows as well.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class LakeSampleSource(SampleSource):
         return found
 
     def samples(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
-        """As in :class:`SampleSource`, but series may have more samples than were asked for: operators look at none of them."""
+        """As in :class:`SampleSource`, but series may have samples outside the range; operators ignore them."""
         return self._found(selector, start_ms, end_ms, loosely=True)
 
     def has_distinct(self, selector: Selector) -> bool:
@@ -81,7 +81,7 @@ class LakeSampleSource(SampleSource):
             found.append(
                 _samples(limits, *self._limits.cut([one.series_id for one in limits], start_ms, end_ms))
             )
-            # A metric of the same name may have been scraped as well: limits then stand among its series.
+            # A metric of the same name may have been scraped as well: limits are then among its series.
             return _in_order(_together(found)) if len(found) > 1 else found[0]
         return _together(found)
 

@@ -1,13 +1,13 @@
 """Dispatch limits as a metric. In: rows of ``limits``. Out: series of ``throttlescope_dispatch_limit`` and their samples.
 
-A limit is observed now and then, a series has samples all the time. So a series is what a server would have kept that
-scrapes every minute, on the minute: each sample has the value of the newest snapshot up to it. A snapshot speaks for seven
-days (:data:`throttlescope.transforms.as_of.KNOWN_FOR_MS`). Before a subscription's first snapshot the first one speaks, as
-long, and the series says so by a label. Where a series is not in the next snapshot, or its snapshot is too old, it ends with a
-staleness marker.
+Limits are read from time to time, but a series needs regular samples. So the series is the one that a Prometheus would have
+which scrapes every minute, on the minute: each sample has the value of the newest snapshot up to it. A snapshot is valid for
+seven days (:data:`throttlescope.transforms.as_of.KNOWN_FOR_MS`). Before a subscription's first snapshot the first one is used
+for as long, and a label of the series says so. Where a series is missing in the next snapshot, or its snapshot is too old, it
+ends with a staleness marker.
 
-The value is per second: rate / period. ``+Inf`` says that the level was observed and sets no limit; no series says that
-nobody knows.
+The value is per second: rate / period. ``+Inf``: the level was read and sets no limit. No series: the limit is not
+known.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class LimitSeries:
 
     @functools.cached_property
     def row_of(self) -> dict[str, int]:
-        """Where each series id stands."""
+        """The row of each series id."""
         return {one: row for row, one in enumerate(self.rows.column("series_id").to_pylist())}
 
     def of_ids(self, ids: Iterable[str]) -> LimitSeries:
@@ -72,7 +72,7 @@ class LimitSeries:
 
     def within(self, start_ms: int, end_ms: int) -> LimitSeries:
         """Those that have a sample or a marker within [start, end), with what they have around it."""
-        # A marker stands at the end of a span.
+        # A staleness marker ends a span.
         near = (self.from_ms < end_ms) & (self.until_ms >= start_ms)
         counts = (
             np.add.reduceat(near.astype(np.int64), self.bounds[:-1]) if len(self) else np.empty(0, np.int64)

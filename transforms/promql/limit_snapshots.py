@@ -1,4 +1,4 @@
-"""From snapshots to series. In: a lake, or rows of ``limits``. Out: :class:`limit_series.LimitSeries`."""
+"""Limit snapshots as series. In: a lake, or rows of ``limits``. Out: :class:`limit_series.LimitSeries`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_limit_series(lake: Lake, version: int | None = None) -> LimitSeries:
 
 
 def read_snapshots(lake: Lake, version: int | None = None) -> pa.Table:
-    """Rows of ``limits``, without the snapshots of a day that stand between equal ones.
+    """Rows of ``limits``, without the snapshots of a day that are between equal ones.
 
     Files are immutable: what a file says is kept, so that a new version costs what is new in it.
     """

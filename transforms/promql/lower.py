@@ -1,4 +1,4 @@
-"""From tree to plan. In: a tree and the text it was read from. Out: a plan, or a refusal that quotes the part concerned."""
+"""Lowering of a syntax tree to a plan. In: a syntax tree and its text. Out: a plan, or an error that quotes the unsupported part."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from throttlescope.transforms.promql import ast
+from throttlescope.transforms.promql.annotations import TextPlace
 from throttlescope.transforms.promql.arguments import (
     absent_labels,
     bare,
@@ -15,34 +16,33 @@ from throttlescope.transforms.promql.arguments import (
 from throttlescope.transforms.promql.errors import unsupported
 from throttlescope.transforms.promql.functions import FUNCTIONS, MATRIX, SCALAR
 from throttlescope.transforms.promql.kinds import kind_of
-from throttlescope.transforms.promql.notes import TextPlace
 from throttlescope.transforms.promql.plan import (
     Absent,
     Aggregation,
-    Buckets,
-    Instant,
-    Map,
-    Match,
+    ApplyFunction,
+    ApplyRangeFunction,
+    BinaryMatch,
+    BinaryWithScalar,
+    ChangeLabels,
+    ConstantString,
+    HistogramFunction,
     Negate,
-    Order,
     Plan,
-    RangeSamples,
-    RangeWindow,
-    Read,
-    Relabel,
-    SampleTime,
+    SampleTimestamp,
     ScalarBinary,
     ScalarFirst,
     ScalarNegate,
     ScalarNumber,
     ScalarOf,
     ScalarTime,
+    SelectInstant,
+    SelectorRead,
+    SelectRange,
     SetOperation,
-    StepTime,
+    SortResult,
+    StepTimestamp,
     SubqueryPlan,
-    Text,
     VectorOf,
-    WithScalar,
     rebuilt,
     walk,
 )
@@ -50,12 +50,12 @@ from throttlescope.transforms.promql.semantics import SUBQUERY_STEP_MS
 
 
 def lower(text: str, expr: ast.Expr, subquery_step_ms: int = SUBQUERY_STEP_MS) -> Plan:
-    """Plan a checked tree; ``subquery_step_ms`` is the step of a subquery that names none.
+    """Plan a checked tree; ``subquery_step_ms`` is the default step of subqueries.
 
     Raises
     ------
     UnsupportedPromQLError
-        A part of it is PromQL that is not carried; ``text`` serves to quote it.
+        A part of it is not supported; ``text`` is used to quote it.
     """
     return _with_last_places(_Lowering(text, subquery_step_ms).plan(expr))
 
@@ -63,7 +63,7 @@ def lower(text: str, expr: ast.Expr, subquery_step_ms: int = SUBQUERY_STEP_MS) -
 class _Lowering:
     def __init__(self, text: str, subquery_step_ms: int) -> None:
         self.text, self.subquery_step_ms = text, subquery_step_ms
-        # Whether Prometheus looks here for what is the same at every step: in an aggregation's parameter it does not.
+        # Whether Prometheus evaluates step-invariant parts once here: in an aggregation's parameter it does not.
         self.wraps = True
         self._noted = 0
 
@@ -76,7 +76,7 @@ class _Lowering:
             case ast.Unary(expr=inner):
                 return (ScalarNegate if kind_of(inner) == SCALAR else Negate)(self.plan(inner))
             case ast.VectorSelector():
-                return Instant(_read(expr))
+                return SelectInstant(_read(expr))
             case ast.Binary():
                 return self._binary(expr)
             case ast.Aggregate():
@@ -84,12 +84,12 @@ class _Lowering:
             case ast.Call():
                 return self._call(expr)
             case ast.StringLiteral(value=value):
-                return Text(value)
+                return ConstantString(value)
             case ast.MatrixSelector() | ast.Subquery():
-                return RangeSamples(*self.window(expr))
+                return SelectRange(*self.window(expr))
         raise TypeError(expr)
 
-    def window(self, expr: ast.MatrixSelector | ast.Subquery) -> tuple[Read | SubqueryPlan, int]:
+    def window(self, expr: ast.MatrixSelector | ast.Subquery) -> tuple[SelectorRead | SubqueryPlan, int]:
         """What a window over a range looks at, and the window's length."""
         if isinstance(expr, ast.MatrixSelector):
             return _read(expr.vector), expr.range_ms
@@ -103,22 +103,22 @@ class _Lowering:
             return ScalarBinary(expr.op, left, right)
         if any(scalars):
             vector, scalar = (right, left) if scalars[0] else (left, right)
-            return WithScalar(expr.op, vector, scalar, scalars[0], expr.return_bool)
+            return BinaryWithScalar(expr.op, vector, scalar, scalars[0], expr.return_bool)
         matching = expr.matching or ast.Matching()
         if expr.op in ast.SET_OPERATORS:
             return SetOperation(expr.op, left, right, matching)
-        return Match(expr.op, left, right, matching, expr.return_bool)
+        return BinaryMatch(expr.op, left, right, matching, expr.return_bool)
 
     def _aggregate(self, expr: ast.Aggregate) -> Plan:
         labels = tuple(sorted(expr.labels))
         if expr.parameter is None:
             return Aggregation(expr.op, self.plan(expr.expr), labels, expr.without)
-        # The parameter comes first, as in Prometheus: so notes keep their order.
+        # The parameter comes first, as in Prometheus: so annotations keep their order.
         wraps, self.wraps = self.wraps, False
         parameter = _aging(self.plan(unpinned(expr.parameter)))
         self.wraps = wraps
         vector = self.plan(expr.expr)
-        if self._is_wrapped(expr.expr) and not isinstance(parameter, Text | ScalarNumber):
+        if self._is_wrapped(expr.expr) and not isinstance(parameter, ConstantString | ScalarNumber):
             # Prometheus computes such an aggregation at the first step only, its parameter too.
             parameter = ScalarFirst(parameter)
         return Aggregation(
@@ -128,9 +128,12 @@ class _Lowering:
     def _call(self, expr: ast.Call) -> Plan:
         name, arguments = expr.function, tuple(map(bare, expr.arguments))
         function = FUNCTIONS[name]
-        if not function.carried:
+        if not function.supported:
             raise unsupported(
-                self.text, expr.span, f"The function {name}", f"{name} is left out: {function.why_refused}"
+                self.text,
+                expr.span,
+                f"The function {name}",
+                f"{name} is not supported: {function.why_unsupported}",
             )
         match name:
             case "time":
@@ -144,60 +147,60 @@ class _Lowering:
             case "absent":
                 return Absent(self.plan(arguments[0]), absent_labels(arguments[0]))
             case "absent_over_time":
-                seen = RangeWindow("any_over_time", *self.window(arguments[0]))
+                seen = ApplyRangeFunction("any_over_time", *self.window(arguments[0]))
                 return Absent(seen, absent_labels(arguments[0]))
             case "timestamp":
                 return self._timestamp(arguments[0])
             case "histogram_quantile" | "histogram_fraction":
                 *scalars, vector = map(self.plan, arguments)
                 places = self._places(self._position(expr, 0), self._position(expr, len(arguments) - 1))
-                return Buckets(name, vector, tuple(scalars), self._is_wrapped(expr), places)
+                return HistogramFunction(name, vector, tuple(scalars), self._is_wrapped(expr), places)
         match function.family:
             case "label":
-                return Relabel(name, self.plan(arguments[0]), _texts(arguments[1:]))
+                return ChangeLabels(name, self.plan(arguments[0]), _texts(arguments[1:]))
             case "order":
-                return Order(name, self.plan(arguments[0]), _texts(arguments[1:]))
+                return SortResult(name, self.plan(arguments[0]), _texts(arguments[1:]))
             case "range":
                 return self._window(expr, arguments)
             case "date" if not arguments:
-                return Map(name, VectorOf(ScalarTime()))
-        return Map(name, self.plan(arguments[0]), tuple(map(self.plan, arguments[1:])))
+                return ApplyFunction(name, VectorOf(ScalarTime()))
+        return ApplyFunction(name, self.plan(arguments[0]), tuple(map(self.plan, arguments[1:])))
 
     def _window(self, expr: ast.Call, arguments: tuple[ast.Expr, ...]) -> Plan:
         at = FUNCTIONS[expr.function].takes.index(MATRIX)
         read, range_ms = self.window(arguments[at])
         scalars = tuple(self.plan(one) for i, one in enumerate(arguments) if i != at)
-        # Prometheus has lost the place of a subquery by the time it would tell of it.
+        # Prometheus no longer has the position of a subquery when it writes the annotation.
         position = 0 if isinstance(arguments[0], ast.Subquery) else self._position(expr, 0)
-        return RangeWindow(expr.function, read, range_ms, scalars, self._places(position))
+        return ApplyRangeFunction(expr.function, read, range_ms, scalars, self._places(position))
 
     def _is_wrapped(self, expr: ast.Expr) -> bool:
         return self.wraps and is_invariant(expr)
 
     def _places(self, *positions: int) -> tuple[TextPlace, ...]:
-        """Positions of a node whose parts have been planned, and so would be evaluated before it."""
+        """Places of a node, numbered after its inputs, which are evaluated before it."""
         self._noted += 1
         return tuple(TextPlace(self._noted, position) for position in positions)
 
     def _position(self, call: ast.Call, index: int) -> int:
-        """Where a note says that an argument begins: behind its brackets, unless it is wrapped, brackets and all."""
+        """The position of an argument in annotations: inside its parentheses, unless the argument is wrapped as step-invariant with them."""
         argument = call.arguments[index]
         alone = self._is_wrapped(argument) and not is_invariant(call)
         return argument.span[0] if alone else bare(argument).span[0]
 
     def _timestamp(self, inner: ast.Expr) -> Plan:
         if not isinstance(inner, ast.VectorSelector):
-            return StepTime(self.plan(inner))
+            return StepTimestamp(self.plan(inner))
         read = _read(inner)
         if inner.at is None or not inner.offset_ms:
-            return SampleTime(read)
-        # With both, Prometheus loads what the offset asks for, and looks there for the sample that `@` alone means
+            return SampleTimestamp(read)
+        # With both, Prometheus loads the samples at the offset, and selects among them the sample that `@` alone means
         # (engine.go, rangeEvalTimestampFunctionOverVectorSelector): the newest that either would find.
-        return SampleTime(replace(read, offset_ms=max(inner.offset_ms, 0)), abs(inner.offset_ms))
+        return SampleTimestamp(replace(read, offset_ms=max(inner.offset_ms, 0)), abs(inner.offset_ms))
 
 
 def _with_last_places(plan: Plan) -> Plan:
-    """Equal parts, which are computed once, are given the last of their places: the one that a note names."""
+    """Give equal parts, which are computed once, the last of their places: the one that an annotation names."""
     last: dict[Plan, tuple[TextPlace, ...]] = {}
     for node in walk(plan):
         if places := getattr(node, "places", ()):
@@ -211,9 +214,9 @@ def _with_last_places(plan: Plan) -> Plan:
 
 
 def _aging(plan: Plan) -> Plan:
-    """An aggregation's parameter, in which what is pinned grows older with the steps."""
+    """An aggregation's parameter, in which pinned samples age with the steps."""
     plan = rebuilt(plan, _aging)
-    if isinstance(plan, Instant) and plan.read.at is not None:
+    if isinstance(plan, SelectInstant) and plan.read.at is not None:
         return replace(plan, ages=True)
     return plan
 
@@ -222,5 +225,5 @@ def _texts(arguments: tuple[ast.Expr, ...]) -> tuple[str, ...]:
     return tuple(argument.value for argument in arguments)
 
 
-def _read(selector: ast.VectorSelector) -> Read:
-    return Read(selector.selector, selector.offset_ms, selector.at)
+def _read(selector: ast.VectorSelector) -> SelectorRead:
+    return SelectorRead(selector.selector, selector.offset_ms, selector.at)

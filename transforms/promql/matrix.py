@@ -1,4 +1,4 @@
-"""What operators exchange. In: steps, label sets and numbers. Out: a :class:`StepMatrix`, a row per series, a column per step."""
+"""Step matrices, the values of operators. In: steps, label sets and numbers. Out: a :class:`StepMatrix`, a row per series, a column per step."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class StepMatrix:
         return self.values.shape[1]
 
     def take(self, rows: Sequence[int] | np.ndarray) -> StepMatrix:
-        """Some rows, in the order asked for."""
+        """Some rows, in the given order."""
         rows = np.asarray(rows, np.int64)
         return StepMatrix(tuple(self.labels[i] for i in rows), self.values[rows], self.present[rows])
 

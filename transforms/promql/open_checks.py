@@ -1,7 +1,7 @@
 """Checks that a part of the series, or of the steps, cannot decide. In: what evaluations leave open. Out: the error, if any.
 
-Prometheus refuses a match whose one side is repeated while its other side has any series at all, and equal labels wherever
-they are in the range; a note depends on whether a histogram is seen for the first time. A shard has some of the series and a span some of the steps, so each says what it saw, and the
+Prometheus raises an error for a match whose one side is repeated while its other side has any series at all, and equal labels wherever
+they are in the range; an annotation depends on whether a histogram is seen for the first time. A shard has some of the series and a span some of the steps, so each says what it saw, and the
 check is made where all of it meets.
 """
 
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from throttlescope.ingest.core.selector import Selector
+from throttlescope.transforms.promql.annotations import Annotations, TextPlace
 from throttlescope.transforms.promql.matrix import Steps, equal_labels
-from throttlescope.transforms.promql.notes import Notes, TextPlace
 from throttlescope.transforms.promql.operators.binary import OneSide
-from throttlescope.transforms.promql.operators.functions import Forced, note_forced
+from throttlescope.transforms.promql.operators.functions import Forced, annotate_forced
 from throttlescope.transforms.promql.plan import Plan, ScalarFirst, SubqueryPlan, inputs
 from throttlescope.transforms.promql.semantics import Labels
 
@@ -26,12 +26,12 @@ Left = dict[int, "OneSide | ForcedAt | Mapping[Labels, Labels]"]
 
 @dataclass(frozen=True)
 class ForcedAt:
-    """Histograms whose buckets had to be made to rise.
+    """Histograms whose buckets were not monotonic and were fixed.
 
     Attributes
     ----------
     place : TextPlace or None
-        What a note is about.
+        What an annotation is about.
     histograms : dict
         Per histogram the time of its first step, whether it was forced there, and whether it was later.
     """
@@ -66,8 +66,10 @@ class OpenChecks:
         self.some_series, self.some_steps, self.distinct = some_series, some_steps, distinct
         self._left: dict[tuple[Plan, Steps], OneSide | ForcedAt | Mapping[Labels, Labels]] = {}
 
-    def leave(self, plan: Plan, steps: Steps, left: OneSide | ForcedAt | Mapping[Labels, Labels]) -> None:
-        """Note what a node leaves open."""
+    def leave_open(
+        self, plan: Plan, steps: Steps, left: OneSide | ForcedAt | Mapping[Labels, Labels]
+    ) -> None:
+        """Record what a node cannot decide alone."""
         self._left[plan, steps] = left
 
     def by_number(self, plan: Plan, steps: Steps) -> Left:
@@ -82,7 +84,7 @@ class OpenChecks:
 
 
 class SpanChecks:
-    """What only all spans decide, over those so far: labels that nodes gave to series, and notes about first steps."""
+    """What only all spans decide, over those so far: labels that nodes gave to series, and annotations about first steps."""
 
     def __init__(self) -> None:
         self._before: dict[int, dict[Labels, Labels]] = {}
@@ -109,10 +111,10 @@ class SpanChecks:
             if before.setdefault(labels, series) != series:
                 raise equal_labels(labels)
 
-    def note(self, notes: Notes) -> None:
-        """Write the notes that had to wait, all spans being there."""
+    def annotate(self, annotations: Annotations) -> None:
+        """Add the annotations that needed all spans."""
         for _, found in sorted(self._forced.items(), key=lambda item: item[0]):
-            note_forced(found.histograms, notes, found.place)
+            annotate_forced(found.histograms, annotations, found.place)
 
 
 def refuse_repeated(lefts: Iterable[Left]) -> None:

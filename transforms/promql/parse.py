@@ -1,7 +1,7 @@
 """PromQL, text to tree. In: a text. Out: the tree of :mod:`ast`, each node with its place, kinds of value checked.
 
 Recursive descent. Operators bind in the order ``or``; ``and unless``; comparisons; ``+ -``; ``* / % atan2``; a sign;
-``^``; and tightest what stands behind an operand (range, subquery, offset, ``@``). Depth and length are bounded, so that
+``^``; and tightest what follows an operand (range, subquery, offset, ``@``). Depth and length are bounded, so that
 no text can exhaust the interpreter.
 """
 
@@ -164,7 +164,7 @@ class _Reader:
         ):
             raise unsupported(self.text, (start, start + len(word)), "A fill modifier")
 
-    # -- what stands behind an operand --------------------------------------------------------
+    # -- what follows an operand ---------------------------------------------------------------
 
     def _postfix(self, expr: ast.Expr) -> ast.Expr:
         while True:
@@ -433,11 +433,11 @@ class _Reader:
             return "write or"
         word = (self._word(position) or "").lower()
         if word in ("by", "without"):
-            return f"{word} (...) stands directly before or behind the brackets of an aggregation"
+            return f"{word} (...) must directly precede or follow the parentheses of an aggregation"
         if word == "bool":
-            return "bool stands directly behind a comparison"
+            return "bool must directly follow a comparison"
         if word in ("on", "ignoring", "group_left", "group_right"):
-            return f"{word} stands directly behind the operator"
+            return f"{word} must directly follow the operator"
         return None
 
     def _operand_hint(self, position: int) -> str | None:
@@ -445,5 +445,5 @@ class _Reader:
         if char in ("*", "/", "%", "^", "=", "!", ">", "<"):
             return "an operator needs an operand on its left"
         if char == "[":
-            return "a range stands behind a metric selector"
+            return "a range must follow a metric selector"
         return None

@@ -1,8 +1,8 @@
-"""The plan of a query: what is computed, without text and without storage. In: nothing. Out: one node per operator.
+"""The plan of a query: what is computed, without text and without storage. In: nothing. Out: one node class per PromQL construct.
 
 Nodes are frozen, picklable and compare by meaning, so equal parts of several queries are evaluated once. Parentheses,
-unary plus and the spelling of numbers are gone; kinds of value are settled (a ``Scalar...`` node gives one number per
-step, the others an instant vector).
+unary plus and the notation of numbers are not part of a plan; types are resolved: a ``Scalar...`` node gives one number per
+step, the others an instant vector. Each docstring begins with the PromQL that the node stands for.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from dataclasses import dataclass, field, fields, replace
 
 from throttlescope.ingest.core.selector import Selector
 from throttlescope.transforms.promql import ast
+from throttlescope.transforms.promql.annotations import TextPlace
 from throttlescope.transforms.promql.matrix import Steps
-from throttlescope.transforms.promql.notes import TextPlace
 from throttlescope.transforms.promql.semantics import Labels, window_range
 
 
-def _ends_ms(read: Read | SubqueryPlan, start_ms: int, end_ms: int) -> tuple[int, int]:
+def _ends_ms(read: SelectorRead | SubqueryPlan, start_ms: int, end_ms: int) -> tuple[int, int]:
     if read.at is not None:
-        # `start()` and `end()` are the whole query's, whatever subquery or chunk asks: they are settled beforehand.
+        # `start()` and `end()` are those of the whole query, also in a subquery or chunk: `settled` replaces them first.
         start_ms = end_ms = read.at.time
     return start_ms - read.offset_ms, end_ms - read.offset_ms
 
 
 class Plan:
-    """A node: something that gives one number, or one instant vector, per step."""
+    """A node: gives one number, or one instant vector, per step."""
 
 
 @dataclass(frozen=True)
-class Read:
-    """What a reading node reads: its selector, seen through offset and ``@``."""
+class SelectorRead:
+    """``name{matchers} offset d @ t``: a selector with the shift of its time, inside the nodes that read samples."""
 
     selector: Selector
     offset_ms: int = 0
@@ -44,28 +44,28 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Instant(Plan):
-    """The newest sample within the look-back.
+class SelectInstant(Plan):
+    """``selector``: the newest sample within the look-back.
 
-    ``ages``: what ``@`` pins grows older with the steps, and is gone when the look-back no longer reaches it. So Prometheus
-    evaluates it where it stands in an aggregation's parameter.
+    ``ages``: samples that ``@`` pins age with the steps and disappear when they are older than the look-back. Prometheus
+    evaluates them so in an aggregation's parameter.
     """
 
-    read: Read
+    read: SelectorRead
     ages: bool = False
 
 
 @dataclass(frozen=True)
-class SampleTime(Plan):
-    """The time of that sample in seconds: ``timestamp(selector)``; the look-back may be shorter than the query's."""
+class SampleTimestamp(Plan):
+    """``timestamp(selector)``: the time of that sample in seconds; the look-back may be shorter than the query's."""
 
-    read: Read
+    read: SelectorRead
     shortened_ms: int = 0
 
 
 @dataclass(frozen=True)
 class SubqueryPlan:
-    """What a window sees where it looks at another expression: its values at the multiples of ``step_ms``."""
+    """``expr[range:step]`` without its range: the values of an expression at the multiples of ``step_ms``."""
 
     plan: Plan
     step_ms: int
@@ -85,44 +85,44 @@ class SubqueryPlan:
 
 
 @dataclass(frozen=True)
-class RangeWindow(Plan):
-    """A range function over the samples of a selector, or over the values of a subquery.
+class ApplyRangeFunction(Plan):
+    """``rate(selector[5m])`` and other range functions, over the samples of a selector or the values of a subquery.
 
-    ``scalars`` are its other arguments; ``places`` is where the text names what a note is about. The function
-    ``any_over_time`` is 1 where there is a sample and keeps the name: what ``absent_over_time`` asks.
+    ``scalars`` are its other arguments; ``places`` are the places of its annotations. The internal function
+    ``any_over_time`` is 1 where there is a sample and keeps the name: ``absent_over_time`` is built on it.
     """
 
     function: str
-    read: Read | SubqueryPlan
+    read: SelectorRead | SubqueryPlan
     range_ms: int
     scalars: tuple[Plan, ...] = ()
     places: tuple[TextPlace, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
-class RangeSamples(Plan):
-    """The samples of a window themselves: what an instant query of ``x[5m]`` or ``x[5m:1m]`` gives."""
+class SelectRange(Plan):
+    """``selector[5m]`` or ``expr[5m:1m]`` as a whole query: the samples of the window."""
 
-    read: Read | SubqueryPlan
+    read: SelectorRead | SubqueryPlan
     range_ms: int
 
 
 @dataclass(frozen=True)
-class Text(Plan):
-    """A string: what an instant query of ``"text"`` gives."""
+class ConstantString(Plan):
+    """``"text"``: a string."""
 
     value: str
 
 
 @dataclass(frozen=True)
 class ScalarNumber(Plan):
-    """A number. Compared by its bits: 0 and -0 differ, and NaN is itself."""
+    """``1.5``: a number. Compared by its bits: 0 and -0 differ, and NaN is itself."""
 
     value: float = field(compare=False)
     bits: bytes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # The sign of a NaN is the processor's and means nothing.
+        # The sign of a NaN depends on the processor and has no meaning.
         object.__setattr__(self, "bits", b"NaN" if math.isnan(self.value) else struct.pack("<d", self.value))
 
 
@@ -133,11 +133,15 @@ class ScalarTime(Plan):
 
 @dataclass(frozen=True)
 class ScalarNegate(Plan):
+    """``-scalar``."""
+
     scalar: Plan
 
 
 @dataclass(frozen=True)
 class ScalarBinary(Plan):
+    """``scalar op scalar``."""
+
     op: str
     left: Plan
     right: Plan
@@ -159,12 +163,14 @@ class VectorOf(Plan):
 
 @dataclass(frozen=True)
 class Negate(Plan):
+    """``-vector``."""
+
     vector: Plan
 
 
 @dataclass(frozen=True)
-class WithScalar(Plan):
-    """An operator between a vector and a scalar; ``scalar_left`` says on which side the scalar stands."""
+class BinaryWithScalar(Plan):
+    """``vector op scalar``, or with ``scalar_left`` ``scalar op vector``."""
 
     op: str
     vector: Plan
@@ -174,8 +180,8 @@ class WithScalar(Plan):
 
 
 @dataclass(frozen=True)
-class Match(Plan):
-    """An operator between two vectors whose series meet by label."""
+class BinaryMatch(Plan):
+    """``vector op on (...) vector``: arithmetic and comparisons between two vectors, matched by labels."""
 
     op: str
     left: Plan
@@ -186,6 +192,8 @@ class Match(Plan):
 
 @dataclass(frozen=True)
 class SetOperation(Plan):
+    """``vector and|or|unless vector``."""
+
     op: str
     left: Plan
     right: Plan
@@ -194,14 +202,17 @@ class SetOperation(Plan):
 
 @dataclass(frozen=True)
 class ScalarFirst(Plan):
-    """The value that a scalar has at the first step, at every step; at the others it is not even computed."""
+    """The value of a scalar at the first step, repeated at every step; it is not computed at the others."""
 
     scalar: Plan
 
 
 @dataclass(frozen=True)
 class Aggregation(Plan):
-    """``parameter`` is a scalar, or the :class:`Text` of ``count_values``; ``places`` is where it stands."""
+    """``sum by (...) (vector)``, ``topk(parameter, vector)`` and other aggregations.
+
+    ``parameter`` is a scalar, or the :class:`ConstantString` of ``count_values``; ``places`` is its place.
+    """
 
     op: str
     vector: Plan
@@ -212,8 +223,8 @@ class Aggregation(Plan):
 
 
 @dataclass(frozen=True)
-class Map(Plan):
-    """A function of each value; ``scalars`` are its further arguments."""
+class ApplyFunction(Plan):
+    """``abs(vector)``, ``clamp(vector, 0, 1)`` and other functions of each value; ``scalars`` are the further arguments."""
 
     function: str
     vector: Plan
@@ -221,8 +232,8 @@ class Map(Plan):
 
 
 @dataclass(frozen=True)
-class Relabel(Plan):
-    """``label_replace`` and ``label_join``; ``texts`` are the arguments behind the vector."""
+class ChangeLabels(Plan):
+    """``label_replace(vector, ...)`` and ``label_join(vector, ...)``; ``texts`` are the arguments after the vector."""
 
     function: str
     vector: Plan
@@ -230,8 +241,8 @@ class Relabel(Plan):
 
 
 @dataclass(frozen=True)
-class Order(Plan):
-    """``sort`` and its kin: the order of the rows of an instant query."""
+class SortResult(Plan):
+    """``sort(vector)``, ``sort_by_label(vector, ...)`` and so on: the order of the rows of an instant query."""
 
     function: str
     vector: Plan
@@ -239,10 +250,12 @@ class Order(Plan):
 
 
 @dataclass(frozen=True)
-class Buckets(Plan):
-    """``histogram_quantile`` and ``histogram_fraction`` of classic buckets; ``places`` those of quantile and vector.
+class HistogramFunction(Plan):
+    """``histogram_quantile(q, vector)`` and ``histogram_fraction(low, high, vector)`` of classic buckets.
 
-    ``once``: all that is read is pinned, and notes tell of the first step only.
+    ``places`` are those of quantile and vector.
+
+    ``once``: all that is read is pinned, and annotations are about the first step only.
     """
 
     function: str
@@ -253,14 +266,16 @@ class Buckets(Plan):
 
 
 @dataclass(frozen=True)
-class StepTime(Plan):
-    """``timestamp`` of anything but a selector: the step's own time."""
+class StepTimestamp(Plan):
+    """``timestamp(expr)`` of anything but a selector: the step's own time."""
 
     vector: Plan
 
 
 @dataclass(frozen=True)
 class Absent(Plan):
+    """``absent(vector)``; ``labels`` are those of its result."""
+
     vector: Plan
     labels: Labels
 
@@ -271,7 +286,7 @@ def gives_scalar(plan: Plan) -> bool:
 
 
 def inputs(plan: Plan) -> tuple[Plan, ...]:
-    """The plans directly inside ``plan``, that of its subquery included."""
+    """The plans directly inside ``plan``, including the one of its subquery."""
     found: list[Plan] = []
     for item in fields(plan):
         value = getattr(plan, item.name)
@@ -305,11 +320,11 @@ def walk(plan: Plan) -> Iterator[Plan]:
         yield from walk(inner)
 
 
-def reads(plan: Plan) -> Iterator[Read]:
+def reads(plan: Plan) -> Iterator[SelectorRead]:
     """What a plan reads from the store."""
     for node in walk(plan):
         read = getattr(node, "read", None)
-        if isinstance(read, Read):
+        if isinstance(read, SelectorRead):
             yield read
 
 
@@ -340,7 +355,7 @@ def needed_samples(plans: Iterable[Plan], steps: Steps, lookback_ms: int) -> dic
             inner = read.steps(*read.ends_ms(steps.start_ms, steps.end_ms), plan.range_ms)
             if inner is not None:
                 look(read.plan, inner)
-        elif isinstance(read, Read):
+        elif isinstance(read, SelectorRead):
             length_ms = getattr(plan, "range_ms", lookback_ms)
             # Behind the last step only subqueries look as far as the end.
             first_ms, last_ms = read.ends_ms(steps.start_ms, steps.last_ms)

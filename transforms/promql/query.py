@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.transforms.promql.annotations import Annotation, Annotations
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import PromQLTypeError
 from throttlescope.transforms.promql.evaluate import evaluate, plan_query
 from throttlescope.transforms.promql.matrix import StepMatrix, Steps, StepScalar
-from throttlescope.transforms.promql.notes import Notes
-from throttlescope.transforms.promql.plan import Plan, RangeSamples, Text, gives_scalar
+from throttlescope.transforms.promql.plan import ConstantString, Plan, SelectRange, gives_scalar
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, SUBQUERY_STEP_MS, shown
 from throttlescope.transforms.promql.source import SampleSource, Series
 
@@ -33,11 +33,11 @@ class Options:
     max_samples : int
         Samples that a query may hold at once (``query.max-samples``).
     max_points : int
-        Points per series that a range query may ask for.
+        The largest number of points per series of a range query.
     timeout_s : float
         ``query.timeout``.
     is_cancelled : callable, optional
-        Asked now and then: whether nobody waits for the answer any more.
+        Called from time to time: whether the client has cancelled the query.
     """
 
     lookback_ms: int = LOOKBACK_MS
@@ -64,16 +64,27 @@ class QueryAnswer:
     value : StepMatrix, ndarray, str or list of Series
         A scalar is one float64 per step, a string itself, the samples of a range selector (instant queries only) are
         series; all else is a step matrix.
-    warnings, infos : tuple of str
-        In Prometheus' words.
+    annotations : tuple of Annotation
+        Its warnings and infos.
+    stats : dict
+        Where the query ran and what it read.
     """
 
     kind: str
     steps: Steps
     value: StepMatrix | StepScalar | str | list[Series]
-    warnings: tuple[str, ...] = ()
-    infos: tuple[str, ...] = ()
+    annotations: tuple[Annotation, ...] = ()
     stats: dict = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings as Prometheus writes them."""
+        return tuple(one.text for one in self.annotations if one.kind == "warning")
+
+    @property
+    def infos(self) -> tuple[str, ...]:
+        """The infos as Prometheus writes them."""
+        return tuple(one.text for one in self.annotations if one.kind == "info")
 
     @property
     def text(self) -> str:
@@ -87,9 +98,9 @@ def instant_query(text: str, source: SampleSource, time_ms: int, options: Option
     Raises
     ------
     PromQLSyntaxError, PromQLTypeError, UnsupportedPromQLError
-        The text cannot be evaluated; nothing was read.
+        The text is not valid or not supported; nothing was read.
     QueryError
-        The data has no answer for it, or a limit was met.
+        The query has no answer for the data, or exceeds a limit.
     """
     plan = plan_query(text, options.subquery_step_ms)
     return _answer(text, plan, source, Steps.at(time_ms), options, kind_of_plan(plan))
@@ -104,13 +115,15 @@ def range_query(
 
 
 def plan_of_range(text: str, options: Options) -> Plan:
-    """Plan a text for a range query, which strings and ranges cannot be."""
+    """Plan a text for a range query; strings and range vectors are type errors."""
     plan = plan_query(text, options.subquery_step_ms)
-    if isinstance(plan, Text | RangeSamples):
-        kind = "string" if isinstance(plan, Text) else "range vector"
+    if isinstance(plan, ConstantString | SelectRange):
+        kind = "string" if isinstance(plan, ConstantString) else "range vector"
         raise PromQLTypeError(
             f'invalid expression type "{kind}" for range query, must be Scalar or instant Vector',
-            fix="ask at one moment, or take a function of it" if kind == "range vector" else None,
+            fix="use an instant query, or apply a function such as rate()"
+            if kind == "range vector"
+            else None,
         )
     return plan
 
@@ -121,7 +134,7 @@ def checked_steps(start_ms: int, end_ms: int, step_ms: int, options: Options) ->
     Raises
     ------
     InputError
-        They run backwards, or are more than may be asked for.
+        The range runs backwards, or has too many points.
     """
     steps = Steps(start_ms, end_ms, step_ms)
     if (end_ms - start_ms) // step_ms > options.max_points:
@@ -135,9 +148,9 @@ def checked_steps(start_ms: int, end_ms: int, step_ms: int, options: Options) ->
 
 def kind_of_plan(plan: Plan) -> str:
     """``resultType`` of an instant query."""
-    if isinstance(plan, Text):
+    if isinstance(plan, ConstantString):
         return "string"
-    if isinstance(plan, RangeSamples):
+    if isinstance(plan, SelectRange):
         return "matrix"
     return "scalar" if gives_scalar(plan) else "vector"
 
@@ -145,6 +158,8 @@ def kind_of_plan(plan: Plan) -> str:
 def _answer(
     text: str, plan: Plan, source: SampleSource, steps: Steps, options: Options, kind: str
 ) -> QueryAnswer:
-    notes, budget = Notes(text), Budget.of(options)
-    value = evaluate(plan, source, steps, lookback_ms=options.lookback_ms, notes=notes, budget=budget)
-    return QueryAnswer(kind, steps, value, notes.warnings, notes.infos)
+    annotations, budget = Annotations(text), Budget.of(options)
+    value = evaluate(
+        plan, source, steps, lookback_ms=options.lookback_ms, annotations=annotations, budget=budget
+    )
+    return QueryAnswer(kind, steps, value, annotations.records)

@@ -1,4 +1,4 @@
-"""Which series there are. In: rows of ``series``. Out: those that a selector names, in the order of their labels."""
+"""Index of series. In: rows of ``series``. Out: those that a selector matches, in the order of their labels."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SeriesIndex:
         """All series of a metric, in the order of their labels."""
         if metric not in self._rows:
             return []
-        # Made when first asked for: a query names few of many metrics. Two threads that ask at once make the same.
+        # Built at first use: a query names few of many metrics. Two threads at the same time build the same.
         if metric not in self._entries:
             self._entries[metric] = self._made(metric)
         return self._entries[metric]
@@ -67,7 +67,7 @@ class SeriesIndex:
         name = (NAME_LABEL, metric)
         ids, labels = (rows.column(column).to_pylist() for column in ("series_id", "labels"))
         entries = [
-            # An upper-case label name stands before __name__.
+            # An upper-case label name sorts before __name__.
             Entry(series_id, metric, tuple(sorted((*pairs, name))))
             for series_id, pairs in zip(ids, labels, strict=True)
         ]
@@ -105,7 +105,7 @@ def _fitting(entries: list[Entry], tests: list[tuple[str, Callable[[str], bool]]
 
 
 def _judged(matcher: Matcher) -> Callable[[str], bool]:
-    """The matcher, asked once per value."""
+    """The matcher, called once per value."""
     known: dict[str, bool] = {}
 
     def test(value: str) -> bool:

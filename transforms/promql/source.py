@@ -1,4 +1,4 @@
-"""Where samples come from. In: a selector and a range. Out: the series that fit, with their samples and markers."""
+"""Sources of samples. In: a selector and a range. Out: the matching series, with their samples and staleness markers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def bounds_of(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
 
 
 class SampleSource(ABC):
-    """Anything that can be asked for series."""
+    """Anything that series can be read from."""
 
     @abstractmethod
     def select(self, selector: Selector, start_ms: int, end_ms: int) -> list[Series]:

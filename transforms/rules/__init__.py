@@ -1,6 +1,6 @@
 """Rules. In: a rules file of Prometheus' own format. Out: its rules, checked; their series over a range of a lake.
 
-``throttlescope.rules.yml`` is the one shipped file: exported to Prometheus and evaluated over the lake as it stands.
+``throttlescope.rules.yml`` is the one shipped file: exported to Prometheus and evaluated over the lake unchanged.
 """
 
 from throttlescope.transforms.rules.load import RULES_FILE, column_rules, load_rules

@@ -1,4 +1,4 @@
-"""The life of alerts. In: at which moments each element of an alert's expression was there. Out: ``ALERTS`` and ``ALERTS_FOR_STATE``.
+"""States of alerts over time. In: the times at which each element of an alert's expression had a value. Out: ``ALERTS`` and ``ALERTS_FOR_STATE``.
 
 Followed is ``rules/alerting.go`` of Prometheus 3.5: pending from the first moment, firing once ``for`` has passed; an
 element that is gone ends a pending alert at once and a firing one after ``keep_firing_for``.

@@ -1,4 +1,4 @@
-"""YAML as Prometheus' decoder takes it. In: the text of a file. Out: nodes with their lines, read as strings, lists and fields.
+"""YAML as Prometheus decodes it. In: the text of a file. Out: nodes with their lines, read as strings, lists and fields.
 
 Prometheus decodes into typed fields: a scalar for a text field is its characters whatever they look like (``1``, ``true``),
 an empty scalar is nothing, a key that comes twice is an error, ``<<`` merges. PyYAML's own constructors differ in all four,
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-#: Values that aliases may stand for in one file; beyond it the file is a bomb.
+#: The most values that aliases of one file may expand to (against YAML bombs).
 _MOST_ALIASED = 100_000
 #: The format itself has six levels.
 _DEEPEST = 50
@@ -68,7 +68,7 @@ class YamlNode:
     text : str
         Of a scalar.
     plain : bool
-        Whether a scalar stands without quotes and without a tag.
+        Whether a scalar is written without quotes and without a tag.
     items : list of YamlNode
         Of a list; of a mapping key and value in turn.
     aliased : bool

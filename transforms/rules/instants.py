@@ -58,7 +58,7 @@ def answers_at(
     Parameters
     ----------
     budget : Budget, optional
-        Of the whole evaluation. Where its time is up, or nobody waits, all of it ends; a moment that would hold too many samples
+        Of the whole evaluation. A timeout or a cancellation ends all of it; a time that would load too many samples
         fails alone.
 
     Raises

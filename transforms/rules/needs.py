@@ -1,4 +1,4 @@
-"""What rules read. In: scheduled rules and a range of evaluations. Out: the lake's samples for them, and how many those are."""
+"""Samples that rules read. In: scheduled rules and a range of evaluations. Out: the lake's samples for them, and their number."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from throttlescope.transforms.promql.plan import needed_samples, settled
 from throttlescope.transforms.promql.series_index import with_limits
 from throttlescope.transforms.promql.shards.work import LakeView
 from throttlescope.transforms.promql.source import SampleSource
-from throttlescope.transforms.rules.evaluation import moments
 from throttlescope.transforms.rules.order import Scheduled
+from throttlescope.transforms.rules.span_evaluation import moments
 
 
 def source_of(

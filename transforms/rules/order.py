@@ -1,8 +1,8 @@
-"""Who reads whom. In: rules files. Out: all rules in the order of their evaluation, or the cycle that has none.
+"""Order of evaluation. In: rules files. Out: all rules in the order of their evaluation, or an error for a cycle.
 
-Two orders are told apart. What a rule *sees* at a moment goes by its place: groups after the groups that they read, rules
-of a group as they are written; a rule that is read and stands later is seen as it was the time before. What is *computed*
-first goes by need: a rule after all that it reads.
+There are two orders. What a rule *sees* at a time depends on its position: groups after the groups that they read, rules
+of a group as written; the result of a later rule is that of the evaluation before. What is *computed* first depends on
+need: a rule after all that it reads.
 """
 
 from __future__ import annotations

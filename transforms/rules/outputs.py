@@ -1,4 +1,4 @@
-"""The series that a rule writes. In: a rule. Out: what is known of their labels before anything is evaluated."""
+"""Labels of a rule's results. In: a rule. Out: what is known of them before evaluation."""
 
 from __future__ import annotations
 

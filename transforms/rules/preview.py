@@ -19,10 +19,10 @@ from throttlescope.transforms.promql.plan import needed_samples, settled
 from throttlescope.transforms.promql.query import DEFAULTS
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, Labels
 from throttlescope.transforms.promql.shards.work import LakeView
-from throttlescope.transforms.rules.evaluation import RuleEvaluation, RuleOutcome
 from throttlescope.transforms.rules.needs import samples_of, source_of
 from throttlescope.transforms.rules.order import Scheduled, schedule
 from throttlescope.transforms.rules.outputs import alert_series, may_read
+from throttlescope.transforms.rules.recording_run import check_writable
 from throttlescope.transforms.rules.rule_file import (
     ALERT_STATE,
     ALERTS,
@@ -33,7 +33,7 @@ from throttlescope.transforms.rules.rule_file import (
     RecordingRule,
     RuleFile,
 )
-from throttlescope.transforms.rules.run import check_writable
+from throttlescope.transforms.rules.span_evaluation import RuleEvaluation, RuleOutcome
 from throttlescope.transforms.rules.written import Written, WrittenSeries
 
 #: Samples that a preview holds at once, and evaluations of a rule: what a page's process can spare.
@@ -55,7 +55,7 @@ class Firing:
     labels : dict
         Of the alert, ``alertname`` among them.
     active_ms : int
-        Since when its condition had held.
+        When its condition became true.
     start_ms : int
         When it fired; before the range where it fired already.
     end_ms : int or None
@@ -119,12 +119,12 @@ def plan_preview(
     evaluation_interval_ms: int = MINUTE_MS,
     lookback_ms: int = LOOKBACK_MS,
 ) -> PreviewPlan:
-    """What a preview of the alerts of ``asked`` over [start, end) takes.
+    """The plan of a preview of the alerts of ``asked`` over [start, end).
 
     Parameters
     ----------
     library : RuleFile, optional
-        Recording rules that alerts may read; those that nobody reads, and those that ``asked`` has itself, are left out.
+        Recording rules that alerts may read; unused ones, and those that ``asked`` has itself, are left out.
 
     Raises
     ------
@@ -226,7 +226,7 @@ def _stretches(series: WrittenSeries) -> Iterable[tuple[int, int | None]]:
 
 
 def _without(library: RuleFile | None, asked: RuleFile) -> list[RuleFile]:
-    """The library without what is asked for itself."""
+    """The library without the previewed rules."""
     if library is None:
         return []
     own = {rule.name for rule in asked.rules if isinstance(rule, RecordingRule)}
@@ -243,7 +243,7 @@ def _without(library: RuleFile | None, asked: RuleFile) -> list[RuleFile]:
 
 
 def _needed(rules: Sequence[Scheduled], asked: RuleFile) -> list[Scheduled]:
-    """The alerts that are asked for and all that they read, in the order of their computation."""
+    """The previewed alerts and all rules that they read, in the order of their computation."""
     by_number = {rule.number: rule for rule in rules}
     mine = {id(rule) for rule in asked.rules if isinstance(rule, AlertingRule)}
     waiting = [rule.number for rule in rules if id(rule.rule) in mine]
@@ -260,7 +260,7 @@ def _before(rules: Sequence[Scheduled], lookback_ms: int) -> int:
     """How far back what is seen at a moment reaches, through the rules that are read."""
     reach: dict[int, int] = {}
     by_number = {rule.number: rule for rule in rules}
-    # Rules stand behind those that they read.
+    # Rules come after those that they read.
     for rule in rules:
         longest = 0
         plan = settled(rule.plan, 0, 0)

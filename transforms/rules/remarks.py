@@ -1,4 +1,4 @@
-"""What is worth a word about a rules file that is taken. In: a file. Out: one line per remark."""
+"""Remarks about a valid rules file. In: a file. Out: one line per remark."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Going on from an earlier run. In: what the lake has from before the range. Out: series and alerts that were there then.
+"""Continuation of an earlier run. In: the lake's rows before the range. Out: the series and alerts at its start.
 
-A run that begins where another ended gives what one run over both ranges would have given. After a pause longer than the
-look-back nothing is taken over, as after a long stop of a server.
+A run that begins where another ended gives the results of one run over both ranges. After a pause longer than the look-back
+nothing is continued, as after a long stop of a server.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import SampleSource, Series
 from throttlescope.transforms.rules.alerts import Alert
-from throttlescope.transforms.rules.evaluation import RuleState, moments
 from throttlescope.transforms.rules.instants import answers_at
 from throttlescope.transforms.rules.order import Scheduled
 from throttlescope.transforms.rules.outputs import alert_labels, alert_of, may_write, metric_names
@@ -26,6 +25,7 @@ from throttlescope.transforms.rules.rule_file import (
     FIRING,
     AlertingRule,
 )
+from throttlescope.transforms.rules.span_evaluation import RuleState, moments
 from throttlescope.transforms.rules.visible import Visible
 from throttlescope.transforms.rules.written import by_labels
 

@@ -190,7 +190,7 @@ def read_rule_file(path: Path) -> RuleFile:
 
 
 def read_rule_text(text: str, name: str) -> RuleFile:
-    """As :func:`read_rule_file`, of a text; ``name`` stands in messages where a file's name would."""
+    """As :func:`read_rule_file`, of a text; ``name`` is used in messages as the file's name."""
     return _Reading(name).file(text)
 
 
@@ -318,14 +318,14 @@ class _Reading:
             tree = parse(expr)
             plan_query(expr)
         except InputError as error:
-            # Of the same class, so that a caller can tell a text from a query that is not carried.
+            # Of the same class, so that a caller can distinguish an invalid query from an unsupported one.
             refused = type(error)(
                 f"{self._place(node.line)}: {error.what}",
                 got=error.got,
                 expected=error.expected,
                 fix=error.fix,
             )
-            # What can be read and is no more than not carried is PromQL; some of it wants a flag.
+            # A query that parses but is not supported is PromQL; some of it needs a flag.
             refused.promtool_accepts = tree is not None and not behind_flag(tree)
             raise refused from error
         kind = kind_of(tree)
@@ -367,7 +367,7 @@ class _Reading:
                 raise RuleFileError(
                     f"{rule.place}: the rule comes twice",
                     got=f"the same name and labels as in {first.place.removeprefix(self.name + ', ')}",
-                    fix="rename one, or give it a label that tells them apart",
+                    fix="rename one, or give it a distinguishing label",
                 )
 
     def _place(self, line: int | None) -> str:

@@ -1,7 +1,7 @@
-"""Templates of alerts. In: a label's or an annotation's text. Out: whether Go's ``text/template`` would take it; simple labels, filled in.
+"""Templates of alerts. In: a label's or an annotation's text. Out: whether Go's ``text/template`` would accept it; simple labels, filled in.
 
 Annotations are never executed here. A label of an alert is part of its series, so the one form that needs no Go is filled
-in (``{{ $labels.name }}``), and any other is refused by whoever has to write the series.
+in (``{{ $labels.name }}``), and any other raises where the series is written.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class _Parser:
             case "break" | "continue":
                 self._expect("right", f"{{{{{keyword}}}}}")
                 if not self.range_depth:
-                    raise TemplateError(f"{{{{{keyword}}}}} stands outside of {{{{range}}}}")
+                    raise TemplateError(f"{{{{{keyword}}}}} is outside of {{{{range}}}}")
             case "if" | "with" | "range":
                 self._branches(keyword)
             case "template":
@@ -277,7 +277,7 @@ class _Parser:
         self.variables, self.range_depth = ["$"], 0
         ended, filled = self._list()
         if ended != "end":
-            raise TemplateError("{{else}} stands in a named template")
+            raise TemplateError("{{else}} is in a named template")
         self.variables, self.range_depth = outside
         if filled:
             if name in self.defined:
@@ -303,7 +303,7 @@ class _Parser:
                 break
             first = self._command(where)
             if commands and first in ("bool", "dot", "nil", "number", "string"):
-                raise TemplateError(f"{where}: a value stands behind |, where only a function can")
+                raise TemplateError(f"{where}: only a function may follow |")
             commands += 1
         if not commands:
             raise TemplateError(f"{where} has no value")

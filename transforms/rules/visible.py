@@ -1,4 +1,4 @@
-"""What rules see. In: samples from elsewhere, and what rules have written so far. Out: a sample source for the next rule."""
+"""Sample source of rules. In: samples of the lake, and the results of rules so far. Out: a sample source for the next rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules' results in the lake. In: what rules have written in a span. Out: blocks of ``samples`` and rows of ``series``, committed.
+"""Writing of rules' results into the lake. In: results of a span. Out: blocks of ``samples`` and rows of ``series``, committed.
 
 A block of the lake is replaced as a whole. What it holds of other series, and of the rules' own outside the span, is
 kept; the same results twice are the same files, and the second commit changes nothing.

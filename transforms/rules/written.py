@@ -1,4 +1,4 @@
-"""What rules have written. In: vectors at several moments. Out: series with samples, and staleness markers where one vanished."""
+"""Results of rules as series. In: vectors at several times. Out: series with samples, and staleness markers where one ended."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from throttlescope.app.cli.options import (
     TokenFile,
     Window,
 )
+from throttlescope.app.cli.settings import CommandOptions, run_request
 
 ChunkLength = Annotated[
     str, typer.Option("--chunk", metavar="DURATION", help="Length of a chunk: whole hours, up to a day.")
@@ -74,35 +75,12 @@ def backfill(
 
     Hours of which the source has nothing are written down as gaps.
     """
-    import time
+    from throttlescope.app.cli.tables.backfill import write_chunked, write_plan
+    from throttlescope.app.services.backfill import plan_backfill, run_backfill
 
-    from throttlescope.app.cli.commands.run import request_of
-    from throttlescope.app.cli.tables.backfill import print_chunked, print_plan
-    from throttlescope.app.pipeline.backfill.chunks import chunks_of
-    from throttlescope.app.pipeline.backfill.finished_chunks import left_of
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.ingest.core.times import parse_duration
-    from throttlescope.ingest.lake import Lake
-
-    request = request_of("backfill", context.params, int(time.time() * 1000))
-    stored = Lake(request.settings.lake.absolute())
-    chunks = chunks_of(request.start_ms, request.end_ms, parse_duration(chunk))
-    left = left_of(stored, request, chunks)
+    options = CommandOptions(context)
+    request, chunk_ms = run_request("backfill", options), options.duration_ms("chunk")
     if dry_run:
-        from throttlescope.app.pipeline.backfill.plan import plan_chunks, plan_lines
-        from throttlescope.app.pipeline.sources.open import open_sources
-
-        planned = plan_chunks(stored, open_sources(request), chunks, left)
-        if format is Format.json:
-            write_json([one.as_dict() for one in planned])
-        else:
-            print_plan(planned, plan_lines(planned))
-        return
-    from throttlescope.app.pipeline.backfill.run import run_chunks
-    from throttlescope.app.presentation.progress import TerminalProgress
-
-    found = run_chunks(request, left, before=len(chunks) - len(left), progress=TerminalProgress(quiet=quiet))
-    if format is Format.json:
-        write_json(found.as_dict())
+        write_plan(plan_backfill(request, chunk_ms), options)
     else:
-        print_chunked(found)
+        write_chunked(run_backfill(request, chunk_ms, progress=options.progress()), options)

@@ -15,6 +15,8 @@ from throttlescope.app.cli.options import (
     RowFormatOption,
     SubscriptionFilter,
 )
+from throttlescope.app.cli.settings import CommandOptions
+from throttlescope.ingest.core.times import MINUTE_MS
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def changes(
+    context: typer.Context,
     lake: LakeFolder = None,
     format: RowFormatOption = RowFormat.table,
     cluster: ClusterFilter = None,
@@ -44,34 +47,17 @@ def changes(
     A change is seen by the first answer of the admin API that has it, so it is known as closely as runs ask. Compared are use of
     the limit, throttle events, slope of the backlog, publishing and verdict.
     """
-    import time
-
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.cli.tables.changes import flat, flat_columns, print_changes
-    from throttlescope.app.presentation.output import write_csv, write_json
+    from throttlescope.app.cli.tables.changes import write_changes
     from throttlescope.app.queries.limit_changes import read_changes
     from throttlescope.app.queries.verdicts import VerdictFilter
-    from throttlescope.ingest.core.errors import InputError
-    from throttlescope.ingest.core.times import MINUTE_MS, parse_duration, parse_time
-    from throttlescope.ingest.lake import Lake
 
-    settings = settings_with(config, {"lake": lake})
-    now_ms = int(time.time() * 1000)
-    span_ms = parse_duration(span)
-    if span_ms < MINUTE_MS:
-        raise InputError(
-            "--span is too short to be measured", got=span, expected="a minute or more, such as 15m"
-        )
-    wanted = VerdictFilter(
-        cluster=cluster,
-        subscription=subscription,
-        start_ms=None if start is None else parse_time(start, now_ms=now_ms),
-        end_ms=None if end is None else parse_time(end, now_ms=now_ms),
+    options = CommandOptions(context)
+    span_ms = options.duration_ms(
+        "span",
+        "--span is too short to be measured",
+        expected="a minute or more, such as 15m",
+        least_ms=MINUTE_MS,
     )
-    rows = read_changes(Lake(settings.lake.absolute()), wanted, span_ms=span_ms)
-    if format is RowFormat.json:
-        write_json([one.to_row() for one in rows])
-    elif format is RowFormat.csv:
-        write_csv(flat_columns(), (flat(one) for one in rows))
-    else:
-        print_changes(rows)
+    write_changes(
+        read_changes(options.lake(), VerdictFilter(**options.selection()), span_ms=span_ms), options
+    )

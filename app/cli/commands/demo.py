@@ -9,10 +9,9 @@ import typer
 
 from throttlescope.app.cli.commands.serve import DEFAULT_PORT, Port
 from throttlescope.app.cli.options import Debug, Quiet
+from throttlescope.app.cli.settings import CommandOptions
 
-_DEFAULT_LAKE = Path(".demo")
-#: A verdict and a forecast a minute, because a recording is short.
-_EVERY = {"every": "1m", "forecast_every": "1m"}
+DEFAULT_LAKE = Path(".demo")
 
 
 def register(app: typer.Typer) -> None:
@@ -20,6 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
+    context: typer.Context,
     lake: Annotated[
         str | None,
         typer.Option(
@@ -39,41 +39,13 @@ def demo(
     episodes, forecasts and anomalies, prints a line per subscription, then serves the web app on this machine. A second time changes nothing.
     What needs weeks of history is shown on the cluster synthetic-history, which the simulator made: nothing of it was measured.
     """
-    import time
+    from throttlescope.app.cli.serving import serve_in_place
+    from throttlescope.app.cli.tables.verdicts import write_demo
+    from throttlescope.app.services.demo import run_demo
 
-    from throttlescope.app.cli.commands.serve import serve_in_place
-    from throttlescope.app.config import load_settings
-    from throttlescope.app.pipeline.request import RunRequest
-    from throttlescope.app.pipeline.run import run_pipeline
-    from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER, STEPS, bring_history
-    from throttlescope.app.pipeline.spark_session import start_spark
-    from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.app.presentation.verdicts import print_summary
-    from throttlescope.app.queries.verdicts import VerdictFilter, read_summary
-    from throttlescope.ingest.core.errors import InputError
-    from throttlescope.ingest.lake import Lake
-    from throttlescope.ingest.sources.recording import list_demo
-
-    names = tuple(list_demo())
-    if not names:
-        raise InputError(
-            "No recording is installed", fix="install the package again, or make lab to record some"
-        )
-    # No configuration is read: a demo is the same on every machine.
-    settings = load_settings(None, {"lake": lake or _DEFAULT_LAKE, **_EVERY})
-    result = run_pipeline(
-        RunRequest("demo", settings, None, None, names, debug=debug), progress=TerminalProgress(quiet=quiet)
-    )
-    session = start_spark(settings, debug=debug)
-    bring_history(session, Lake(settings.lake.absolute()), settings, TerminalProgress(STEPS, quiet=quiet))
-    print_summary(
-        read_summary(Lake(settings.lake), VerdictFilter()),
-        settings.objectives,
-        now_ms=int(time.time() * 1000),
-    )
-    print(
-        f"Recorded on real brokers: {', '.join(result.clusters)}. Made by the simulator, for what needs weeks: {CLUSTER}."
-    )
+    options = CommandOptions(context)
+    found = run_demo(lake or DEFAULT_LAKE, options.progress(), debug=debug)
+    write_demo(found, now_ms=options.now_ms)
     if serve:
-        serve_in_place(settings.lake, port=port)
-    print(f"Next: throttlescope serve --lake {settings.lake}")
+        serve_in_place(found.settings.lake, port=port)
+    print(f"Next: throttlescope serve --lake {found.settings.lake}")

@@ -20,6 +20,7 @@ from throttlescope.app.cli.options import (
     Start,
     Window,
 )
+from throttlescope.app.cli.settings import CommandOptions, diagnosis_request
 
 Only = Annotated[
     str | None,
@@ -40,6 +41,7 @@ def register(app: typer.Typer) -> None:
 
 
 def diagnose(
+    context: typer.Context,
     start: Start = None,
     end: End = None,
     lake: LakeFolder = None,
@@ -65,43 +67,9 @@ def diagnose(
 
     A range without samples is idle: that is said, nothing is computed, and the exit code is 0.
     """
-    import time
+    from throttlescope.app.cli.tables.run import write_run
+    from throttlescope.app.services.source_run import run_diagnosis
 
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.cli.tables.backfill import print_caught_up
-    from throttlescope.app.cli.tables.run import print_run
-    from throttlescope.app.pipeline.backfill.missed_hours import diagnose_missed
-    from throttlescope.app.pipeline.request import RunRequest
-    from throttlescope.app.pipeline.run import run_pipeline
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.ingest.core.errors import InputError
-    from throttlescope.ingest.core.times import check_range, parse_time
-
-    now_ms = int(time.time() * 1000)
-    if start is None:
-        raise InputError("The start of the range is missing", fix="add --start, such as --start -6h")
-    start_ms = parse_time(start, now_ms=now_ms)
-    end_ms = now_ms if end is None else parse_time(end, now_ms=now_ms)
-    check_range(start_ms, end_ms)
-    settings = settings_with(
-        config, {"lake": lake, "window": window, "every": every, "spark": {"master": master}}
-    )
-    request = RunRequest(
-        "diagnose",
-        settings,
-        start_ms,
-        end_ms,
-        clusters=() if cluster is None else (cluster,),
-        again=recompute,
-        debug=debug,
-    )
-    from throttlescope.app.presentation.progress import TerminalProgress
-
-    progress = TerminalProgress(quiet=quiet)
-    result = run_pipeline(request, progress=progress)
-    also = diagnose_missed(request, progress=progress) if missed else None
-    if format is Format.json:
-        write_json(result.as_dict() | ({} if also is None else {"missed": also.as_dict()}))
-    else:
-        print_run(result)
-        print_caught_up(also)
+    options = CommandOptions(context)
+    request = diagnosis_request(options)
+    write_run(run_diagnosis(request, missed=missed, progress=options.progress()), options)

@@ -15,6 +15,7 @@ from throttlescope.app.cli.options import (
     PulsarAdmin,
     TokenFile,
 )
+from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
+    context: typer.Context,
     prometheus: Prometheus = None,
     pulsar_admin: PulsarAdmin = None,
     cluster: ClusterName = None,
@@ -36,39 +38,11 @@ def doctor(
     Asks a Prometheus and an admin API only questions that change nothing. Exit code 0: verdicts can be
     made; 2: something marked failed has to be mended first; 4: a source cannot be reached or refuses us.
     """
-    from throttlescope.app.cli.settings import SourceFlags, settings_with
+    from throttlescope.app.cli.tables.doctor import write_checks
     from throttlescope.app.config import find_config
-    from throttlescope.app.presentation.output import print_table, write_json
-    from throttlescope.app.services.doctor.doctor import as_dict, examine, exit_code
+    from throttlescope.app.services.doctor.doctor import examine, exit_code
 
-    sources = SourceFlags(
-        prometheus=prometheus,
-        pulsar_admin=pulsar_admin,
-        cluster=cluster,
-        token_file=token_file,
-        admin_token_file=admin_token_file,
-    )
-    settings = settings_with(config, {}, sources)
-    checks = examine(settings, find_config(config))
-    code = exit_code(checks)
-    if format is Format.json:
-        write_json({"exit_code": code, "checks": [as_dict(check) for check in checks]})
-    else:
-        print_table(
-            [
-                ("cluster", "left"),
-                ("where", "left"),
-                ("check", "left"),
-                ("status", "left"),
-                ("found", "left"),
-                ("fix", "left"),
-            ],
-            [[c.cluster or "-", c.area, c.check, c.status, c.found, c.fix or "-"] for c in checks],
-            title="throttlescope doctor",
-            heads=3,
-            notes=[
-                "ok; warning: verdicts come, with less evidence; failed: mend it first; skipped: could not be asked. "
-                "Times are UTC."
-            ],
-        )
-    raise typer.Exit(code)
+    options = CommandOptions(context)
+    checks = examine(options.settings(sources=options.sources), find_config(config))
+    write_checks(checks, options)
+    raise typer.Exit(exit_code(checks))

@@ -18,6 +18,7 @@ from throttlescope.app.cli.options import (
     RowFormatOption,
     SubscriptionFilter,
 )
+from throttlescope.app.cli.settings import CommandOptions
 
 
 class EpisodesBy(StrEnum):
@@ -33,6 +34,7 @@ def register(app: typer.Typer) -> None:
 
 
 def episodes(
+    context: typer.Context,
     lake: LakeFolder = None,
     format: RowFormatOption = RowFormat.table,
     cluster: ClusterFilter = None,
@@ -62,70 +64,17 @@ def episodes(
     config: Config = None,
     debug: Debug = False,
 ) -> None:
-    """Follow each backlog from its start to its drain: since when, how high, what held it when, and what happened meanwhile.
+    """Follow each backlog from its start to its drain: start, height, causes over time, and what happened meanwhile.
 
     A lake without stored episodes is judged here, from its signals and verdicts; nothing is written then. Backlogs are ready
     entries (batches), times are UTC.
     """
-    import time
+    from throttlescope.app.cli.tables.episodes import write_episodes
+    from throttlescope.app.queries.episodes import EpisodeFilter, check_listing, list_episodes, store_episodes
 
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.presentation.episodes import (
-        ROLLUP_COLUMNS,
-        exported,
-        exported_columns,
-        print_episodes,
-        print_incidents,
-        print_rollups,
-    )
-    from throttlescope.app.presentation.output import write_csv, write_json
-    from throttlescope.app.queries.episodes import (
-        EpisodeFilter,
-        read_episodes,
-        read_incidents,
-        read_rollups,
-        store_episodes,
-    )
-    from throttlescope.ingest.core.errors import InputError
-    from throttlescope.ingest.core.times import parse_time
-    from throttlescope.ingest.lake import Lake
-
-    if incidents and by is not None:
-        raise InputError("Incidents are not counted", got="--incidents beside --by", fix="leave one out")
-    if store and subscription is not None:
-        raise InputError(
-            "--store judges whole clusters", got="--store beside --subscription", fix="leave one of them out"
-        )
-    settings = settings_with(config, {"lake": lake, "spark": {"master": master}})
-    now_ms = int(time.time() * 1000)
-    wanted = EpisodeFilter(
-        cluster=cluster,
-        subscription=subscription,
-        open=open,
-        start_ms=None if start is None else parse_time(start, now_ms=now_ms),
-        end_ms=None if end is None else parse_time(end, now_ms=now_ms),
-    )
-    in_lake = Lake(settings.lake.absolute())
+    options = CommandOptions(context)
+    check_listing(incidents=incidents, by=by)
+    wanted, stored = EpisodeFilter(**options.selection(), open=open), options.lake()
     if store:
-        from throttlescope.app.presentation.progress import TerminalProgress
-
-        store_episodes(in_lake, wanted, settings, progress=TerminalProgress(quiet=quiet), debug=debug)
-    if by is not None:
-        rows = read_rollups(in_lake, wanted, by.value)
-        columns = list(ROLLUP_COLUMNS)
-    else:
-        table = "incidents" if incidents else "episodes"
-        rows = (read_incidents if incidents else read_episodes)(in_lake, wanted)
-        columns = exported_columns(table)
-    if format is not RowFormat.table:
-        rows = rows if by is not None else [exported(row, table) for row in rows]
-    if format is RowFormat.json:
-        write_json(rows)
-    elif format is RowFormat.csv:
-        write_csv(columns, rows)
-    elif by is not None:
-        print_rollups(rows, by.value)
-    elif incidents:
-        print_incidents(rows)
-    else:
-        print_episodes(rows, now_ms=now_ms)
+        store_episodes(stored, wanted, options.settings(), progress=options.progress(), debug=debug)
+    write_episodes(list_episodes(stored, wanted, incidents=incidents, by=by), options)

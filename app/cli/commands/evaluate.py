@@ -1,4 +1,4 @@
-"""``throttlescope evaluate``: how often the verdicts are right, with the naive rule beside them."""
+"""``throttlescope evaluate``: how often the verdicts are right, compared with the naive rule."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from throttlescope.app.cli.options import Config, Debug, Format, FormatOption, LakeFolder, Quiet, Window
+from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -15,6 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
+    context: typer.Context,
     lake: LakeFolder = None,
     truth: Annotated[
         Path | None,
@@ -37,39 +39,16 @@ def evaluate(
     debug: Debug = False,
 ) -> None:
     """Judge the verdicts by the truth of recordings: confusion matrix, precision and recall with intervals,
-    calibration, time to a right verdict, flips, and simpler rules beside.
+    calibration, time to a right verdict, flips, and simpler rules for comparison.
 
     Counts settled windows only: those that lie whole inside one truth range. Windows slide by 1 minute and are
     computed here from the lake's signals; the verdicts in the lake are not touched.
     """
+    from throttlescope.app.cli.tables.evaluation import write_evaluation, write_measured
+    from throttlescope.app.services.evaluate import evaluate_in_step
+
+    options = CommandOptions(context)
     if measured:
-        _print_measured(format)
-        return
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.cli.tables.evaluation import print_evaluation
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.app.services.evaluate import evaluate_lake
-    from throttlescope.ingest.lake import Lake
-
-    settings = settings_with(config, {"lake": lake, "window": window})
-    progress = TerminalProgress(1, quiet=quiet)
-    with progress.step("Judging the windows"):
-        found = evaluate_lake(Lake(settings.lake), truth, window_ms=settings.window, note=progress.note)
-        progress.note(f"{found.all.windows:,} settled windows of {found.all.recordings} recordings")
-    if format is Format.json:
-        write_json(found.to_json())
-    else:
-        print_evaluation(found)
-
-
-def _print_measured(format: Format) -> None:
-    from throttlescope.app.cli.tables.measured import print_measured
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.models.evaluation.measured import measured
-
-    found = measured()
-    if format is Format.json:
-        write_json(found)
-    else:
-        print_measured(found)
+        return write_measured(options)
+    lake_, window_ms = options.lake(absolute=False), options.settings("window").window
+    write_evaluation(evaluate_in_step(lake_, truth, window_ms, options.progress(1)), options)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +17,42 @@ from throttlescope.app.cli.options import (
     Quiet,
     SubscriptionFilter,
 )
+from throttlescope.app.cli.settings import CommandOptions
+
+At = Annotated[
+    str | None,
+    typer.Option("--at", metavar="T", help="When the forecast is made (UTC). Default: the newest minute."),
+]
+Replay = Annotated[
+    bool,
+    typer.Option(
+        "--replay",
+        help="With --subscription: add to each drain what a replay of its limits and consumers says.",
+    ),
+]
+BackTest = Annotated[
+    bool,
+    typer.Option(
+        "--back-test",
+        help="Make forecasts of drains all along the history instead, and report how they came true.",
+    ),
+]
+Stored = Annotated[
+    bool,
+    typer.Option(
+        "--stored", help="With --back-test: judge the forecasts that the lake holds, as they were made."
+    ),
+]
+Every = Annotated[
+    str,
+    typer.Option("--every", metavar="DURATION", help="With --back-test: distance of two forecasts."),
+]
+Start = Annotated[
+    str | None, typer.Option("--start", metavar="T", help="With --back-test: start of the history (UTC).")
+]
+End = Annotated[
+    str | None, typer.Option("--end", metavar="T", help="With --back-test: its end, excluded (UTC).")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -23,45 +60,17 @@ def register(app: typer.Typer) -> None:
 
 
 def forecast(
+    context: typer.Context,
     lake: LakeFolder = None,
     subscription: SubscriptionFilter = None,
     cluster: ClusterFilter = None,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at", metavar="T", help="When the forecast is made (UTC). Default: the newest minute."
-        ),
-    ] = None,
-    replay: Annotated[
-        bool,
-        typer.Option(
-            "--replay",
-            help="With --subscription: put beside each drain what a replay of its limits and consumers says.",
-        ),
-    ] = False,
-    back_test: Annotated[
-        bool,
-        typer.Option(
-            "--back-test",
-            help="Make forecasts of drains all along the history instead, and tell how they came true.",
-        ),
-    ] = False,
-    stored: Annotated[
-        bool,
-        typer.Option(
-            "--stored", help="With --back-test: judge the forecasts that the lake holds, as they were made."
-        ),
-    ] = False,
-    every: Annotated[
-        str,
-        typer.Option("--every", metavar="DURATION", help="With --back-test: distance of two forecasts."),
-    ] = "1m",
-    start: Annotated[
-        str | None, typer.Option("--start", metavar="T", help="With --back-test: start of the history (UTC).")
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--end", metavar="T", help="With --back-test: its end, excluded (UTC).")
-    ] = None,
+    at: At = None,
+    replay: Replay = False,
+    back_test: BackTest = False,
+    stored: Stored = False,
+    every: Every = "1m",
+    start: Start = None,
+    end: End = None,
     format: FormatOption = Format.table,
     config: Config = None,
     quiet: Quiet = False,
@@ -71,72 +80,42 @@ def forecast(
 
     Each with a 90 % interval, which rests on how far earlier forecasts were off on recordings of a real broker; "never at
     this rate" is an answer. Deadlines need policies in the lake (--pulsar-admin when it was made). Backlogs are entries
-    (batches), times UTC. With --back-test forecasts are made of what was known at each time and held against what came:
+    (batches), times UTC. With --back-test forecasts are made of what was known at each time and compared with what came:
     one that meets a change or the end of the history first is undecided.
     """
-    import time
-
-    from throttlescope.app.cli.commands.simulate import say_if_it_compiles
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.presentation.forecast import exported, print_back_test, print_forecasts
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.app.services.forecast.back_test import back_test_lake
-    from throttlescope.app.services.forecast.forecasts import forecast_lake, with_replays
-    from throttlescope.ingest.core.errors import InputError
-    from throttlescope.ingest.core.times import check_range, parse_duration, parse_time
-    from throttlescope.ingest.lake import Lake
-
-    settings = settings_with(config, {"lake": lake})
-    now_ms = int(time.time() * 1000)
-    at_ms, start_ms, end_ms = (
-        None if text is None else parse_time(text, now_ms=now_ms) for text in (at, start, end)
+    from throttlescope.app.cli.tables.forecast import write_back_test, write_forecasts
+    from throttlescope.app.services.forecast.forecast_request import (
+        BackTestRequest,
+        ForecastRequest,
+        run_back_test,
+        run_forecasts,
     )
-    in_lake = Lake(settings.lake)
-    if not back_test:
-        if start or end or stored:
+
+    options = CommandOptions(context)
+    _check(options.given)
+    stored_in, times = options.lake(absolute=False), options.times_ms()
+    if back_test:
+        every_ms = options.duration_ms("every", "--every is no distance", expected="such as 1m")
+        request = BackTestRequest(cluster, None if stored else every_ms, **times)
+        return write_back_test(run_back_test(stored_in, request, options.progress(1)), options)
+    request = ForecastRequest(cluster, subscription, options.time_ms("at"), replay)
+    write_forecasts(run_forecasts(stored_in, request, options.progress(1)), options)
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    """Refuse options that do not go together."""
+    from throttlescope.ingest.core.errors import InputError
+
+    if given["back_test"]:
+        if given["subscription"] or given["at"] or given["replay"]:
             raise InputError(
-                "--start, --end and --stored go with --back-test",
-                fix="say when the forecast is made with --at",
+                "--back-test is of the whole history",
+                got="--subscription, --at or --replay",
+                fix="leave them out",
             )
-        if replay and subscription is None:
-            raise InputError(
-                "--replay takes seconds for each subscription", fix="name one with --subscription"
-            )
-        rows, made_ms = forecast_lake(in_lake, cluster=cluster, subscription=subscription, at_ms=at_ms)
-        if replay:
-            progress = TerminalProgress(1, quiet=quiet)
-            with progress.step("Replaying"):
-                say_if_it_compiles(progress, "Replaying")
-                rows = with_replays(in_lake, rows, note=progress.note)
-        if format is Format.json:
-            write_json([exported(row) for row in rows])
-        else:
-            print_forecasts(rows, made_ms=made_ms, now_ms=now_ms)
-        return
-    if subscription or at or replay:
+    elif given["start"] or given["end"] or given["stored"]:
         raise InputError(
-            "--back-test is of the whole history",
-            got="--subscription, --at or --replay",
-            fix="leave them out",
+            "--start, --end and --stored go with --back-test", fix="say when the forecast is made with --at"
         )
-    every_ms = parse_duration(every)
-    if every_ms <= 0:
-        raise InputError("--every is no distance", got=every, expected="such as 1m")
-    if start_ms is not None and end_ms is not None:
-        check_range(start_ms, end_ms)
-    progress = TerminalProgress(1, quiet=quiet)
-    with progress.step("Forecasting the past"):
-        found = back_test_lake(
-            in_lake,
-            every_ms=None if stored else every_ms,
-            cluster=cluster,
-            start_ms=start_ms,
-            end_ms=end_ms,
-            note=progress.note,
-        )
-        progress.note(f"{found.made:,} forecasts")
-    if format is Format.json:
-        write_json(found.to_json())
-    else:
-        print_back_test(found)
+    elif given["replay"] and given["subscription"] is None:
+        raise InputError("--replay takes seconds for each subscription", fix="name one with --subscription")

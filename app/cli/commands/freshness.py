@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,10 @@ from throttlescope.app.cli.options import (
     Recording,
     TokenFile,
 )
+from throttlescope.app.cli.settings import CommandOptions
+
+if TYPE_CHECKING:
+    from throttlescope.app.services.freshness import Freshness
 
 
 class Of(StrEnum):
@@ -31,6 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 def freshness(
+    context: typer.Context,
     lake: LakeFolder = None,
     table: Annotated[Of, typer.Option("--table", help="Which table of the lake.")] = Of.verdicts,
     source: Annotated[
@@ -56,53 +61,30 @@ def freshness(
     configuration, else all that the lake knows. Idle is not late: without subscriptions there is nothing to know, as long as brokers
     are scraped, or the lake was brought up to date.
     """
-    import time
+    from throttlescope.app.cli.tables.freshness import write_freshness
+    from throttlescope.app.services.freshness import refuse_late
 
-    from throttlescope.app.cli.settings import SourceFlags, settings_with
-    from throttlescope.app.presentation.output import print_table, write_json
-    from throttlescope.app.services.freshness import (
-        lake_freshness,
-        recordings_freshness,
-        refuse_late,
-        source_freshness,
-    )
+    options = CommandOptions(context)
+    found = _found(options)
+    write_freshness(found, options)
+    refuse_late(found, options.duration_ms("max_age"))
+
+
+def _found(options: CommandOptions) -> list[Freshness]:
+    """Up to when data goes: of recordings, of the source, or of the lake."""
+    from throttlescope.app.services.freshness import lake_freshness, recordings_freshness, source_freshness
     from throttlescope.ingest.core.errors import InputError
-    from throttlescope.ingest.core.times import parse_duration, parse_time
-    from throttlescope.ingest.lake import Lake
-    from throttlescope.models.messages.units import duration_text, minute_text
 
-    at_ms = parse_time(at, now_ms=int(time.time() * 1000))
-    max_age_ms = parse_duration(max_age)
-    if max_age_ms <= 0:
-        raise InputError("--max-age is no age", got=max_age, expected="such as 2h")
-    asked = {"at_ms": at_ms, "max_age_ms": max_age_ms}
-    if recording and (prometheus or cluster):
-        raise InputError("A recording is a source of its own", fix="leave --prometheus and --cluster out")
-    if recording:
-        found = recordings_freshness(recording, **asked)
-    elif source or prometheus:
-        flags = SourceFlags(prometheus=prometheus, cluster=cluster, token_file=token_file)
-        found = source_freshness(settings_with(config, {}, flags), **asked)
-    else:
-        settings = settings_with(config, {"lake": lake})
-        clusters = [cluster] if cluster else list(settings.clusters)
-        found = lake_freshness(Lake(settings.lake), table.value, clusters, **asked)
-    if format is Format.json:
-        write_json([one.to_json() for one in found])
-    else:
-        print_table(
-            [
-                ("cluster", "left"), ("of", "left"), ("up to (UTC)", "left"), ("age", "right"), ("late", "left"),
-                ("note", "left"),
-            ],
-            [
-                [
-                    one.cluster or "-", one.of, minute_text(one.newest_ms),
-                    "-" if one.age_ms is None else duration_text(one.age_ms), "yes" if one.late else "no",
-                    one.note or "-",
-                ]
-                for one in found
-            ],
-            title=f"Freshness at {minute_text(at_ms)} UTC, at most {duration_text(max_age_ms)} old",
-        )  # fmt: skip
-    refuse_late(found, max_age_ms)
+    given, table = options.given, str(options.given["table"])
+    limits = {
+        "at_ms": options.time_ms("at"),
+        "max_age_ms": options.duration_ms("max_age", "--max-age is no age", expected="such as 2h"),
+    }
+    if given["recording"]:
+        if given["prometheus"] or given["cluster"]:
+            raise InputError("A recording is a source of its own", fix="leave --prometheus and --cluster out")
+        return recordings_freshness(given["recording"], **limits)
+    if given["source"] or given["prometheus"]:
+        return source_freshness(options.settings(sources=options.sources), **limits)
+    clusters = [given["cluster"]] if given["cluster"] else list(options.settings().clusters)
+    return lake_freshness(options.lake(absolute=False), table, clusters, **limits)

@@ -22,7 +22,10 @@ from throttlescope.app.cli.options import (
     ReaderOption,
     Recording,
     TokenFile,
+    known_tables,
 )
+from throttlescope.app.cli.settings import CommandOptions, run_request
+from throttlescope.ingest.core.errors import EXIT_FAILED
 
 
 def repair(
@@ -56,7 +59,7 @@ def repair(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Check a lake, read again from a source what is missing or damaged, compute again what follows from it, and say what cannot be had.
+    """Check a lake, read again from a source what is missing or damaged, compute again what follows from it, and print what cannot be restored.
 
     Sources are those of run: a Prometheus, recordings, or the clusters of the configuration. What is damaged is set aside and not
     deleted. A log that cannot be read goes back to the last version that can. A repair that is stopped goes on where it was. Answers of
@@ -64,32 +67,14 @@ def repair(
 
     Exit code 1 where something is still wrong afterwards, or, without --yes, where something is to be done.
     """
-    import time
+    from throttlescope.app.cli.tables.lake_repair import write_plan, write_repaired
+    from throttlescope.app.services.lake_repair import planned, repair
 
-    from throttlescope.app.cli.commands.run import request_of
-    from throttlescope.app.cli.options import known_tables
-    from throttlescope.app.cli.tables.lake_repair import plan_document, print_plan, print_repaired
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.app.services.lake_repair import planned
-    from throttlescope.app.services.lake_repair import repair as mend
-    from throttlescope.ingest.core.errors import EXIT_FAILED
-    from throttlescope.ingest.lake import Lake
-
-    # Its range is what is damaged; any will do here.
-    request = request_of("run", {**context.params, "start": "-1h", "end": None}, int(time.time() * 1000))
-    opened, tables = Lake(request.settings.lake.absolute()), known_tables(table)
-    if not yes:
-        plan = planned(opened, tables, recordings=bool(request.recordings))
-        write_json(plan_document(opened.root, plan)) if format is Format.json else print_plan(
-            opened.root, plan
-        )
-        if not plan.is_empty:
-            raise typer.Exit(EXIT_FAILED)
-        return
-    done = mend(request, tables, TerminalProgress(4, quiet=quiet), forget=forget)
-    write_json({"lake": opened.root, **done.as_dict()}) if format is Format.json else print_repaired(
-        opened.root, done
-    )
-    if not done.is_whole:
+    options, tables = CommandOptions(context), known_tables(table)
+    request = run_request("run", options)
+    if yes:
+        whole = write_repaired(repair(request, tables, options.progress(4), forget=forget), options)
+    else:
+        whole = write_plan(planned(options.lake(), tables, recordings=bool(request.recordings)), options)
+    if not whole:
         raise typer.Exit(EXIT_FAILED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,11 @@ from throttlescope.app.cli.options import (
     TokenFile,
     Window,
 )
+from throttlescope.app.cli.settings import CommandOptions
+from throttlescope.ingest.core.times import SECOND_MS
+
+if TYPE_CHECKING:
+    from throttlescope.app.services.diagnose_now import NowQuestion
 
 
 def register(app: typer.Typer) -> None:
@@ -27,6 +32,7 @@ def register(app: typer.Typer) -> None:
 
 
 def now(
+    context: typer.Context,
     prometheus: Prometheus = None,
     pulsar_admin: PulsarAdmin = None,
     subscription: Annotated[
@@ -77,40 +83,24 @@ def now(
     All partitions and subscriptions of the topic are read, because they share limits; limits come from the admin API. The rules
     are those of run, and nothing is written anywhere. What is not known in time is said to be unknown.
     """
-    import time
+    from throttlescope.app.cli.tables.now import write_now
+    from throttlescope.app.services.diagnose_now import Hurry, diagnose_now
 
-    from throttlescope.app.cli.settings import SourceFlags, settings_with
-    from throttlescope.app.cli.tables.now import print_now
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.services.diagnose_now import Hurry, NowQuestion, diagnose_now
-    from throttlescope.app.services.diagnose_now.document import document
-    from throttlescope.ingest.core.times import SECOND_MS, parse_duration, parse_time
+    options = CommandOptions(context)
+    question, hurry = _question(options), Hurry(options.duration_ms("deadline") / SECOND_MS)
+    settings = options.settings("window", "every", sources=options.sources)
+    named = cluster is not None and prometheus is not None
+    write_now(diagnose_now(question, settings, override_cluster=named, hurry=hurry), options)
 
-    now_ms = int(time.time() * 1000)
-    sources = SourceFlags(
-        prometheus=prometheus,
-        pulsar_admin=pulsar_admin,
-        cluster=cluster,
-        reader=reader,
-        token_file=token_file,
-        admin_token_file=admin_token_file,
+
+def _question(options: CommandOptions) -> NowQuestion:
+    from throttlescope.app.services.diagnose_now import NowQuestion
+
+    end_ms = options.time_ms("end")
+    return NowQuestion.of(
+        subscription=options.given["subscription"],
+        topic=options.given["topic"],
+        end_ms=options.now_ms if end_ms is None else end_ms,
+        for_ms=options.duration_ms("for_"),
+        history_ms=0 if options.given["history"] is None else options.duration_ms("history"),
     )
-    asked = NowQuestion.of(
-        subscription=subscription,
-        topic=topic,
-        end_ms=now_ms if end is None else parse_time(end, now_ms=now_ms),
-        for_ms=parse_duration(for_),
-        history_ms=0 if history is None else parse_duration(history),
-    )
-    hurry = Hurry(parse_duration(deadline) / SECOND_MS)
-    settings = settings_with(config, {"window": window, "every": every}, sources)
-    answer = diagnose_now(
-        asked,
-        settings,
-        override_cluster=cluster is not None and prometheus is not None,
-        hurry=hurry,
-    )
-    if format is Format.json:
-        write_json(document(answer))
-    else:
-        print_now(answer, now_ms=now_ms)

@@ -20,6 +20,7 @@ from throttlescope.app.cli.options import (
     RowFormatOption,
     Start,
 )
+from throttlescope.app.cli.settings import CommandOptions
 
 
 class GateName(StrEnum):
@@ -65,18 +66,16 @@ def quality(
 ) -> None:
     if context.invoked_subcommand is not None:
         return
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.cli.tables.quality import print_findings
+    from throttlescope.app.cli.tables.quality import write_findings
     from throttlescope.app.queries.quality import read_findings
-    from throttlescope.ingest.lake import Lake
 
-    settings = settings_with(config, {"lake": lake})
-    rows = read_findings(Lake(settings.lake), run_id=run, failed=failed)
-    title = f"{len(rows)} finding{'' if len(rows) == 1 else 's'}" + (" that did not hold" if failed else "")
-    print_findings(rows, format.value, title)
+    options = CommandOptions(context)
+    rows = read_findings(options.lake(absolute=False), run_id=run, failed=failed)
+    write_findings(rows, options, after=" that did not hold" if failed else "")
 
 
 def check(
+    context: typer.Context,
     start: Start = None,
     end: End = None,
     gate: Gates = None,
@@ -90,35 +89,24 @@ def check(
 ) -> None:
     """Check what a lake holds of a range now, write what was found to its table quality, and print it.
 
-    Gates are those of a run: door (series and hours), samples, policies (admin API, limits), signals, verdicts. All that are asked
-    for are checked, also behind one that stops. Exit code 3 where one finds an error: nothing may be computed from what it names.
+    Gates are those of a run: door (series and hours), samples, policies (admin API, limits), signals, verdicts. All that are
+    selected are checked, also after one that stops. Exit code 3 where one finds an error: nothing may be computed from what it names.
     A range without data is no fault; it is said. Spark is started only where a table is too large for this process.
     """
-    import time
-
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.cli.tables.quality import print_findings
-    from throttlescope.app.presentation.progress import TerminalProgress
+    from throttlescope.app.cli.tables.quality import write_checked
     from throttlescope.app.services.gates import check_gates
-    from throttlescope.ingest.core.errors import InputError
-    from throttlescope.ingest.core.times import check_range, format_time, parse_time
 
-    settings = settings_with(config, {"lake": lake, "spark": {"master": master}})
-    now_ms = int(time.time() * 1000)
-    if start is None:
-        raise InputError("The start of the range is missing", fix="add --start, such as --start -6h")
-    start_ms, end_ms = (now_ms if text is None else parse_time(text, now_ms=now_ms) for text in (start, end))
-    check_range(start_ms, end_ms)
-    names = [one.value for one in gate] if gate else [one.value for one in GateName]
-    progress = TerminalProgress(len(names), quiet=quiet)
-    result = check_gates(settings, names, start_ms, end_ms, cluster=cluster, progress=progress, debug=debug)
-    title = f"{format_time(start_ms)} to {format_time(end_ms)}: {result.words}"
-    print_findings(result.failures(), format.value, title)
+    options = CommandOptions(context)
+    names, span = [str(one) for one in gate or GateName], options.range_ms()
+    run = {"cluster": cluster, "progress": options.progress(len(names)), "debug": debug}
+    result = check_gates(options.settings(), names, *span, **run)
+    write_checked(result, span, options)
     if result.stopped:
         raise result.error()
 
 
 def page(
+    context: typer.Context,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The page.", show_default=False)],
     lake: LakeFolder = None,
     run: Annotated[
@@ -134,13 +122,10 @@ def page(
     """Write what the gates found as one HTML page that needs nothing else: no server, no network, no script.
 
     Per gate and table every check of its suite: whether it held, what was seen and expected, why it matters, and the keys of up to
-    twenty rows that did not hold. Below, what was refused at the door. Light and dark follow the reader's system.
+    twenty rows that did not hold. Below, what ingest validation refused. Light and dark follow the reader's system.
     """
-    from throttlescope.app.cli.settings import settings_with
     from throttlescope.app.incident.quality_page.page import write_page
-    from throttlescope.ingest.lake import Lake
     from throttlescope.models.messages.units import visible
 
-    settings = settings_with(config, {"lake": lake})
-    told = write_page(Lake(settings.lake), out, run_id=run, force=force)
-    print(visible(f"{out}: {told}"))
+    lake_ = CommandOptions(context).lake(absolute=False)
+    print(visible(f"{out}: {write_page(lake_, out, run_id=run, force=force)}"))

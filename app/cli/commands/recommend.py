@@ -17,6 +17,7 @@ from throttlescope.app.cli.options import (
     ReplayHistory,
     ReplayWindow,
 )
+from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -24,6 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def recommend(
+    context: typer.Context,
     subscription: Annotated[
         str,
         typer.Argument(
@@ -50,7 +52,7 @@ def recommend(
     at: Annotated[
         str | None,
         typer.Option(
-            "--at", metavar="T", help="The moment it is asked for (UTC). Default: the newest sample."
+            "--at", metavar="T", help="The moment that is looked at (UTC). Default: the newest sample."
         ),
     ] = None,
     window: ReplayWindow = "30m",
@@ -65,42 +67,16 @@ def recommend(
     Says which limiter binds next, what it costs, how to see that it works, how to take it back, and what will not help.
     With --keep-p99-age it sweeps the same levers over the arrivals of two weeks, minute by minute. Commands are printed, never executed. Backlogs are entries (batches), rates messages, times UTC.
     """
-    import time
+    from throttlescope.app.cli.tables.recommend import write_advice, write_kept_age
+    from throttlescope.app.services.recommend import recommend_age, recommend_drain
+    from throttlescope.app.services.whatif.replay import Question
 
-    from throttlescope.app.cli.commands.simulate import say_if_it_compiles
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.presentation.advice import document, print_advice
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.app.services.slo import ask, durations
-    from throttlescope.app.services.whatif.replay import Question, read
-    from throttlescope.ingest.lake import Lake
-    from throttlescope.models.recommendation import advise
-
-    settings = settings_with(config, {"lake": lake})
-    now_ms = int(time.time() * 1000)
-    objective = None if keep_p99_age is None else durations(keep_p99_age, over)
+    options = CommandOptions(context)
     question = Question(subscription, cluster, (), at, window, history, target, None)
-    progress = TerminalProgress(2, quiet=quiet)
-    with progress.step("Reading"):
-        found = read(Lake(settings.lake), question, now_ms=now_ms)
-        progress.note(f"{len(found.history.times_ms)} scrapes of {found.name}")
-    if objective is not None:
-        from throttlescope.app.cli.tables import slo
-
-        with progress.step("Sweeping"):
-            say_if_it_compiles(progress, "Sweeping")
-            asked = ask(Lake(settings.lake), found, *objective, progress.note)
-        if format is Format.json:
-            write_json(slo.document(found, asked))
-        else:
-            slo.print_kept(found, asked, now_ms=now_ms)
-        return
-    with progress.step("Replaying"):
-        say_if_it_compiles(progress, "Replaying")
-        advice = advise(found.observed, history=found.history, target_s=found.horizon_s)
-        progress.note(f"{len(advice.counterfactuals.rows)} levers")
-    if format is Format.json:
-        write_json(document(found, advice))
-    else:
-        print_advice(found, advice, now_ms=now_ms)
+    if keep_p99_age is None:
+        return write_advice(
+            recommend_drain(options.lake(absolute=False), question, options.now_ms, options.progress(2)),
+            options,
+        )
+    objective, stored = (keep_p99_age, over), options.lake(absolute=False)
+    write_kept_age(recommend_age(stored, question, objective, options.now_ms, options.progress(2)), options)

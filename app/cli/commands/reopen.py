@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from throttlescope.app.cli.options import Config, Debug, Format, FormatOption, LakeFolder
+from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -14,6 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def reopen(
+    context: typer.Context,
     subscription: Annotated[
         str,
         typer.Argument(
@@ -37,25 +39,11 @@ def reopen(
 ) -> None:
     """Open a stored verdict: its evidence, the minutes of signals it was made from, and what today's rules say of them.
 
-    The minutes are those that the lake held when the verdict was written, also where they have been repaired since.
+    The minutes are those that were in the lake when the verdict was written, also where they have been repaired since.
     """
-    import time
+    from throttlescope.app.cli.tables.reopen import write_reopened
+    from throttlescope.app.queries.verdicts import reopen_at
 
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.cli.tables.reopen import document, print_reopened
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.queries.verdicts import window_at
-    from throttlescope.ingest.core.times import parse_time
-    from throttlescope.ingest.lake import Lake
-    from throttlescope.models.diagnosis.reopen import reopen as open_again
-
-    settings = settings_with(config, {"lake": lake})
-    now_ms = int(time.time() * 1000)
-    in_lake = Lake(settings.lake)
-    as_of_ms = None if as_of is None else parse_time(as_of, now_ms=now_ms)
-    key, start_ms = window_at(in_lake, subscription, cluster, parse_time(at, now_ms=now_ms), as_of_ms)
-    found = open_again(in_lake, key, start_ms, as_of_ms=as_of_ms)
-    if format is Format.json:
-        write_json(document(found))
-    else:
-        print_reopened(found, now_ms=now_ms)
+    options = CommandOptions(context)
+    stored, as_of_ms = options.lake(absolute=False), options.time_ms("as_of")
+    write_reopened(reopen_at(stored, subscription, cluster, options.time_ms("at"), as_of_ms), options)

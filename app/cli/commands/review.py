@@ -15,6 +15,7 @@ from throttlescope.app.cli.options import (
     LakeFolder,
     Quiet,
 )
+from throttlescope.app.cli.settings import CommandOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +23,7 @@ def register(app: typer.Typer) -> None:
 
 
 def review(
+    context: typer.Context,
     lake: LakeFolder = None,
     start: Annotated[
         str, typer.Option("--start", metavar="T", help="Start of the range, included (UTC).")
@@ -41,26 +43,11 @@ def review(
 
     Nothing is written and nothing is judged again. A range without verdicts is no error: its counts are 0.
     """
-    import time
+    from throttlescope.app.cli.tables.review import write_review
+    from throttlescope.app.services.review.review import review_in_step
 
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.cli.tables.review import print_review
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.app.services.review import review_lake
-    from throttlescope.ingest.core.times import parse_time
-    from throttlescope.ingest.lake import Lake
-
-    settings = settings_with(config, {"lake": lake})
-    now_ms = int(time.time() * 1000)
-    start_ms, end_ms = (parse_time(text, now_ms=now_ms) for text in (start, end))
-    progress = TerminalProgress(1, quiet=quiet)
-    with progress.step("Looking back"):
-        found = review_lake(
-            Lake(settings.lake), start_ms, end_ms, cluster=cluster, most=most, note=progress.note
-        )
-        progress.note(f"{found.flips.windows:,} windows")
-    if format is Format.json:
-        write_json(found.to_json())
-    else:
-        print_review(found)
+    options = CommandOptions(context)
+    stored, times = options.lake(absolute=False), options.times_ms().values()
+    write_review(
+        review_in_step(stored, *times, cluster=cluster, most=most, progress=options.progress(1)), options
+    )

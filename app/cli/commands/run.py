@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,9 +28,9 @@ from throttlescope.app.cli.options import (
     TokenFile,
     Window,
 )
+from throttlescope.app.cli.settings import CommandOptions, run_request
 
 if TYPE_CHECKING:
-    from throttlescope.app.pipeline.backfill.chunks import Chunk
     from throttlescope.app.pipeline.request import RunRequest
 
 Follow = Annotated[
@@ -92,7 +91,7 @@ def run(
 ) -> None:
     """Read a range from a source and write its samples, limits, signals, verdicts and what follows from them into a lake.
 
-    What follows: episodes and shared incidents, forecasts of drains and deadlines, anomalies beside the weeks before (series
+    What follows: episodes and shared incidents, forecasts of drains and deadlines, anomalies compared with the weeks before (series
     with less than two weeks of history are learned, and the run says until when).
 
     Sources are a Prometheus (with the admin API for limits), recordings, or the clusters of the
@@ -104,11 +103,11 @@ def run(
     first, as long as the source keeps their time. A range without samples of a source that was read before is such a gap, not an
     error.
 
-    With --follow it goes on until it is asked to end (SIGTERM, Ctrl-C; exit code 0): verdicts of windows that slide by a minute,
+    With --follow it goes on until it is stopped (SIGTERM, Ctrl-C; exit code 0): verdicts of windows that slide by a minute,
     episodes and forecasts are kept at most two minutes behind. It begins at --start, by default where the lake ends, and says a
-    line per cycle (a JSON object per line with --format json). Limits are asked for every 15 minutes. No Spark is started.
+    line per cycle (a JSON object per line with --format json). Limits are read every 15 minutes. No Spark is started.
     """
-    _run("run", context.params)
+    _run("run", CommandOptions(context))
 
 
 def ingest(
@@ -137,130 +136,21 @@ def ingest(
     As run, without signals, verdicts and what follows from them: samples, policies, limits and admin statistics only. diagnose
     goes on from there.
     """
-    _run("ingest", context.params)
+    _run("ingest", CommandOptions(context))
 
 
-def _run(command: str, given: dict[str, Any]) -> None:
-    import time
-    from dataclasses import replace
+def _run(command: str, options: CommandOptions) -> None:
+    from throttlescope.app.cli.tables.run import write_run
+    from throttlescope.app.services.source_run import run_source
 
-    from throttlescope.app.cli.tables.backfill import print_caught_up, print_chunked
-    from throttlescope.app.cli.tables.run import print_run
-    from throttlescope.app.pipeline.run import run_pipeline
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.ingest.core.times import format_time, parse_duration
-
-    now_ms = int(time.time() * 1000)
-    request = request_of(command, given, now_ms)
-    if given.get("follow") is not None:
-        from throttlescope.app.pipeline.follow.start import begin
-
-        every_ms = parse_duration(given["follow"])
-        return begin(request, every_ms, quiet=given["quiet"], as_json=given["format"] is Format.json)
-    goes_on = request.since_watermark
-    chunks: list[Chunk] = []
-    if goes_on:
-        from throttlescope.app.log import tell
-        from throttlescope.app.pipeline.backfill.catch_up import chunks_since_watermark
-
-        request, chunks = chunks_since_watermark(request)
-        if not given["quiet"]:
-            # Whoever runs this by a schedule reads it too (airflow_dags/commands.py).
-            told = f"{format_time(request.start_ms)} to {format_time(request.end_ms)}"
-            tell(
-                f"Since the watermark: {told}",
-                event="since_watermark",
-                start_ms=request.start_ms,
-                end_ms=request.end_ms,
-            )
-    from throttlescope.app.presentation.progress import TerminalProgress
-
-    progress = TerminalProgress(quiet=given["quiet"])
-    show: Callable[[Any], None]
-    if len(chunks) > 1:
-        from throttlescope.app.pipeline.backfill.run import run_chunks
-
-        found, show = run_chunks(request, chunks, progress=progress), print_chunked
-    else:
-        found, show = run_pipeline(request, progress=progress), print_run
-    also = None
-    if goes_on and command == "run" and found.clusters:
-        # What a run before brought and did not come to.
-        from throttlescope.app.pipeline.backfill.missed_hours import diagnose_missed
-
-        also = diagnose_missed(replace(request, clusters=found.clusters), progress=progress)
-    if given["format"] is Format.json:
-        write_json(found.as_dict() | ({} if also is None else {"missed": also.as_dict()}))
-    else:
-        show(found)
-        print_caught_up(also)
+    request = run_request(command, options)
+    if options.given.get("follow") is not None:
+        return _follow(request, options)
+    write_run(run_source(request, progress=options.progress()), options)
 
 
-def request_of(command: str, given: dict[str, Any], now_ms: int) -> RunRequest:
-    """What the flags of ``run``, ``ingest`` and ``backfill`` ask for.
+def _follow(request: RunRequest, options: CommandOptions) -> None:
+    from throttlescope.app.pipeline.follow.start import begin
 
-    Raises
-    ------
-    InputError
-        Flags contradict each other, or the range is missing or empty.
-    """
-    from throttlescope.app.cli.settings import SourceFlags, settings_with
-    from throttlescope.app.pipeline.request import RunRequest
-    from throttlescope.ingest.core.errors import InputError
-    from throttlescope.ingest.core.times import check_range, parse_time
-
-    recordings, following = given.get("recording"), given.get("follow") is not None
-    since_watermark = given.get("since_watermark", False)
-    if recordings and (given["prometheus"] or given["pulsar_admin"] or given["cluster"]):
-        raise InputError(
-            "A recording is a source of its own", got="--recording beside --prometheus, --pulsar-admin or --cluster",
-            fix="make two runs into the same lake",
-        )  # fmt: skip
-    if since_watermark and (recordings or following):
-        raise InputError(
-            "--since-watermark is for one read of a Prometheus",
-            got="--since-watermark beside " + ("--recording" if recordings else "--follow"),
-            fix="leave one of them out",
-        )
-    if following and (recordings or given["end"] is not None):
-        raise InputError(
-            "--follow goes on without an end, and a recording has one",
-            got="--follow beside --end or --recording",
-            fix="leave one of them out",
-        )
-    sources = SourceFlags(
-        prometheus=given["prometheus"],
-        pulsar_admin=given["pulsar_admin"],
-        cluster=given["cluster"],
-        match=given["match"],
-        reader=given["reader"],
-        token_file=given["token_file"],
-        admin_token_file=given["admin_token_file"],
-    )
-    flags = {
-        "lake": given["lake"],
-        "window": given.get("window"),
-        "every": given.get("every") or ("1m" if following else None),
-        "spark": {"master": given["master"]},
-    }
-    settings = settings_with(given["config"], flags, sources)
-    start_ms = None if given["start"] is None else parse_time(given["start"], now_ms=now_ms)
-    end_ms = None if given["end"] is None else parse_time(given["end"], now_ms=now_ms)
-    if not recordings:
-        if start_ms is None and not following and not since_watermark:
-            raise InputError("The start of the range is missing", fix="add --start, such as --start -6h")
-        end_ms = now_ms if end_ms is None else end_ms
-    if start_ms is not None and end_ms is not None:
-        check_range(start_ms, end_ms)
-    return RunRequest(
-        command=command,
-        settings=settings,
-        start_ms=start_ms,
-        end_ms=end_ms,
-        recordings=tuple(recordings or ()),
-        override_cluster=given["cluster"] is not None and given["prometheus"] is not None,
-        again=given.get("recompute", False),
-        since_watermark=since_watermark,
-        reset_watermark=given.get("reset_watermark", False),
-        debug=given["debug"],
-    )
+    quiet, as_json = options.given["quiet"], options.format == Format.json
+    begin(request, options.duration_ms("follow"), quiet=quiet, as_json=as_json)

@@ -1,9 +1,7 @@
-"""``throttlescope serve``: web app and HTTP API of a lake, on this machine only unless told otherwise."""
+"""``throttlescope serve``: web app and HTTP API of a lake, on this machine only by default."""
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -20,9 +18,8 @@ from throttlescope.app.cli.options import (
     ReaderOption,
     TokenFile,
 )
-from throttlescope.ingest.core.lake_address import LakeAddress
+from throttlescope.app.cli.settings import CommandOptions
 
-_SERVED = ("verdicts", "samples")
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8050
 
 Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="TCP port to listen on.")]
@@ -109,6 +106,7 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
+    context: typer.Context,
     lake: LakeFolder = None,
     port: Port = DEFAULT_PORT,
     host: Host = DEFAULT_HOST,
@@ -134,124 +132,10 @@ def serve(
 
     Grafana, promtool and other clients of Prometheus read the lake at the same address: see docs/reference/http-api.md.
     Prometheus scrapes limits and newest verdicts at /metrics: see docs/reference/metrics.md.
-    Only this machine can reach it, unless --host names another address and --allow-remote says so. Nobody has to log in,
-    unless --users or --user-header says how; then everything is closed to others but /healthz, /-/healthy and /-/ready.
-    The sources (--prometheus, --pulsar-admin, or those of the configuration file) are asked by the button "Diagnose now" alone.
+    Only this machine can reach it, unless --host names another address and --allow-remote says so. No login is needed,
+    unless --users or --user-header requires one; then everything is closed to others but /healthz, /-/healthy and /-/ready.
+    The sources (--prometheus, --pulsar-admin, or those of the configuration file) are queried by the button "Diagnose now" alone.
     """
-    from throttlescope.app.cli.settings import SourceFlags, settings_with
-    from throttlescope.ingest.core.errors import InputError
+    from throttlescope.app.cli.serving import start_server
 
-    sources = SourceFlags(
-        prometheus=prometheus,
-        pulsar_admin=pulsar_admin,
-        cluster=cluster,
-        reader=reader,
-        token_file=token_file,
-        admin_token_file=admin_token_file,
-    )
-    settings = settings_with(config, {"lake": lake}, sources)
-    from throttlescope.app.server.security.login import Doors
-    from throttlescope.app.server.security.users import read_users
-
-    doors = Doors(users, user_header, tuple(proxy or Doors.proxies), tuple(external_host or ()))
-    if users is not None:
-        read_users(users)
-    check_address(host, allow_remote=allow_remote, has_login=doors.has_login)
-    tables = _tables_there(settings.lake)
-    if not tables:
-        raise InputError(
-            "There are no verdicts and no samples in this lake",
-            got=str(settings.lake),
-            expected="a lake",
-            fix="make one with throttlescope run --lake DIR, or try throttlescope demo",
-        )
-    from throttlescope.app.log import tell
-    from throttlescope.app.server.app import Live
-    from throttlescope.app.server.app import serve as serve_web
-    from throttlescope.app.services.promql.concurrency import QueryLimits
-    from throttlescope.ingest.core.regex import compile_pattern
-    from throttlescope.ingest.core.times import parse_duration
-    from throttlescope.transforms.promql.query import Options
-
-    compile_pattern(cors_origin)
-    timeout_ms = parse_duration(query_timeout)
-    if timeout_ms == 0:
-        raise InputError("--query-timeout is nothing", got=query_timeout, expected="more than 0")
-    options = Options(timeout_s=timeout_ms / 1000, max_samples=query_max_samples)
-    tell(
-        f"throttlescope: http://{_in_url(host)}:{port} shows {settings.lake} (Ctrl-C ends it)",
-        event="serving",
-        address=f"{_in_url(host)}:{port}",
-        lake=str(settings.lake),
-    )
-    serve_web(
-        settings.lake.absolute(),
-        host=host,
-        port=port,
-        limits=QueryLimits(options, running=query_concurrency),
-        cors_origin=cors_origin,
-        doors=doors,
-        live=Live.of(settings),
-        tables=tables,
-    )
-
-
-def _tables_there(lake: LakeAddress) -> tuple[str, ...]:
-    """Which of the tables that are served a lake has; looked at and not opened."""
-    import multiprocessing
-
-    if not lake.is_remote:
-        return tuple(table for table in _SERVED if Path(lake, table, "_delta_log").is_dir())
-    # Threads of the libraries that reach a store do not survive the fork that makes the workers: another process looks.
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_tables_in_store, (str(lake),))
-
-
-def _tables_in_store(lake: str) -> tuple[str, ...]:
-    from throttlescope.ingest.lake.open_storage import storage_of
-
-    storage = storage_of(lake)
-    return tuple(
-        table
-        for table in _SERVED
-        if storage.exists(f"{table}/_delta_log/{0:020d}.json") or storage.list(f"{table}/_delta_log")
-    )
-
-
-def serve_in_place(lake: LakeAddress, *, port: int) -> None:
-    """Become ``throttlescope serve``: this process's threads and its Spark are gone, its terminal stays."""
-    arguments = ["serve", "--lake", str(lake.absolute()), "--port", str(port)]
-    os.execv(sys.executable, [sys.executable, "-m", "throttlescope.app.cli", *arguments])  # noqa: S606
-
-
-def check_address(host: str, *, allow_remote: bool = False, has_login: bool = False) -> None:
-    """Refuse an address that other machines reach without being told twice.
-
-    Raises
-    ------
-    InputError
-        The address cannot be resolved, or is not loopback and ``allow_remote`` is false.
-    """
-    import ipaddress
-    import socket
-
-    from throttlescope.ingest.core.errors import InputError
-
-    try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise InputError("--host cannot be resolved", got=f"{host} ({error.strerror})") from None
-    addresses = [ipaddress.ip_address(address[0].split("%")[0]) for *_, address in found]
-    if not all(address.is_loopback for address in addresses) and not allow_remote:
-        raise InputError(
-            "Passwords would travel in the clear: the app serves plain HTTP"
-            if has_login
-            else "The app has no login and would be open to other machines",
-            got=f"--host {host}",
-            expected="a loopback address such as 127.0.0.1",
-            fix="leave --host out and put a proxy with TLS and a login before it, or add --allow-remote",
-        )
-
-
-def _in_url(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
+    start_server(CommandOptions(context))

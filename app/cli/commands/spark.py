@@ -16,6 +16,7 @@ from throttlescope.app.cli.options import (
     Master,
     Quiet,
 )
+from throttlescope.app.cli.settings import CommandOptions
 
 ForDriver = Annotated[
     bool,
@@ -32,6 +33,7 @@ def register(app: typer.Typer) -> None:
 
 
 def package(
+    context: typer.Context,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="Where to write it; a name that ends in .tar.gz.")
     ] = Path("throttlescope-executors.tar.gz"),
@@ -46,22 +48,14 @@ def package(
     spark.pyspark.python=./environment/bin/python. Executors need the same release of Python, the same kind of machine, and
     nothing else.
     """
-    from dataclasses import asdict
-
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.presentation.progress import TerminalProgress
+    from throttlescope.app.cli.tables.spark import write_package
     from throttlescope.ingest.spark.package import build_package
 
-    progress = TerminalProgress(1, quiet=quiet)
-    with progress.step("Packing"):
+    options = CommandOptions(context)
+    with options.progress(1).step("Packing") as progress:
         made = build_package(out, for_driver=for_driver, note=progress.note)
         progress.note(f"{len(made.versions)} packages")
-    if format is Format.json:
-        write_json(asdict(made))
-    else:
-        print(
-            f"{made.path}: {made.size_bytes / 1e6:.0f} MB, unpacked {made.unpacked_bytes / 1e6:.0f} MB, Python {made.python}"
-        )
+    write_package(made, options)
 
 
 def program() -> None:
@@ -72,6 +66,7 @@ def program() -> None:
 
 
 def check(
+    context: typer.Context,
     lake: LakeFolder = None,
     master: Master = None,
     format: FormatOption = Format.table,
@@ -80,31 +75,8 @@ def check(
     debug: Debug = False,
 ) -> None:
     """Start Spark where --master or the configuration says, and ask its executors: Python, package, and the lake's folder."""
-    import time
+    from throttlescope.app.cli.tables.spark import write_executors
+    from throttlescope.app.services.spark_check import check_executors
 
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.pipeline.spark_session import start_spark
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.ingest.spark.executors import ask_executors, parallelism
-
-    settings = settings_with(config, {"lake": lake, "spark": {"master": master}})
-    began_s = time.monotonic()
-    with TerminalProgress(1, quiet=quiet).step("Starting Spark"):
-        session = start_spark(settings, debug=debug)
-        tasks = parallelism(session)
-        executors = {(row["host"], row["pid"]): row for row in ask_executors(session, tasks)}
-    found = {
-        "tasks_at_once": tasks,
-        "started_in_s": round(time.monotonic() - began_s, 1),
-        "executors": [executors[name] for name in sorted(executors)],
-    }
-    if format is Format.json:
-        write_json(found)
-        return
-    print(f"{tasks} tasks at once, started in {found['started_in_s']} s")
-    for row in found["executors"]:
-        print(
-            f"{row['host']}, process {row['pid']}: Python {row['python']}, "
-            f"throttlescope {row['throttlescope']} in {row['found_in']}"
-        )
+    options = CommandOptions(context)
+    write_executors(check_executors(options.settings(), options.progress(1), debug=debug), options)

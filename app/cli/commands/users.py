@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from throttlescope.app.cli.options import Debug, Format, FormatOption
+from throttlescope.app.cli.settings import CommandOptions
 
 UsersFile = Annotated[
     Path, typer.Option("--file", metavar="FILE", help="The file of users, as serve --users takes it.")
@@ -27,16 +28,12 @@ def register(app: typer.Typer) -> None:
 def add(name: Name, file: UsersFile, debug: Debug = False) -> None:
     """Add a person to the file of users, or give them a new password; the file is made if it is not there.
 
-    The password is asked for, or read from the first line of standard input where that is no terminal. Only its hash
-    (scrypt) is kept. A server that runs takes the change up with the next request.
+    The password is prompted for, or read from the first line of standard input where that is no terminal. Only its hash
+    (scrypt) is kept. A server that runs uses the change from the next request on.
     """
     from throttlescope.app.server.security.users import add_user
 
-    if sys.stdin.isatty():
-        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    else:
-        password = sys.stdin.readline().rstrip("\r\n")
-    is_new = add_user(file, name, password)
+    is_new = add_user(file, name, _password())
     print(f"{'Added' if is_new else 'Changed the password of'} {name} in {file}.", file=sys.stderr)
 
 
@@ -48,15 +45,18 @@ def remove(name: Name, file: UsersFile, debug: Debug = False) -> None:
     print(f"Removed {name} from {file}.", file=sys.stderr)
 
 
-def list_users(file: UsersFile, format: FormatOption = Format.table, debug: Debug = False) -> None:
+def list_users(
+    context: typer.Context, file: UsersFile, format: FormatOption = Format.table, debug: Debug = False
+) -> None:
     """Print the names in the file of users, one per line."""
-    from throttlescope.app.presentation.output import write_json
+    from throttlescope.app.cli.tables.users import write_users
     from throttlescope.app.server.security.users import read_users
-    from throttlescope.models.messages.units import visible
 
-    names = sorted(read_users(file))
-    if format is Format.json:
-        write_json({"users": names})
-        return
-    for name in names:
-        print(visible(name))
+    write_users(sorted(read_users(file)), CommandOptions(context))
+
+
+def _password() -> str:
+    """From the terminal, without showing it; else the first line of standard input."""
+    if sys.stdin.isatty():
+        return typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return sys.stdin.readline().rstrip("\r\n")

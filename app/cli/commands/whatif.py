@@ -18,6 +18,52 @@ from throttlescope.app.cli.options import (
     ReplayHistory,
     ReplayWindow,
 )
+from throttlescope.app.cli.settings import CommandOptions
+
+Subscription = Annotated[
+    str,
+    typer.Option(
+        "--subscription",
+        metavar="TOPIC#SUB",
+        help="The subscription, as persistent://tenant/ns/topic[-partition-N]#sub; without -partition-N, all "
+        "partitions together.",
+        show_default=False,
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="What is to be different: subscription.msg, subscription.bytes, subscription.period_s, topic.msg, topic.bytes, "
+        "topic.period_s, broker.msg, broker.bytes (whole numbers; none lifts a rate), consumers, processing_ms (of one message), "
+        "rate_msg (published to the topic per second) or load (times what is published now), batch_msg (messages of an entry). Repeatable; without it the backlog as it is.",
+    ),
+]
+At = Annotated[
+    str | None,
+    typer.Option("--at", metavar="T", help="When the change happens (UTC). Default: the newest sample."),
+]
+Horizon = Annotated[
+    str, typer.Option("--horizon", metavar="DURATION", help="How far ahead is looked, at most 31d.")
+]
+DrainedBelow = Annotated[
+    int | None,
+    typer.Option(
+        "--drained-below",
+        metavar="N",
+        min=0,
+        help="Entries that count as no backlog. Default: 100, or what comes in two periods of a limit.",
+    ),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        help="Draw the recorded backlog and both futures into FILE.html, or FILE.png where there is a Chromium.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -25,54 +71,17 @@ def register(app: typer.Typer) -> None:
 
 
 def whatif(
-    subscription: Annotated[
-        str,
-        typer.Option(
-            "--subscription",
-            metavar="TOPIC#SUB",
-            help="The subscription, as persistent://tenant/ns/topic[-partition-N]#sub; without -partition-N, all "
-            "partitions together.",
-            show_default=False,
-        ),
-    ],
+    context: typer.Context,
+    subscription: Subscription,
     lake: LakeFolder = None,
     cluster: ClusterFilter = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="What is to be different: subscription.msg, subscription.bytes, subscription.period_s, topic.msg, topic.bytes, "
-            "topic.period_s, broker.msg, broker.bytes (whole numbers; none lifts a rate), consumers, processing_ms (of one message), "
-            "rate_msg (published to the topic per second) or load (times what is published now), batch_msg (messages of an entry). Repeatable; without it the backlog as it is.",
-        ),
-    ] = None,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="T", help="When the change happens (UTC). Default: the newest sample."),
-    ] = None,
+    set_: Set = None,
+    at: At = None,
     window: ReplayWindow = "30m",
     history: ReplayHistory = "24h",
-    horizon: Annotated[
-        str, typer.Option("--horizon", metavar="DURATION", help="How far ahead is looked, at most 31d.")
-    ] = "24h",
-    drained_below: Annotated[
-        int | None,
-        typer.Option(
-            "--drained-below",
-            metavar="N",
-            min=0,
-            help="Entries that count as no backlog. Default: 100, or what comes in two periods of a limit.",
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw the recorded backlog and both futures into FILE.html, or FILE.png where there is a Chromium.",
-        ),
-    ] = None,
+    horizon: Horizon = "24h",
+    drained_below: DrainedBelow = None,
+    plot: Plot = None,
     format: FormatOption = Format.table,
     quiet: Quiet = False,
     config: Config = None,
@@ -85,37 +94,13 @@ def whatif(
     Backlogs are entries (batches), rates messages, times UTC. The first run on a machine compiles the simulator, which
     takes about a minute.
     """
-    import time
+    from throttlescope.app.cli.tables.whatif import write_what_if
+    from throttlescope.app.services.whatif.replay import Question
+    from throttlescope.app.services.whatif.what_if import what_if
 
-    from throttlescope.app.cli.commands.simulate import say_if_it_compiles
-    from throttlescope.app.cli.settings import settings_with
-    from throttlescope.app.presentation.figures.image import check_plot, write_figure
-    from throttlescope.app.presentation.output import write_json
-    from throttlescope.app.presentation.progress import TerminalProgress
-    from throttlescope.app.presentation.whatif_document import document
-    from throttlescope.app.presentation.whatif_text import print_answer
-    from throttlescope.app.services.whatif.replay import Question, answer, read
-    from throttlescope.ingest.lake import Lake
-
-    settings = settings_with(config, {"lake": lake})
-    if plot is not None:
-        check_plot(plot)
+    options = CommandOptions(context)
+    progress = options.plot_progress(2)
     question = Question(subscription, cluster, tuple(set_ or ()), at, window, history, horizon, drained_below)
-    progress = TerminalProgress(2 if plot is None else 3, quiet=quiet)
-    with progress.step("Reading"):
-        found = read(Lake(settings.lake), question, now_ms=int(time.time() * 1000))
-        progress.note(f"{len(found.history.times_ms)} scrapes of {found.name}")
-    with progress.step("Replaying"):
-        say_if_it_compiles(progress, "Replaying")
-        known = answer(found)
-        progress.note(f"{len(found.observed.times_ms)} scrapes, then {horizon} at most")
-    if plot is not None:
-        from throttlescope.app.presentation.figures.replay import whatif_figure
-
-        with progress.step("Drawing"):
-            write_figure(plot, whatif_figure(found, known), div_id="whatif")
-            progress.note(str(plot))
-    if format is Format.json:
-        write_json(document(found, known))
-    else:
-        print_answer(found, known)
+    write_what_if(
+        what_if(options.lake(absolute=False), question, options.now_ms, progress), progress, options
+    )

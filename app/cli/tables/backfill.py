@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.backfill.run import before_words
-from throttlescope.app.presentation.output import print_table
+from throttlescope.app.presentation.output import print_table, write_result, write_rows
 from throttlescope.models.messages.units import count, duration_text, minute_text, visible
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.pipeline.backfill.missed_hours import CaughtUp
     from throttlescope.app.pipeline.backfill.plan import Planned
     from throttlescope.app.pipeline.backfill.run import Chunked
@@ -88,3 +89,20 @@ def _many(number: int, word: str) -> str:
 
 def _mb(size_bytes: int | None) -> str:
     return "-" if size_bytes is None else f"{size_bytes / 1e6:,.1f}"
+
+
+def write_chunked(found: Chunked, options: CommandOptions) -> None:
+    """Write what was done in the requested format."""
+    write_result(options.format, table=lambda: print_chunked(found), document=found.as_dict)
+
+
+def write_plan(planned: Sequence[Planned], options: CommandOptions) -> None:
+    """Write what would be done in the requested format."""
+    from throttlescope.app.pipeline.backfill.plan import plan_lines
+
+    write_rows(
+        options.format,
+        planned,
+        table=lambda: print_plan(planned, plan_lines(planned)),
+        export=lambda one: one.as_dict(),
+    )

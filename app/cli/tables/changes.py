@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import print_table
+from throttlescope.app.presentation.output import print_table, write_rows
 from throttlescope.app.presentation.verdicts import subscription_text
-from throttlescope.models.diagnosis.wording import number
+from throttlescope.models.messages.rounded import number
 from throttlescope.models.messages.units import count, minute_text
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.models.episodes.before_after import Compared, Side
 
 _SIDES = ("before", "after")
@@ -108,3 +109,15 @@ def _both(one: Compared, name: str, show) -> str:
 
 def _cause(side: Side) -> str:
     return (side.cause or "-") + (f" ({side.limiter})" if side.limiter else "")
+
+
+def write_changes(rows: Sequence[Compared], options: CommandOptions) -> None:
+    """Write changes in the requested format."""
+    write_rows(
+        options.format,
+        rows,
+        table=lambda: print_changes(rows),
+        export=lambda one: one.to_row(),
+        columns=flat_columns,
+        flat=flat,
+    )

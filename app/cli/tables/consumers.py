@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from throttlescope.app.presentation.output import freshness, print_table
 from throttlescope.app.presentation.verdicts import subscription_text
-from throttlescope.models.diagnosis.wording import number
+from throttlescope.models.messages.rounded import number
 from throttlescope.models.messages.units import count, minute_text, share
 
 if TYPE_CHECKING:

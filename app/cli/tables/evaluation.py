@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from throttlescope.app.presentation.output import print_table
+from throttlescope.app.presentation.output import print_table, write_result
 from throttlescope.models.evaluation.alarm import BASE_RATE
 from throttlescope.models.messages.units import count, share, visible
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.models.evaluation import Evaluation, Part
     from throttlescope.models.evaluation.alarm import Alarm
     from throttlescope.models.evaluation.calibration import Calibration
@@ -23,7 +24,7 @@ _INTERVALS = (
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
-    """Print all figures, the kept-aside recordings beside the others."""
+    """Print all figures, those of the held-out set next to the others."""
     parts = {
         "all": evaluation.all,
         "kept aside": evaluation.kept_aside,
@@ -166,3 +167,17 @@ def _share(found: Share) -> str:
 
 def _figure(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
+
+
+def write_evaluation(found: Evaluation, options: CommandOptions) -> None:
+    """Write an evaluation in the requested format."""
+    write_result(options.format, table=lambda: print_evaluation(found), document=found.to_json)
+
+
+def write_measured(options: CommandOptions) -> None:
+    """Write the package's own figures in the requested format."""
+    from throttlescope.app.cli.tables.measured import print_measured
+    from throttlescope.models.evaluation.measured import measured
+
+    found = measured()
+    write_result(options.format, table=lambda: print_measured(found), document=lambda: found)

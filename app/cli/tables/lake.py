@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import print_table
+from throttlescope.app.presentation.output import print_table, write_result
 from throttlescope.models.messages.units import count, minute_text
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
+    from throttlescope.app.services.lake_upkeep import Vacuumed
     from throttlescope.ingest.lake.upkeep.check import Fault
     from throttlescope.ingest.lake.upkeep.compact import Compacted
     from throttlescope.ingest.lake.upkeep.expire import Expired
@@ -173,3 +175,67 @@ def size_text(size_bytes: float) -> str:
             return f"{size_bytes:.0f} B" if unit == "B" else f"{size_bytes:.1f} {unit}"
         size_bytes /= 1000
     return f"{size_bytes:,.1f} TB"
+
+
+def write_show(root: str, facts: Sequence[TableFacts], options: CommandOptions) -> None:
+    """Write facts of tables in the requested format."""
+    write_result(
+        options.format,
+        table=lambda: print_show(root, facts),
+        document=lambda: {"lake": root, "tables": [one.to_row() for one in facts]},
+    )
+
+
+def write_history(table: str, changes: Sequence[TableChange], options: CommandOptions) -> None:
+    """Write versions of a table in the requested format."""
+    write_result(
+        options.format,
+        table=lambda: print_history(table, changes),
+        document=lambda: {"table": table, "versions": [one.to_row() for one in changes]},
+    )
+
+
+def write_faults(root: str, faults: Sequence[Fault], options: CommandOptions) -> None:
+    """Write what is wrong in the requested format."""
+    write_result(
+        options.format,
+        table=lambda: print_faults(root, faults, quick=options.given["quick"]),
+        document=lambda: {"lake": root, "faults": [one.to_row() for one in faults]},
+    )
+
+
+def write_compacted(root: str, done: Sequence[Compacted], options: CommandOptions) -> None:
+    """Write which files were merged in the requested format."""
+    dry_run = options.given["dry_run"]
+    write_result(
+        options.format,
+        table=lambda: print_compacted(done, dry_run=dry_run),
+        document=lambda: {"lake": root, "dry_run": dry_run, "tables": [vars(one) for one in done]},
+    )
+
+
+def write_expired(root: str, gone: Sequence[Expired], options: CommandOptions) -> None:
+    """Write which hours were removed in the requested format."""
+    done = options.given["yes"]
+    write_result(
+        options.format,
+        table=lambda: print_expired(gone, done=done),
+        document=lambda: {"lake": root, "done": done, "tables": [vars(one) for one in gone]},
+    )
+
+
+def write_vacuumed(root: str, one: Vacuumed, options: CommandOptions) -> None:
+    """Write which files were deleted in the requested format."""
+    write_result(
+        options.format,
+        table=lambda: print_vacuumed(one.found, one.deleted, one.commits),
+        document=lambda: {
+            "lake": root,
+            "done": options.given["yes"],
+            "kept_ms": one.kept_ms,
+            "tables": vacuumed_rows(one.found),
+            "deleted_files": one.deleted and one.deleted[0],
+            "deleted_bytes": one.deleted and one.deleted[1],
+            "log_commits_removed": one.commits,
+        },
+    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from throttlescope.app.presentation.output import print_table
+from throttlescope.app.presentation.output import print_table, write_result
 from throttlescope.models.messages.units import count, minute_text
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.lake_repair import Repaired, RepairPlan
     from throttlescope.ingest.lake.upkeep.losses import DamageLoss
 
@@ -17,11 +18,6 @@ _COLUMNS = [
     ("table", "left"), ("rows", "right"), ("clusters", "left"), ("from", "left"), ("to", "left"), ("what is wrong", "left"),
     ("what helps", "left"),
 ]  # fmt: skip
-
-
-def plan_document(root: str, plan: RepairPlan) -> dict[str, Any]:
-    """Everything as plain values."""
-    return {"lake": root, "done": False, **asdict(plan)}
 
 
 def print_plan(root: str, plan: RepairPlan) -> None:
@@ -74,3 +70,25 @@ def _row(loss: DamageLoss, helps: str) -> list[str]:
         loss.table, count(loss.rows), ", ".join(loss.clusters) or "-", minute_text(loss.start_ms), minute_text(loss.end_ms),
         loss.what, helps,
     ]  # fmt: skip
+
+
+def write_plan(plan: RepairPlan, options: CommandOptions) -> bool:
+    """Write a plan in the requested format; whether there is nothing to repair."""
+    root = options.lake().root
+    write_result(
+        options.format,
+        table=lambda: print_plan(root, plan),
+        document=lambda: {"lake": root, "done": False, **asdict(plan)},
+    )
+    return plan.is_empty
+
+
+def write_repaired(done: Repaired, options: CommandOptions) -> bool:
+    """Write a repair in the requested format; whether the lake is whole."""
+    root = options.lake().root
+    write_result(
+        options.format,
+        table=lambda: print_repaired(root, done),
+        document=lambda: {"lake": root, **done.as_dict()},
+    )
+    return done.is_whole

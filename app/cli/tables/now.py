@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import freshness
+from throttlescope.app.presentation.output import freshness, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.diagnosis.wording import number
+from throttlescope.models.messages.rounded import number
 from throttlescope.models.messages.units import count, duration_text, minute_text, share, visible
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.diagnose_now import NowAnswer
     from throttlescope.models.diagnosis.neighbours import QuotaUse
 
@@ -26,18 +27,18 @@ def print_now(answer: NowAnswer, *, now_ms: int) -> None:
     rows = sorted(
         answer.verdicts.to_pylist(), key=lambda row: (-(row["backlog_entries"] or 0), row["partition"])
     )
-    told = [row for row in rows if row["cause"] != "healthy" or answer.asked.subscription is not None]
+    shown = [row for row in rows if row["cause"] != "healthy" or answer.asked.subscription is not None]
     lines = [f"{answer.asked.topic} (cluster {answer.cluster})"]
     if not rows:
         lines.append("No window of it is whole yet: nothing can be said.")
     for rolled in answer.partitions:
         if rolled.worst["partition"] >= 0:
             lines.append(f"#{rolled.subscription}: {rolled.text}")
-    for row in told[:_SHOWN]:
-        lines += ["", *_told(row, answer)]
-    if len(told) > _SHOWN:
-        lines += ["", f"{len(told) - _SHOWN} more with smaller backlogs: --format json has them."]
-    healthy = [row for row in rows if row not in told]
+    for row in shown[:_SHOWN]:
+        lines += ["", *_lines_of(row, answer)]
+    if len(shown) > _SHOWN:
+        lines += ["", f"{len(shown) - _SHOWN} more with smaller backlogs: --format json has them."]
+    healthy = [row for row in rows if row not in shown]
     if healthy:
         named = ", ".join(_short(row) for row in healthy[:_HEALTHY])
         more = f" and {len(healthy) - _HEALTHY} more" if len(healthy) > _HEALTHY else ""
@@ -52,7 +53,7 @@ def print_now(answer: NowAnswer, *, now_ms: int) -> None:
     print("\n".join(visible(line) for line in lines))
 
 
-def _told(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
+def _lines_of(row: Mapping[str, Any], answer: NowAnswer) -> list[str]:
     key = SubscriptionKey(*(row[name] for name in SubscriptionKey._fields))
     limiter = f" by {row['limiter']}" if row["limiter"] else ""
     variant = f", {row['variant']}" if row["variant"] else ""
@@ -107,3 +108,14 @@ def _earlier(rows: Sequence[Mapping[str, Any]], key: SubscriptionKey) -> str:
 def _short(row: Mapping[str, Any]) -> str:
     partition = "" if row["partition"] < 0 else f"partition {row['partition']} "
     return f"{partition}#{row['subscription']}"
+
+
+def write_now(answer: NowAnswer, options: CommandOptions) -> None:
+    """Write a diagnosis in the requested format."""
+    from throttlescope.app.services.diagnose_now.document import document
+
+    write_result(
+        options.format,
+        table=lambda: print_now(answer, now_ms=options.now_ms),
+        document=lambda: document(answer),
+    )

@@ -6,14 +6,19 @@ import math
 import sys
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import freshness, print_table, write_csv
+from throttlescope.app.log import say
+from throttlescope.app.presentation.output import freshness, print_table, write_csv, write_result
 from throttlescope.app.services.promql.table import ROWS_SHOWN, SUMMED_UP, Line, answer_table, readable
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.units import count
 from throttlescope.transforms.promql.answer import data_pieces, rows_of
 from throttlescope.transforms.promql.query import QueryAnswer
+
+if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
+    from throttlescope.app.services.promql.query_request import QueryOutcome
 
 _TIME, _VALUE = "time_ms", "value"
 
@@ -91,3 +96,23 @@ def _cells(line: Line, *, summed: bool) -> list[str]:
 def _csv_number(value: float) -> float | Decimal:
     # A plain NaN would become an empty cell, which says that there is no point.
     return value if math.isfinite(value) else Decimal(value)
+
+
+def write_answer(found: QueryOutcome, options: CommandOptions) -> None:
+    """Write a plan, or an answer in the requested format; what a reader has to know besides goes to stderr."""
+    request = found.request
+    if not options.given["quiet"] and request.ends_at_newest:
+        what = "Evaluated" if request.start_ms is None else "The range ends"
+        say(f"{what} at {format_time(found.newest_ms)}, the time of the lake's newest sample.")
+    if found.answer is None:
+        print(found.plan)
+        return
+    answer = found.answer
+    for note in (*answer.warnings, *answer.infos):
+        say(note)
+    write_result(
+        options.format,
+        table=lambda: print_answer(request.expr, answer, newest_ms=found.newest_ms, now_ms=options.now_ms),
+        json=lambda: print_json(answer),
+        csv=lambda: print_csv(answer),
+    )

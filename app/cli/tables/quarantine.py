@@ -3,59 +3,89 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import print_table, write_json
+from throttlescope.app.presentation.output import Column, print_rows, write_result, write_rows
 from throttlescope.ingest.core.times import BLOCK_MS, format_time
-from throttlescope.ingest.quarantine.readmit import Readmitted, door_fault
+from throttlescope.ingest.quarantine.readmit import door_fault
 from throttlescope.ingest.quarantine.repairs import known_repair
 from throttlescope.ingest.quarantine.rows import QuarantinedRows
 from throttlescope.models.messages.units import count, minute_text, visible
+
+if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
+    from throttlescope.app.services.quarantine import ReadmittedRun
 
 #: Values of a list that are shown; the rest is counted.
 _SHOWN = 3
 
 
-def print_rows(rows: list[QuarantinedRows], *, as_json: bool) -> None:
-    """One line a row."""
-    if as_json:
-        write_json([told(one) for one in rows])
-        return
-    print_table(
-        [
-            ("id", "left"), ("reason", "left"), ("table", "left"), ("cluster", "left"), ("stands for", "right"), ("state", "left"),
-            ("the door now", "left"), ("known repair", "left"), ("refused (UTC)", "left"), ("run", "left"),
-        ],
-        [
-            [
-                one.id, one.reason, one.table, one.cluster or "-", count(one.rows), one.state, _door(one), _known(one) or "-",
-                minute_text(one.refused_ms), one.run_id,
-            ]
-            for one in rows
-        ],
-        title=f"{len(rows)} refused row{'' if len(rows) == 1 else 's'}",
-        notes=["Times are UTC. throttlescope quarantine show ID prints a row whole."],
-    )  # fmt: skip
+_COLUMNS = (
+    Column("id", lambda one: one.id),
+    Column("reason", lambda one: one.reason),
+    Column("table", lambda one: one.table),
+    Column("cluster", lambda one: one.cluster or "-"),
+    Column("stands for", lambda one: count(one.rows), "right"),
+    Column("state", lambda one: one.state),
+    Column("the door now", lambda one: _door(one)),
+    Column("known repair", lambda one: _known(one) or "-"),
+    Column("refused (UTC)", lambda one: minute_text(one.refused_ms)),
+    Column("run", lambda one: one.run_id),
+)
+_NOTE = "Times are UTC. throttlescope quarantine show ID prints a row whole."
+#: What is printed of one row above its text.
+_FACTS = (
+    "id",
+    "state",
+    "table",
+    "reason",
+    "rows",
+    "refused",
+    "run_id",
+    "readmitted_run_id",
+    "door",
+    "known_repair",
+)
 
 
-def print_row(one: QuarantinedRows, *, as_json: bool) -> None:
-    """All of one row."""
-    if as_json:
-        write_json(told(one) | {"row": one.text, "repaired": one.repaired})
-        return
-    facts = told(one)
-    for name in (
-        "id",
-        "state",
-        "table",
-        "reason",
-        "rows",
-        "refused",
-        "run_id",
-        "readmitted_run_id",
-        "door",
-        "known_repair",
-    ):
+def write_quarantined(rows: Sequence[QuarantinedRows], options: CommandOptions) -> None:
+    """Write a line per row in the requested format."""
+    title = f"{len(rows)} refused row{'' if len(rows) == 1 else 's'}"
+    write_rows(
+        options.format,
+        rows,
+        table=lambda: print_rows(_COLUMNS, rows, title=title, notes=[_NOTE]),
+        export=facts_of,
+    )
+
+
+def write_quarantined_row(one: QuarantinedRows, options: CommandOptions) -> None:
+    """Write all of one row in the requested format."""
+    write_result(
+        options.format,
+        table=lambda: _print_row(one),
+        document=lambda: facts_of(one) | {"row": one.text, "repaired": one.repaired},
+    )
+
+
+def write_readmitted(run: ReadmittedRun, lake: str, options: CommandOptions) -> None:
+    """Write what became of rows in the requested format.
+
+    Raises
+    ------
+    InputError
+        At least one was refused again.
+    """
+    write_result(
+        options.format, table=lambda: _print_readmitted(run, lake), document=lambda: _readmitted_document(run)
+    )
+    run.check()
+
+
+def _print_row(one: QuarantinedRows) -> None:
+    facts = facts_of(one)
+    for name in _FACTS:
         if facts[name] is not None:
             print(visible(f"{name}: {facts[name]}"))
     for name, text in (("row", one.text), ("repaired", one.repaired)):
@@ -64,26 +94,24 @@ def print_row(one: QuarantinedRows, *, as_json: bool) -> None:
             print("\n".join(visible(line) for line in _short(text).split("\n")))
 
 
-def print_readmitted(done: Readmitted, run_id: str, lake: str, *, as_json: bool) -> None:
-    """What became of rows, and what is to be computed again."""
-    if as_json:
-        write_json(
-            {
-                "run_id": run_id,
-                "readmitted": [one.id for one in done.taken],
-                "still_refused": [
-                    {"id": one.id, "reason": one.reason, "fault": one.fault} for one in done.refused
-                ],
-                "samples_or_rows_new": done.samples,
-                "hours": {
-                    cluster: [format_time(hour) for hour in sorted(some)]
-                    for cluster, some in sorted(done.hours.items())
-                },
-            }
-        )
-        return
+def _readmitted_document(run: ReadmittedRun) -> dict[str, Any]:
+    done = run.done
+    return {
+        "run_id": run.run_id,
+        "readmitted": [one.id for one in done.taken],
+        "still_refused": [{"id": one.id, "reason": one.reason, "fault": one.fault} for one in done.refused],
+        "samples_or_rows_new": done.samples,
+        "hours": {
+            cluster: [format_time(hour) for hour in sorted(some)]
+            for cluster, some in sorted(done.hours.items())
+        },
+    }
+
+
+def _print_readmitted(run: ReadmittedRun, lake: str) -> None:
+    done = run.done
     print(
-        f"{count(len(done.taken))} taken back with {count(done.samples)} samples or rows that were not there; run {run_id}."
+        f"{count(len(done.taken))} taken back with {count(done.samples)} samples or rows that were not there; run {run.run_id}."
     )
     for cluster, some in sorted(done.hours.items()):
         command = (
@@ -93,7 +121,7 @@ def print_readmitted(done: Readmitted, run_id: str, lake: str, *, as_json: bool)
         print(visible(f"Compute again what follows from them: {command}"))
 
 
-def told(one: QuarantinedRows) -> dict[str, Any]:
+def facts_of(one: QuarantinedRows) -> dict[str, Any]:
     """A row without its text."""
     return {
         "id": one.id,

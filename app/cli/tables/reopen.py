@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.app.presentation.output import freshness, print_table, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.messages.units import count, minute_text, share
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.models.diagnosis.reopen import Reopened
 
 #: Columns of signals that the table of minutes shows; JSON has all.
@@ -94,3 +95,12 @@ def _rhos(found: Reopened) -> list[str]:
 
 def _limit_columns(found: Reopened) -> list[tuple[str, str]]:
     return [("rho " + name.removeprefix("rho_").replace("_", "."), "right") for name in _rhos(found)]
+
+
+def write_reopened(found: Reopened, options: CommandOptions) -> None:
+    """Write a past verdict in the requested format."""
+    write_result(
+        options.format,
+        table=lambda: print_reopened(found, now_ms=options.now_ms),
+        document=lambda: document(found),
+    )

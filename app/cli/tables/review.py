@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import print_table
+from throttlescope.app.presentation.output import print_table, write_result
 from throttlescope.app.presentation.verdicts import subscription_text
 from throttlescope.models.messages.units import count, minute_text, share
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.services.review import LimitUse, Review
 
 
@@ -177,3 +178,8 @@ def _share(part: int, of: int, interval: tuple[float, float] | None) -> str:
         return "-"
     between = "" if interval is None else f" [{100 * interval[0]:.0f}, {100 * interval[1]:.0f}]"
     return f"{share(part / of)} ({count(part)}/{count(of)}){between}"
+
+
+def write_review(found: Review, options: CommandOptions) -> None:
+    """Write a review in the requested format."""
+    write_result(options.format, table=lambda: print_review(found), document=found.to_json)

@@ -7,11 +7,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from throttlescope.app.pipeline.results import anomalies_note
-from throttlescope.app.presentation.output import print_table
+from throttlescope.app.presentation.output import print_table, write_result
 from throttlescope.models.messages.units import count, minute_text, visible
 
 if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
     from throttlescope.app.pipeline.results import RunResult
+    from throttlescope.app.services.source_run import SourceRun
 
 _SHOWN = 5
 
@@ -80,3 +82,16 @@ def print_run(result: RunResult) -> None:
 def _few(names: tuple[str, ...]) -> str:
     shown = ", ".join(names[:_SHOWN])
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
+
+
+def write_run(found: SourceRun, options: CommandOptions) -> None:
+    """Write what a run did in the requested format."""
+    write_result(options.format, table=lambda: _print(found), document=found.as_dict)
+
+
+def _print(found: SourceRun) -> None:
+    from throttlescope.app.cli.tables.backfill import print_caught_up, print_chunked
+    from throttlescope.app.pipeline.results import RunResult
+
+    (print_run if isinstance(found.result, RunResult) else print_chunked)(found.result)
+    print_caught_up(found.missed)

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.output import print_table, write_csv, write_json
+from throttlescope.app.cli.tables.simulate_tdmq import print_tdmq, write_tdmq_json
+from throttlescope.app.presentation.output import print_table, write_csv, write_json, write_result
 from throttlescope.app.services.simulate.summary import DRAINED_SHARE, describe
 from throttlescope.models.messages.units import count, duration_text, share, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from throttlescope.app.cli.settings import CommandOptions
+    from throttlescope.app.services.simulate.outcome import PulsarOutcome, TdmqOutcome
+    from throttlescope.app.services.simulate.scenario import TdmqScenario
     from throttlescope.app.services.simulate.summary import LimitInForce, PartitionSummary, StateSummary
     from throttlescope.models.throttling import Simulation
 
@@ -68,7 +72,7 @@ def write_simulation_json(
     every_s: int,
     with_rows: bool,
 ) -> None:
-    """Write the summary as one JSON document, with the rows where they are asked for."""
+    """Write the summary as one JSON document, with the rows where they were requested."""
     scenario = simulation.scenario
     document: dict[str, Any] = {
         "scenario": scenario.name,
@@ -135,3 +139,38 @@ def _waiting(state: StateSummary, which: str, batched: bool) -> str:
 
 def _rate(value: float | None) -> str:
     return "-" if value is None else f"{value:,.1f}"
+
+
+def write_outcome(outcome: PulsarOutcome | TdmqOutcome, options: CommandOptions) -> None:
+    """Draw the plot where one was requested, then write a simulation in the requested format."""
+    from throttlescope.app.services.simulate.outcome import TdmqOutcome
+
+    seed = outcome.choices.seed
+    if isinstance(outcome, TdmqOutcome):
+        return write_tdmq(outcome.scenario, outcome.windows, seed=seed, format=options.format)
+    simulation, found, choices = outcome.simulation, outcome.found, outcome.choices
+    if choices.plot is not None:
+        from throttlescope.app.presentation.figures.image import write_plot
+
+        with outcome.progress.step("Drawing"):
+            write_plot(choices.plot, simulation, found, seed=seed)
+            outcome.progress.note(str(choices.plot))
+    every_s = choices.every_s or 1
+    write_result(
+        options.format,
+        table=lambda: print_simulation(simulation, found, seed=seed, every_s=every_s),
+        json=lambda: write_simulation_json(
+            simulation, found, seed=seed, every_s=every_s, with_rows=choices.with_rows
+        ),
+        csv=lambda: write_rows_csv(simulation.seconds),
+    )
+
+
+def write_tdmq(scenario: TdmqScenario, windows: pa.Table, *, seed: int, format: str) -> None:
+    """Write simulated throttles of TDMQ in the requested format."""
+    write_result(
+        format,
+        table=lambda: print_tdmq(scenario, windows, seed=seed),
+        json=lambda: write_tdmq_json(scenario, windows, seed=seed),
+        csv=lambda: write_rows_csv(windows),
+    )

@@ -1,16 +1,20 @@
-"""What keeps an age, for eyes and for programs. In: what was read, and an answer. Out: text on stdout, or one dict."""
+"""What meets an age objective, as text and for programs. In: what was read, and an answer. Out: text on stdout, or one dict."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.presentation.advice import print_recommendation
-from throttlescope.app.presentation.output import freshness, print_table
+from throttlescope.app.presentation.advice import (
+    not_helping_lines,
+    note_lines,
+    recommendation_lines,
+)
+from throttlescope.app.presentation.output import freshness
+from throttlescope.app.presentation.text_report import TextLine, TextReport, TextTable, print_report
 from throttlescope.ingest.core.times import format_time
-from throttlescope.models.diagnosis.wording import duration, number
-from throttlescope.models.messages.units import visible
-from throttlescope.models.recommendation.slo.text import age_text
+from throttlescope.models.messages.limiting import FORMATS
+from throttlescope.models.messages.rounded import duration, number
 
 if TYPE_CHECKING:
     from throttlescope.app.services.slo import SloQuestion
@@ -37,51 +41,49 @@ def document(found: ReplayInputs, asked: SloQuestion) -> dict[str, Any]:
         "keeps": [
             {
                 **{name: value for name, value in asdict(one).items() if name != "change"},
-                "change": said.change,
-                "do": said.do,
-                "undo": said.undo,
-                "words": said.words,
-                "risks": list(said.risks),
-                "verify": list(said.verify),
+                **{
+                    name: said.document()[name]
+                    for name in ("change", "do", "undo", "words", "risks", "verify")
+                },
             }
             for one, said in zip(kept.keeps, asked.recommendations, strict=True)
         ],
-        "not_helping": list(asked.not_helping),
+        "not_helping": [one.text for one in asked.not_helping],
         "check": None if kept.check is None else asdict(kept.check),
         "executed": False,
-        "notes": kept.notes,
+        "notes": [one.text for one in kept.notes],
     }
 
 
 def print_kept(found: ReplayInputs, asked: SloQuestion, *, now_ms: int) -> None:
-    """What the age was, what would have kept it, and what would not."""
+    """Print the age as it was, the values that would have met the objective, and the levers that would not."""
     kept = asked.kept
+    age_text = FORMATS["age"]
     span = duration((kept.minutes.end_ms - kept.minutes.start_ms) / 1000)
-    print_table(
-        [("p99 age of the oldest message", "left"), ("", "right")],
-        [
-            ["the objective", age_text(kept.target_s)],
-            ["recorded: from backlog and arrivals", age_text(kept.recorded_p99_s)],
-            ["measured by the broker, of the whole topic", age_text(kept.measured_p99_s)],
-            ["with today's limits and consumers", age_text(kept.as_is_p99_s)],
-        ],
-        title=f"{found.name} over {span}, to {format_time(kept.minutes.end_ms)}: {number(kept.minutes.msg_per_s)} msg/s came on "
-        f"average, {number(kept.as_is_service_msg_per_s)} msg/s are served while messages wait",
-    )
+    report: TextReport = [
+        TextTable(
+            f"{found.name} over {span}, to {format_time(kept.minutes.end_ms)}: {number(kept.minutes.msg_per_s)} msg/s published on "
+            f"average, {number(kept.as_is_service_msg_per_s)} msg/s dispatched while messages wait",
+            [("p99 age of the oldest message", "left"), ("", "right")],
+            [
+                ["objective", age_text(kept.target_s)],
+                ["recorded: from backlog and arrivals", age_text(kept.recorded_p99_s)],
+                ["measured by the broker, of the whole topic", age_text(kept.measured_p99_s)],
+                ["with the present limits and consumers", age_text(kept.as_is_p99_s)],
+            ],
+        )
+    ]
     for number_, one in enumerate(asked.recommendations, 1):
-        print_recommendation(number_, one)
+        report += recommendation_lines(number_, one)
     if not asked.recommendations:
-        print("\nNothing that was tried would have kept it.")
-    for words in asked.not_helping:
-        print()
-        print(visible(f"Not this: {words}"))
-    print("\nNothing was executed.")
-    for note in kept.notes:
-        print(visible(f"Note: {note}."))
+        report += [TextLine(), TextLine("No value that was tried would have met the objective.")]
+    report += [*not_helping_lines(asked.not_helping), *note_lines(kept.notes)]
     check = kept.check
     if check is not None and check.fluid_error_share is not None:
-        print(
-            f"From {format_time(check.start_ms)} to {format_time(check.end_ms)} the fluid is off the replay by "
-            f"{100 * check.fluid_error_share:.1f} % of the peak, and the replay off the record by {100 * check.replay_error_share:.1f} %."
+        report.append(
+            TextLine(
+                f"From {format_time(check.start_ms)} to {format_time(check.end_ms)} the fluid is off the replay by "
+                f"{100 * check.fluid_error_share:.1f} % of the peak, and the replay off the record by {100 * check.replay_error_share:.1f} %."
+            )
         )
-    print(freshness(found.at_ms, now_ms))
+    print_report([*report, TextLine(freshness(found.at_ms, now_ms))])

@@ -1,1 +1,1 @@
-"""What the gates found as one page that needs nothing else: no server, no network, no script."""
+"""Findings of the quality gates as one self-contained page: no server, no network, no script."""

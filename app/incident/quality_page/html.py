@@ -1,4 +1,4 @@
-"""The page as text. In: what is told. Out: one HTML document with its style, and nothing that is fetched or run.
+"""The data quality page as HTML. In: gates and quarantine. Out: one HTML document with its style; it loads and runs nothing.
 
 Names come from other people's systems: every one is escaped, cut where it is very long, and keeps its own direction of writing.
 """
@@ -9,17 +9,23 @@ from collections.abc import Sequence
 from html import escape
 from importlib import resources
 
-from throttlescope.app.incident.quality_page.report import STATES, CheckTold, Finding, GateTold, TableTold
+from throttlescope.app.incident.quality_page.report import (
+    STATES,
+    CheckSummary,
+    Finding,
+    GateSummary,
+    TableSummary,
+)
 from throttlescope.ingest.quarantine import REASONS
 from throttlescope.models.messages.units import count, minute_text, visible
 
-_MARKS = {"error": "\u2716", "warning": "\u25b2", "held": "\u2713", "not checked": "\u25cb"}
-_KINDS = {"error": "bad", "warning": "warn", "held": "good", "not checked": "none"}
+_MARKS = {"error": "\u2716", "warning": "\u25b2", "passed": "\u2713", "not checked": "\u25cb"}
+_KINDS = {"error": "bad", "warning": "warn", "passed": "good", "not checked": "none"}
 _MOST_LETTERS = 200
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
-def document(gates: Sequence[GateTold], refused: Sequence[dict], *, lake: str, of_run: str | None) -> str:
+def document(gates: Sequence[GateSummary], refused: Sequence[dict], *, lake: str, of_run: str | None) -> str:
     """The whole page."""
     style = (
         resources.files("throttlescope.app.incident.quality_page")
@@ -69,7 +75,7 @@ def _scope(of_run: str | None, newest_ms: int) -> str:
     )
 
 
-def _overview(gates: Sequence[GateTold]) -> str:
+def _overview(gates: Sequence[GateSummary]) -> str:
     cards = []
     for gate in gates:
         counts = dict.fromkeys(STATES, 0)
@@ -88,7 +94,7 @@ def _many(state: str, number: int) -> str:
     return f"{state}s" if state in ("error", "warning") and number > 1 else state
 
 
-def _gate(gate: GateTold) -> str:
+def _gate(gate: GateSummary) -> str:
     tables = "".join(_table(table) for table in gate.tables)
     return (
         f'<section id="{gate.name}"><h2>{_mark(gate.state)}{escape(gate.name)}</h2>'
@@ -96,7 +102,7 @@ def _gate(gate: GateTold) -> str:
     )
 
 
-def _table(table: TableTold) -> str:
+def _table(table: TableSummary) -> str:
     when = (
         "not checked yet"
         if table.observed_ms is None
@@ -110,9 +116,11 @@ def _table(table: TableTold) -> str:
     )
 
 
-def _check(check: CheckTold) -> str:
+def _check(check: CheckSummary) -> str:
     seen = "".join(_finding(one) for one in check.findings) or escape(check.observed or "")
-    would = "<small>stops a run if not</small>" if check.severity == "error" and check.state == "held" else ""
+    would = (
+        "<small>stops a run if not</small>" if check.severity == "error" and check.state == "passed" else ""
+    )
     return (
         f'<tr class="{_KINDS[check.state]}"><th scope="row">{escape(check.name.replace("_", " "))}</th>'
         f"<td>{_mark(check.state)}{escape(check.state)}{would}</td>"
@@ -126,9 +134,9 @@ def _finding(one: Finding) -> str:
     if not one.examples:
         return f"<p>{head}</p>"
     shown = len(one.examples)
-    told = "the only row" if one.rows == 1 else f"{shown} of {count(one.rows)} rows, the worst first"
+    shown_rows = "the only row" if one.rows == 1 else f"{shown} of {count(one.rows)} rows, the worst first"
     items = "".join(f"<li>{_pairs(example)}</li>" for example in one.examples)
-    return f"<details><summary>{head}</summary><p><small>{told}</small></p><ol>{items}</ol></details>"
+    return f"<details><summary>{head}</summary><p><small>{shown_rows}</small></p><ol>{items}</ol></details>"
 
 
 def _pairs(example: dict) -> str:
@@ -141,15 +149,15 @@ def _pairs(example: dict) -> str:
 
 def _refused(refused: Sequence[dict]) -> str:
     if not refused:
-        return '<section id="refused"><h2>Refused at the door</h2><p>Nothing is in quarantine.</p></section>'
+        return '<section id="refused"><h2>Rejected by ingest validation</h2><p>Nothing is in quarantine.</p></section>'
     rows = "".join(
         f'<tr><th scope="row">{escape(row["reason"].replace("_", " "))}</th><td>{escape(REASONS.get(row["reason"], ""))}</td>'
         f'<td><code>{escape(row["table"])}</code></td><td class="number" data-head="rows kept">{count(row["kept"])}</td><td class="number" data-head="lost with them">{count(row["rows"])}</td></tr>'
         for row in refused
     )
     return (
-        '<section id="refused"><h2>Refused at the door</h2><p>Rows that could not be placed are kept whole. '
-        "<code>throttlescope quarantine list</code> shows them; repaired, they are taken back.</p>"
+        '<section id="refused"><h2>Rejected by ingest validation</h2><p>Rejected rows are stored whole in quarantine. '
+        "<code>throttlescope quarantine list</code> lists them; repaired rows can be readmitted.</p>"
         '<div class="wide"><table><thead><tr><th scope="col">Reason</th><th scope="col">What it means</th><th scope="col">Meant for</th>'
         f'<th scope="col">Rows kept</th><th scope="col">Samples or rows lost with them</th></tr></thead><tbody>{rows}</tbody></table></div></section>'
     )

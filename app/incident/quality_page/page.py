@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 
 from throttlescope.app.incident.quality_page.html import document
-from throttlescope.app.incident.quality_page.report import gates_told
+from throttlescope.app.incident.quality_page.report import summarize_gates
 from throttlescope.app.queries.quality import newest_findings, read_findings
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
@@ -40,7 +40,7 @@ def write_page(lake: Lake, out: Path, *, run_id: str | None = None, force: bool 
             "No gate has checked anything in this run", got=run_id, fix="leave --run out, or look its name up"
         )
     rows = rows if run_id is not None else newest_findings(rows)
-    text = document(gates_told(rows), refused_by_reason(lake, run_id), lake=lake.root, of_run=run_id)
+    text = document(summarize_gates(rows), refused_by_reason(lake, run_id), lake=lake.root, of_run=run_id)
     scratch = out.with_name(f".{out.name}.{uuid.uuid4().hex}")
     try:
         scratch.write_text(text, encoding="utf-8", errors="replace")

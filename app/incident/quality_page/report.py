@@ -1,6 +1,6 @@
-"""What the page tells. In: rows of ``quality`` and ``quarantine``. Out: gates with their tables and checks, and what was refused.
+"""Content of the page. In: rows of ``quality`` and ``quarantine``. Out: gates with their tables and checks, and rejected rows.
 
-Every check of a suite is told, also one that nobody has made yet: a gap in the checks is not the same as a check that held.
+Every check of a suite is listed, also one that has not run yet: a check that did not run is not a check that passed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from throttlescope.ingest.quality.gates import GATES
 
 #: What the state of a check is called, worst first.
-STATES = ("error", "warning", "held", "not checked")
+STATES = ("error", "warning", "passed", "not checked")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class CheckTold:
+class CheckSummary:
     """One check: its state, and what did not hold."""
 
     name: str
@@ -39,23 +39,23 @@ class CheckTold:
 
 
 @dataclass(frozen=True)
-class TableTold:
+class TableSummary:
     """One table at one gate."""
 
     table: str
     checked: str | None
     observed_ms: int | None
     run_id: str | None
-    checks: tuple[CheckTold, ...]
+    checks: tuple[CheckSummary, ...]
 
 
 @dataclass(frozen=True)
-class GateTold:
+class GateSummary:
     """One gate."""
 
     name: str
     between: str
-    tables: tuple[TableTold, ...]
+    tables: tuple[TableSummary, ...]
 
     @property
     def state(self) -> str:
@@ -64,7 +64,7 @@ class GateTold:
         return next((state for state in STATES if state in states), "not checked")
 
 
-def gates_told(rows: Sequence[dict[str, Any]]) -> list[GateTold]:
+def summarize_gates(rows: Sequence[dict[str, Any]]) -> list[GateSummary]:
     """All gates in the order in which data passes, with what was found.
 
     Parameters
@@ -75,32 +75,32 @@ def gates_told(rows: Sequence[dict[str, Any]]) -> list[GateTold]:
     by_check: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in rows:
         by_check.setdefault((row["gate"], row["table"], row["check"]), []).append(row)
-    told = []
+    gates = []
     for gate in GATES.values():
         tables = {
             table: [(check.name, check.severity, check.expected) for check in checks]
             for table, checks in gate.suites
         }
-        # Checks that are made elsewhere and write to the same table, such as the door's own.
+        # Checks that run elsewhere and write to the same table, such as those of ingest validation.
         known = {(table, name) for table, checks in tables.items() for name, _, _ in checks}
         for (name, table, check), found in sorted(by_check.items()):
             if name == gate.name and check != "rows_present" and (table, check) not in known:
                 tables.setdefault(table, []).append((check, found[0]["severity"], found[0]["expected"]))
-        told.append(
-            GateTold(
+        gates.append(
+            GateSummary(
                 gate.name,
                 gate.between,
                 tuple(_table(gate.name, table, checks, by_check) for table, checks in tables.items()),
             )
         )
-    return told
+    return gates
 
 
-def _table(gate: str, table: str, checks: list[tuple], by_check: dict) -> TableTold:
+def _table(gate: str, table: str, checks: list[tuple], by_check: dict) -> TableSummary:
     present = by_check.get((gate, table, "rows_present"), [])
     own = [row for (of, name, _), rows in by_check.items() if (of, name) == (gate, table) for row in rows]
     newest = max(own, key=lambda row: row["observed_ms"], default=None)
-    return TableTold(
+    return TableSummary(
         table,
         ", ".join(sorted({row["observed"] for row in present if row["observed"]})) or None,
         None if newest is None else newest["observed_ms"],
@@ -109,15 +109,15 @@ def _table(gate: str, table: str, checks: list[tuple], by_check: dict) -> TableT
     )
 
 
-def _check(name: str, severity: str, expected: str | None, rows: list[dict[str, Any]]) -> CheckTold:
+def _check(name: str, severity: str, expected: str | None, rows: list[dict[str, Any]]) -> CheckSummary:
     failed = [row for row in rows if not row["success"]]
-    state = severity if failed else "held" if rows else "not checked"
+    state = severity if failed else "passed" if rows else "not checked"
     findings = sorted(
         (Finding(row["cluster"], row["observed"], row["rows"], examples(row["example"])) for row in failed),
         key=lambda one: (-one.rows, one.cluster or ""),
     )
     observed = next((row["observed"] for row in rows if row["success"] and row["observed"]), None)
-    return CheckTold(name, severity, expected, state, observed, tuple(findings))
+    return CheckSummary(name, severity, expected, state, observed, tuple(findings))
 
 
 def examples(text: str | None) -> tuple[dict, ...]:

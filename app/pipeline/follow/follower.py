@@ -14,7 +14,6 @@ from typing import Any
 
 from throttlescope.app.pipeline.follow.limits import LimitsWatch
 from throttlescope.app.pipeline.follow.lookback import load_hour
-from throttlescope.app.pipeline.follow.sample_window import Held
 from throttlescope.app.pipeline.follow.signals import HourlySignals
 from throttlescope.app.pipeline.follow.stats import StatsWatch
 from throttlescope.app.pipeline.follow.storing import store_refused, store_samples
@@ -24,6 +23,7 @@ from throttlescope.app.pipeline.sources.prometheus import ClusterSource
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start
 from throttlescope.ingest.lake import Lake
+from throttlescope.transforms.sample_window import Held
 
 #: Scrapes of a minute have come so long after its end.
 ARRIVED_MS = 5_000

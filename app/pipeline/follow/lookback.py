@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.app.pipeline.follow.sample_window import Held, joined_hours
 from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.ingest.core.times import BLOCK_MS, date_of
 from throttlescope.ingest.lake import Lake, read_files
 from throttlescope.transforms.minutes import metrics_read
+from throttlescope.transforms.sample_window import Held, joined_hours
 
 
 def load_hour(lake: Lake, held: Held, clusters: Sequence[str], hour_ms: int) -> None:

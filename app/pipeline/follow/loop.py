@@ -16,6 +16,7 @@ from throttlescope.app.pipeline.follow.cycle_log import CycleLines
 from throttlescope.app.pipeline.follow.follower import ARRIVED_MS, Follower
 from throttlescope.app.pipeline.follow.tail import StoppedError
 from throttlescope.ingest.core.errors import InputError, SourceError
+from throttlescope.ingest.core.retry import doubling
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.ingest.lake import ConflictError
 
@@ -98,7 +99,7 @@ def _follow(
 ) -> None:
     name = follower.source.name
     away_since_s: float | None = None
-    wait_s = _FIRST_WAIT_S
+    waits = doubling(_FIRST_WAIT_S, _LONGEST_WAIT_S)
     while not stop.is_set():
         try:
             done = follower.cycle()
@@ -114,7 +115,7 @@ def _follow(
         else:
             if away_since_s is not None:
                 lines.back(name, time.monotonic() - away_since_s)
-            away_since_s, wait_s = None, _FIRST_WAIT_S
+            away_since_s, waits = None, doubling(_FIRST_WAIT_S, _LONGEST_WAIT_S)
             if done is not None:
                 lines.cycle(done)
                 if done.samples_written is not None:
@@ -123,14 +124,14 @@ def _follow(
                     continue
             stop.wait(_until_next_s(every_ms, time.time_ns() // 1_000_000))
             continue
+        wait_s = next(waits)
         if isinstance(refused, ConflictError):
-            # Another run writes the same lake; what was not committed is made anew.
+            # Another run writes the same lake; the next cycle recomputes what was not committed.
             lines.say(f"{name}: {refused}; tried again in {wait_s:.0f} s")
         else:
             away_since_s = time.monotonic() if away_since_s is None else away_since_s
             lines.away(name, str(refused), wait_s)
         stop.wait(wait_s)
-        wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
     if follower.limits is not None:
         follower.limits.end(_LAST_ROUND_S)
         follower.stats.end(_LAST_ROUND_S)

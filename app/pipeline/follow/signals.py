@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from throttlescope.app.pipeline.follow.sample_window import Held
 from throttlescope.app.pipeline.follow.stats import StatsWatch
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
@@ -23,6 +22,7 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.as_of import KNOWN_FOR_MS
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.minutes import BACKLOG, minute_rows
+from throttlescope.transforms.sample_window import Held
 
 #: First minute that changed, by subscription partition.
 Changed = dict[SubscriptionKey, int]

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 
 from throttlescope.app.pipeline.follow.in_process import HereAndNow
-from throttlescope.app.pipeline.follow.sample_window import Held, HeldReader
 from throttlescope.app.pipeline.follow.tail import Tail
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.labels import LabelMapping
@@ -17,6 +16,7 @@ from throttlescope.ingest.core.times import date_of
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.pull.plan import PullItem
 from throttlescope.ingest.pull.pull import PullResult, run_items, staging_of
+from throttlescope.transforms.sample_window import Held, HeldReader
 
 
 def store_samples(lake: Lake, held: Held, tail: Tail, start_ms: int, end_ms: int, run_id: str) -> int:

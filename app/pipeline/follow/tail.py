@@ -1,7 +1,7 @@
 """What is new at a source. In: an opened Prometheus and what was read before. Out: samples in memory, counted.
 
-Every metric is read from shortly before its newest answer on, so that scrapes which came late are found; one that is new from
-the first hour that is held on. What the door refuses of a range is kept for the quarantine.
+Every metric is read from shortly before its newest sample, so that late scrapes are found; a new metric is read from the first
+hour in memory. What ingest validation refuses of a range goes to the quarantine.
 """
 
 from __future__ import annotations
@@ -10,29 +10,28 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from throttlescope.app.pipeline.follow.sample_window import Held
 from throttlescope.ingest.core.selector import Selector
 from throttlescope.ingest.core.series import Meter
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake.blocks import BlockBuffer
 from throttlescope.ingest.pull.pull import named_cluster
+from throttlescope.ingest.pull.read_series import read_series
 from throttlescope.ingest.pull.wanted_metrics import wanted_metrics
-from throttlescope.ingest.sources.access import BrokenStreamError
 from throttlescope.ingest.sources.prometheus import PrometheusSource
-from throttlescope.ingest.sources.remote_read import UnsupportedChunksError
+from throttlescope.transforms.sample_window import Held
 
-#: Read anew with every cycle: scrapes that came so late are found by the next one, later ones when the hour is closed.
+#: Read again in every cycle: scrapes this late are found by the next cycle, later ones when the hour is closed.
 OVERLAP_MS = 5 * MINUTE_MS
 #: A buffer of a cycle never goes to scratch.
 _IN_MEMORY = 1 << 40
 
 
 class StoppedError(Exception):
-    """Somebody asked to end; nothing was written since the last commit."""
+    """A stop was requested; nothing was written since the last commit."""
 
 
 class Tail:
-    """Reads one source into what is held.
+    """Reads one source into the samples in memory.
 
     Parameters
     ----------
@@ -89,7 +88,7 @@ class Tail:
         return changed_ms
 
     def read_again(self, start_ms: int, end_ms: int) -> list[dict[str, Any]]:
-        """Read a closed hour anew, whole; rows of what the door refused of it."""
+        """Read a closed hour again, completely; rows for what ingest validation refused of it."""
         refused = []
         answers = {
             name: self._buffer(selectors, start_ms, end_ms) for name, selectors in self.selectors_of.items()
@@ -103,7 +102,7 @@ class Tail:
         wanted = wanted_metrics(
             self.source.api, self.selectors, self.source.mapping, self.first_ms, until_ms, self.meter
         )
-        # A metric that is gone for now is asked for all the same: it may only be late.
+        # A metric that the source does not list now is still read: it may only be late.
         self.selectors_of |= wanted.selectors_of
         if self._mapping is None or not self._mapping.cluster:
             self._mapping = named_cluster(self.source, self.first_ms, until_ms, self.meter)
@@ -116,20 +115,8 @@ class Tail:
     def _buffer(self, selectors: Sequence[Selector], start_ms: int, end_ms: int) -> BlockBuffer:
         if self._stopping():
             raise StoppedError
-        try:
-            return self._read(selectors, start_ms, end_ms)
-        except UnsupportedChunksError:
-            self._reader = self._reader.with_plain_samples()
-        except BrokenStreamError:
-            # What broke off may come whole the second time.
-            self.meter.repairs["streams_read_again"] += 1
-        return self._read(selectors, start_ms, end_ms)
-
-    def _read(self, selectors: Sequence[Selector], start_ms: int, end_ms: int) -> BlockBuffer:
-        buffer = BlockBuffer(self._mapping, Path(), _IN_MEMORY)
-        for i, selector in enumerate(selectors):
-            if i:
-                buffer.next_selector()
-            for batch in self._reader.read(selector, start_ms, end_ms, self.meter):
-                buffer.add(batch)
+        buffer, self._reader = read_series(
+            self._reader, selectors, start_ms, end_ms, self.meter,
+            lambda: BlockBuffer(self._mapping, Path(), _IN_MEMORY),
+        )  # fmt: skip
         return buffer

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from throttlescope.app.config import Cluster, Settings
-    from throttlescope.app.pipeline.incremental.read import Reader
     from throttlescope.app.pipeline.request import RunRequest
     from throttlescope.ingest.core.labels import LabelMapping
     from throttlescope.ingest.lake import Lake
+    from throttlescope.ingest.pull.incremental import Reader
     from throttlescope.ingest.pull.pull import PullResult
     from throttlescope.ingest.sources.prometheus import PrometheusSource
     from throttlescope.ingest.sources.pulsar_admin import Failure, PulsarAdmin
@@ -93,7 +93,7 @@ class ClusterSource:
 
     def reader(self, lake: Lake, run_id: str = "") -> Reader:
         """What reads this source into a lake."""
-        from throttlescope.app.pipeline.incremental.read import Reader
+        from throttlescope.ingest.pull.incremental import Reader
 
         return Reader(lake, self.prometheus, self.selectors, run_id, self.retention_ms, self.reset)
 

@@ -1,4 +1,4 @@
-"""How old the oldest message is. In: minutes of ``signals``. Out: a figure."""
+"""Age of the oldest message. In: minutes of ``signals``. Out: a figure."""
 
 from __future__ import annotations
 

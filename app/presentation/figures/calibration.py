@@ -1,4 +1,4 @@
-"""Is a confidence of 0.85 right in 85 of 100 cases? In: stated and measured shares. Out: a figure with intervals and the line where both are equal."""
+"""Calibration: is a confidence of 0.85 correct in 85 of 100 cases? In: stated and measured shares. Out: a figure with intervals and the line where both are equal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def calibration_figure(bins: Sequence[dict]) -> go.Figure:
         scatter(
             x=stated, y=measured, mode="markers+text", name="measured, 95 % Wilson",
             text=[f"{share['count']} of {share['of']}" for share in right],
-            # To the left: the surest windows stand at the right edge.
+            # To the left: the windows with the highest confidence are at the right edge.
             textposition="middle left", textfont={"size": 11},
             error_y={
                 "type": "data", "symmetric": False, "color": OUT, "thickness": 2, "width": 5,

@@ -1,4 +1,4 @@
-"""What all charts share: time axes in the reader's zone, units on the others, one left edge, colours that read on light and dark.
+"""Base of all charts: time axes in the reader's zone, units on the others, one left edge, colours that read on light and dark.
 
 In: traces and a range. Out: a figure. Texts and grids get their final colour from the page's style
 sheet, so that one figure serves both colour schemes.
@@ -13,7 +13,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from throttlescope.app.presentation import time_zone
-from throttlescope.app.presentation.figures.thin import kept
+from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import figure_of, scatter
 from throttlescope.ingest.core.times import MINUTE_MS
 
@@ -128,7 +128,7 @@ def time_title(start_ms: int, end_ms: int) -> str:
 def in_zone(figure: go.Figure, end_ms: int) -> go.Figure:
     """Move every time of a figure by the zone's offset at ``end_ms``: Plotly knows no zones.
 
-    The offset stands in ``layout.meta``, so that a zoom can be turned back into a link's UTC, beside the range in UTC.
+    ``layout.meta`` has the offset, so that a zoom can be converted back into UTC for a link, and the range in UTC.
     """
     by = time_zone.offset_ms(end_ms)
     start_ms, last_ms = figure.layout.xaxis.range
@@ -186,7 +186,7 @@ def packed(column: pd.Series) -> list[float | None] | np.ndarray:
 
 
 def known(values: object) -> np.ndarray:
-    """The values of a trace that are known, whichever way they are held."""
+    """The known values of a trace, in any of its representations."""
     found = np.asarray([] if values is None else values)
     if found.dtype == object:
         found = np.array([value for value in found if isinstance(value, int | float)], dtype=float)
@@ -194,7 +194,7 @@ def known(values: object) -> np.ndarray:
 
 
 def has_lone_points(values: np.ndarray) -> bool:
-    """Whether a value stands between two gaps: no line leads to it."""
+    """Whether a value is between two gaps: no line leads to it."""
     here = np.concatenate([[False], ~np.isnan(values), [False]])
     return bool((here[1:-1] & ~here[:-2] & ~here[2:]).any())
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from throttlescope.app.presentation.causes import UNIT_WORDS
 from throttlescope.app.presentation.figures.chart import GREY, LEVEL_COLOURS, PACKED_FROM, chart, packed
-from throttlescope.app.presentation.figures.thin import BUCKETS, MOST_POINTS, fullest
+from throttlescope.app.presentation.figures.downsampling import BUCKETS, MOST_POINTS, fullest
 from throttlescope.app.presentation.figures.traces import bar
 from throttlescope.app.presentation.limits import events_prove
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
@@ -59,7 +59,7 @@ def events_figure(minutes: pd.DataFrame, *, start_ms: int, end_ms: int) -> go.Fi
 
 
 def is_thinned(minutes: pd.DataFrame) -> bool:
-    """Whether bars stand for the fullest of several minutes."""
+    """Whether each bar is the maximum of several minutes."""
     return len(minutes) > MOST_POINTS
 
 

@@ -1,4 +1,4 @@
-"""What consumers hold: unacknowledged messages and permits. In: minutes of ``signals``. Out: a figure."""
+"""Unacknowledged messages and permits of consumers. In: minutes of ``signals``. Out: a figure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from throttlescope.app.presentation.figures.chart import ACK, IN, OUT, chart, gapless, line
-from throttlescope.app.presentation.measured import is_measured
+from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.ingest.core.times import MINUTE_MS
 
 

@@ -106,7 +106,7 @@ def write_figure(path: Path, figure: go.Figure, *, div_id: str) -> None:
 def _photograph(page: str, height_px: int) -> bytes:
     from playwright.sync_api import Error, sync_playwright
 
-    # Asked for first: it may start a Playwright of its own.
+    # Called first: it may start a Playwright of its own.
     program = chromium_path()
     arguments = ["--disable-dev-shm-usage"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:

@@ -1,6 +1,6 @@
-"""How full limits were over time. In: lanes of one place. Out: a figure: a strip per limiter, a line below it while it bound.
+"""Use of limits over time. In: lanes of one place. Out: a figure: a strip per limiter, a line below it while it bound.
 
-Colour says how close use was to the limit, the line says that verdicts name it; the numbers stand in the text.
+Colour says how close use was to the limit, the line says that verdicts name it; the numbers are in the text.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _bound(row: int, label: str, lane: Lane, step_ms: int) -> list[go.Scatter]:
             customdata=most,
             connectgaps=False,
             showlegend=False,
-            hovertemplate=f"{label}<br>bound: it held up to <b>%{{customdata}}</b> subscription partitions at once<extra></extra>",
+            hovertemplate=f"{label}<br>bound: it limited up to <b>%{{customdata}}</b> subscription partitions at once<extra></extra>",
         )
     ]
 
@@ -156,7 +156,7 @@ class Cell:
     share : float or None
         Largest use / limit of its minutes; None: not known.
     bound : int
-        Subscription partitions that a verdict says it held.
+        Subscription partitions whose verdict names it.
     """
 
     start_ms: int

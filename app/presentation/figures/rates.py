@@ -20,7 +20,7 @@ from throttlescope.app.presentation.figures.chart import (
     minute_ends,
 )
 from throttlescope.app.presentation.limits import known_limit, limit_lines, shared_use
-from throttlescope.app.presentation.measured import is_measured
+from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.ingest.core.times import MINUTE_MS
 
 # A limit further away than this would press the rates flat; it is named at the edge instead.

@@ -120,7 +120,7 @@ def _name_drain(
     if not outlook.drain_s or outlook.drain_s > end_s:
         return
     figure.add_annotation(
-        x=now_ms + 1000 * outlook.drain_s, y=0, text=f"{name}: drained after {escape(whatif.drained(forecast))}",
+        x=now_ms + 1000 * outlook.drain_s, y=0, text=f"{name}: drained after {escape(whatif.drained(forecast, whatif.PLAIN))}",
         showarrow=True, arrowhead=2, arrowcolor=colour, font={"color": colour}, ax=0,
         ay=-46 if name == "changed" else -26, xanchor="left" if outlook.drain_s < 0.6 * end_s else "right",
         bgcolor="rgba(255,255,255,0.8)",

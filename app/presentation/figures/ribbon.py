@@ -1,4 +1,4 @@
-"""Which cause held when, with the naive rule below it. In: rows of ``verdicts``. Out: a figure.
+"""Causes over time, with the naive rule below. In: rows of ``verdicts``. Out: a figure.
 
 Other rows appear where there is something to say: what a recording's script did, and when limits,
 broker or counters changed.
@@ -87,7 +87,7 @@ def ribbon_figure(
             "barmode": "overlay",
             "hovermode": "closest",
             "showlegend": False,
-            # On a small screen a label that does not fit would stand over its neighbours.
+            # On a small screen a label that does not fit would overlap its neighbours.
             "uniformtext": {"mode": "hide", "minsize": 11},
             "bargap": 0.2,
             "margin": {"l": LEFT_PX, "r": RIGHT_PX, "t": 8, "b": 38},
@@ -163,7 +163,7 @@ def _fitting(length: int, own: int, mark: str, label: str, more: str) -> str:
 
 
 def _bar(row, spans, texts, hovers, colour, pattern, *, outlined: bool = False) -> go.Bar:
-    """Bars of one row. What is not our verdict is drawn as an outline, so that the answer stands out."""
+    """Bars of one row. Everything but our verdict is drawn as an outline, so that the verdict is prominent."""
     marker = {
         "color": colour,
         "line": {"width": 0},

@@ -1,6 +1,6 @@
 """Series of a PromQL answer as lines. In: labels, times and values of each. Out: a figure, and how each line looks.
 
-Names of series stand in the page's table, not in the chart: here they are numbers, so that no hostile text reaches Plotly.
+Names of series are in the page's table, not in the chart: here they are numbers, so that no hostile text reaches Plotly.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from throttlescope.app.presentation.figures.chart import chart, has_lone_points
-from throttlescope.app.presentation.figures.thin import kept
+from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import scatter
 
 #: After Okabe and Ito, toned so that lines keep 3:1 on white and on dark grey. Beyond ten lines the dashes tell them apart.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from throttlescope.app.presentation.figures.thin import kept
+from throttlescope.app.presentation.figures.downsampling import kept
 
 WIDTH_PX, HEIGHT_PX = 132, 26
 _PAD_PX = 2.5
@@ -35,7 +35,7 @@ def sparkline(
     times_ms, values : ndarray
         Minute by minute, without gaps in time; NaN where nothing is known.
     window_ms : (int, int)
-        The window that is told: a band behind the line.
+        The selected window: a band behind the line.
     threshold : float, optional
         A dashed line, where it is not so far away that it would press the line flat.
     """

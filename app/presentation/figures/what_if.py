@@ -13,10 +13,10 @@ import plotly.graph_objects as go
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import ALL, OUT, chart
-from throttlescope.app.presentation.figures.thin import kept
+from throttlescope.app.presentation.figures.downsampling import kept
 from throttlescope.app.presentation.figures.traces import scatter
 
-#: One colour and one dash a run: each alone is enough to tell them apart, and the letter stands at the curve's end.
+#: One colour and one dash a run: each alone distinguishes them, and the letter is at the curve's end.
 RUN_LOOKS = (("#009E73", "solid"), ("#D55E00", "dash"), ("#B5527F", "dot"), ("#9A7B00", "dashdot"))
 AS_IS_LOOK = (ALL, "dash")
 _BUCKETS = 160
@@ -180,7 +180,7 @@ def _whole(values: np.ndarray) -> list[int | None]:
 
 
 def _letter(curve: Curve, value: float, number: int) -> dict:
-    """Its name at its end, beside those of curves that end there too."""
+    """Its name at its end, next to those of other curves that end there."""
     return {
         "x": int(curve.times_ms[-1]), "y": value, "text": f"<b>{curve.name}</b>", "showarrow": False,
         "xanchor": "right", "yanchor": "bottom", "xshift": -_APART_PX * number, "font": {"color": curve.colour},

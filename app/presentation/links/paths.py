@@ -1,4 +1,4 @@
-"""Where the pages are: the first part of every address."""
+"""Paths of the pages. In: nothing. Out: the first part of every address."""
 
 OVERVIEW_PATH = "/"
 SUBSCRIPTIONS_PATH = "/subscriptions"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
+from typing import ClassVar
 
+from throttlescope.app.presentation.links.fields import AT, FROM, TO, AddressField, PageAddress, part
 from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH
-from throttlescope.app.presentation.links.query import link, one, parts_of, range_of, time_of, times_of
+from throttlescope.app.presentation.links.query import one, time_of
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import check_range, format_time
 
@@ -27,52 +29,6 @@ class SubscriptionPartition:
             ("partition", str(self.partition)),
             ("subscription", self.subscription),
         ]
-
-
-@dataclass(frozen=True)
-class SubscriptionAddress:
-    """What the subscription page shows: a subscription, a range [start, end), and one verdict in it.
-
-    Attributes
-    ----------
-    start_ms, end_ms : int or None
-        None: the page's own choice, the newest hours of that subscription.
-    at_ms : int or None
-        End of the window whose verdict is told; None: the newest in the range.
-    zoom_ms : (int, int) or None
-        What the charts show of the range; the browser writes it, the server draws the whole range.
-    """
-
-    subscription: SubscriptionPartition
-    start_ms: int | None = None
-    end_ms: int | None = None
-    at_ms: int | None = None
-    zoom_ms: tuple[int, int] | None = None
-
-    @classmethod
-    def parse(cls, query: str | None) -> SubscriptionAddress:
-        values = parts_of(query)
-        return cls(named_subscription(values), *range_of(values), time_of(values, "at"), _zoom(values))
-
-    def href(self) -> str:
-        pairs = self.subscription.pairs()
-        pairs += times_of(("from", self.start_ms), ("to", self.end_ms), ("at", self.at_ms))
-        if self.zoom_ms is not None:
-            pairs.append(("zoom", "..".join(map(format_time, self.zoom_ms))))
-        return link(SUBSCRIPTION_PATH, pairs)
-
-
-def _zoom(values: dict[str, list[str]]) -> tuple[int, int] | None:
-    """``zoom=FROM..TO``, both absolute."""
-    text = one(values, "zoom")
-    if text is None:
-        return None
-    first, dots, last = text.partition("..")
-    if not dots:
-        raise InputError("The zoom in the address is no range", got=text[:80], expected="FROM..TO, RFC 3339")
-    start_ms, end_ms = (time_of({"zoom": [end]}, "zoom") for end in (first, last))
-    check_range(start_ms, end_ms)
-    return start_ms, end_ms
 
 
 def named_subscription(values: dict[str, list[str]]) -> SubscriptionPartition:
@@ -106,3 +62,55 @@ def partition_of(values: dict[str, list[str]]) -> int | None:
     if not -1 <= number < 2**31:
         raise InputError("The partition in the address does not exist", got=number, expected="-1, 0, 1 ...")
     return number
+
+
+#: The subscription of a page that shows one, and of a page that may show one.
+SUBSCRIPTION = AddressField("subscription", named_subscription, SubscriptionPartition.pairs, MISSING)
+
+
+def chosen_subscription(values: dict[str, list[str]]) -> SubscriptionPartition | None:
+    """The subscription that an address names; None where it names none."""
+    return None if one(values, "subscription") is None else named_subscription(values)
+
+
+CHOSEN_SUBSCRIPTION = AddressField("subscription", chosen_subscription, SubscriptionPartition.pairs)
+
+
+def _zoom_of(values: dict[str, list[str]]) -> tuple[int, int] | None:
+    """``zoom=FROM..TO``, both absolute."""
+    text = one(values, "zoom")
+    if text is None:
+        return None
+    first, dots, last = text.partition("..")
+    if not dots:
+        raise InputError("The zoom in the address is no range", got=text[:80], expected="FROM..TO, RFC 3339")
+    start_ms, end_ms = (time_of({"zoom": [end]}, "zoom") for end in (first, last))
+    check_range(start_ms, end_ms)
+    return start_ms, end_ms
+
+
+def _zoom_pairs(zoom_ms: tuple[int, int]) -> list[tuple[str, str]]:
+    return [("zoom", "..".join(map(format_time, zoom_ms)))]
+
+
+@dataclass(frozen=True)
+class SubscriptionAddress(PageAddress):
+    """What the subscription page shows: a subscription, a range [start, end), and one verdict in it.
+
+    Attributes
+    ----------
+    start_ms, end_ms : int or None
+        None: the page's own choice, the newest hours of that subscription.
+    at_ms : int or None
+        End of the window whose verdict is shown; None: the newest in the range.
+    zoom_ms : (int, int) or None
+        What the charts show of the range; the browser writes it, the server draws the whole range.
+    """
+
+    PATH: ClassVar[str] = SUBSCRIPTION_PATH
+
+    subscription: SubscriptionPartition = part(SUBSCRIPTION)
+    start_ms: int | None = part(FROM)
+    end_ms: int | None = part(TO)
+    at_ms: int | None = part(AT)
+    zoom_ms: tuple[int, int] | None = part(AddressField("zoom", _zoom_of, _zoom_pairs))

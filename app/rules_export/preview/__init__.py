@@ -1,1 +1,1 @@
-"""Alerts on history. In: an alerting rule and a range. Out: how often it would have fired, and how much of that was real trouble."""
+"""Alerts on history. In: an alerting rule and a range. Out: how often it would have fired, and how many of these firings were real."""

@@ -1,4 +1,4 @@
-"""Firings beside verdicts. In: firings, what was judged when, and backlogs. Out: which firings were real, and which backlogs went unnoticed.
+"""Firings compared with verdicts. In: firings, verdicts, and backlogs. Out: which firings were real, and which incidents were missed.
 
 Pure: nothing is read here. Times are epoch milliseconds, ranges [start, end).
 """
@@ -18,7 +18,7 @@ REAL, NOT_REAL, UNDECIDED = "real", "not real", "undecided"
 
 @dataclass(frozen=True)
 class VerdictStretch:
-    """A subscription partition had one verdict for so long.
+    """A range in which a subscription partition had one verdict.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class VerdictStretch:
 
 @dataclass(frozen=True)
 class Then:
-    """What a subscription's verdict said for longest while an alert fired."""
+    """The main cause of a subscription while an alert fired."""
 
     key: tuple
     cause: str
@@ -47,7 +47,7 @@ class Then:
 
 @dataclass(frozen=True)
 class JudgedFirings:
-    """A firing, what the verdict said then (None: nothing was judged), and whether that bears it out (None: verdicts cannot)."""
+    """A firing, its main verdict (None: no verdict), and whether that confirms it (None: undecided)."""
 
     firing: Firing
     then: Then | None
@@ -61,10 +61,10 @@ def judge(
     *,
     end_ms: int,
 ) -> list[JudgedFirings]:
-    """Hold each firing against the verdicts of its subscription, from when its condition began to hold until its end.
+    """Compare each firing with the verdicts of its subscription, from the start of its condition to its end.
 
-    What was judged for longest in that time decides: real where it is of the rule's kind; undecided where it is ``unknown``, or
-    where nothing was judged. A firing that names no subscription is held against all that its labels fit, and is real where one is.
+    The main verdict of that time decides: real if it is of the rule's kind; undecided if it is ``unknown``, or if there is no
+    verdict. A firing that names no subscription is compared with all that match its labels, and is real if one is.
     """
     by_subscription: dict[tuple, list[VerdictStretch]] = {}
     for stretch in stretches:
@@ -117,7 +117,7 @@ def missed(
 
 
 def key_labels(labels: Mapping[str, str]) -> dict[str, str]:
-    """Those labels that say which subscription, or which topic or cluster, is spoken of."""
+    """The labels that identify a subscription, topic or cluster."""
     return {name: labels[name] for name in SUBSCRIPTION_KEY_NAMES if labels.get(name)}
 
 
@@ -131,7 +131,7 @@ def fits(key: tuple, labels: Mapping[str, str]) -> bool:
 
 
 def longest(stretches: Sequence[VerdictStretch], start_ms: int, end_ms: int) -> Then | None:
-    """What one subscription was judged for longest in [start, end); None where nothing was."""
+    """The main verdict of one subscription in [start, end); None if there is none."""
     held: dict[tuple, int] = {}
     until: dict[tuple, int] = {}
     for one in stretches:
@@ -142,7 +142,7 @@ def longest(stretches: Sequence[VerdictStretch], start_ms: int, end_ms: int) -> 
             until[said] = max(until.get(said, 0), one.end_ms)
     if not held:
         return None
-    # Of equal times the first that was said.
+    # Of equal durations the first one.
     said = max(held, key=held.__getitem__)
     return Then(stretches[0].key, *said, until[said])
 

@@ -1,10 +1,10 @@
-"""What an alert is for, and so which verdicts bear it out. In: a rule. Out: a kind, with words that say what counts as real."""
+"""Kinds of alerts. In: a rule. Out: its kind: the verdicts that confirm a firing, with words for it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.transforms.rules.rule_file import AlertingRule
 
@@ -13,7 +13,7 @@ LIMIT, CONSUMERS, BOTH, ANY = KINDS = ("limit", "consumers", "both", "any")
 
 @dataclass(frozen=True)
 class AlertKind:
-    """Which verdicts bear an alert out.
+    """The verdicts that confirm a firing.
 
     Attributes
     ----------
@@ -28,31 +28,32 @@ class AlertKind:
     causes: frozenset[str] = frozenset()
 
     def fits(self, side: str, cause: str) -> bool:
-        """Whether a verdict bears the alert out."""
+        """Whether a verdict confirms the firing."""
         return side in self.sides or cause in self.causes
 
 
 _BY_NAME = {
     LIMIT: AlertKind(
-        "a dispatch limit as what holds the backlog (side throttle or both)", frozenset(("throttle", "both"))
+        "a dispatch limit as the cause of the backlog (side throttle or both)",
+        frozenset(("throttle", "both")),
     ),
     CONSUMERS: AlertKind(
-        "the consumers as what holds the backlog (side consumer_capacity or both)",
+        "the consumers as the cause of the backlog (side consumer_capacity or both)",
         frozenset(("consumer_capacity", "both")),
     ),
     BOTH: AlertKind("a limit and the consumers at once (side both)", frozenset(("both",))),
     ANY: AlertKind("any trouble: every cause but healthy", causes=frozenset(CAUSES) - {"healthy"}),
 }
 _LIMITS = (a.THROTTLING_AND_GROWING, a.DISPATCH_THROTTLED, a.LIMIT_NEARLY_USED)
-#: Verdicts speak of a subscription's backlog: of these they say nothing.
+#: Verdicts are about a subscription's backlog; these alerts are not.
 _UNJUDGED = (a.PUBLISH_THROTTLED, a.LIMITS_MISSING, a.LIMITS_OLD)
 _BY_CAUSE = {"throttled": LIMIT, "both": BOTH, "slow_consumers": CONSUMERS, "unknown": ANY, "healthy": ANY}
 
 
 def kind_of(rule: AlertingRule, chosen: str | None = None) -> AlertKind | None:
-    """The kind of a rule; None where verdicts say nothing of it.
+    """The kind of a rule; None if verdicts cannot decide it.
 
-    Chosen by a person, or by the rule's label ``cause``, or by its name; any trouble for a rule that tells nothing of itself.
+    Chosen by a person, or by the rule's label ``cause``, or by its name; any trouble by default.
     """
     if chosen is not None:
         return _BY_NAME[chosen]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from throttlescope.app.server.api.about import build_information, metadata
+from throttlescope.app.server.api.build_info import build_information, metadata
 from throttlescope.app.server.api.parameters import MAX_NS, Parameters, parse_duration, parse_integer
-from throttlescope.app.services.promql.concurrency import QueryLimits, Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.errors import BAD_DATA, TIMEOUT, ApiError, api_error_of, bad_parameter
 from throttlescope.app.services.promql.lake_queries import LakeQueries
 from throttlescope.transforms.promql.answer import data_pieces, label_json, points_of, truncate
@@ -38,9 +38,11 @@ class Reply:
 class Endpoints:
     """Answers over one lake."""
 
-    def __init__(self, queries: LakeQueries, limits: QueryLimits, turnstile: Turnstile | None = None) -> None:
+    def __init__(
+        self, queries: LakeQueries, limits: QueryLimits, concurrency: ConcurrencyLimit | None = None
+    ) -> None:
         self._queries, self._limits = queries, limits
-        self._turnstile = turnstile or Turnstile(limits.running, limits.waiting)
+        self._concurrency = concurrency or ConcurrencyLimit(limits.running, limits.waiting)
 
     # -- queries ------------------------------------------------------------------------------
 
@@ -88,7 +90,7 @@ class Endpoints:
         options = self._options(parameters)
         begun_s = time.monotonic()
         try:
-            with self._turnstile.place(options.timeout_s) as left_s:
+            with self._concurrency.place(options.timeout_s) as left_s:
                 placed_s = time.monotonic()
                 answer = evaluate(replace(options, timeout_s=left_s))
         except ApiError:

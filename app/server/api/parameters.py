@@ -158,7 +158,7 @@ def parse_time(text: str) -> int:
         seconds = _float(text)
     except (ValueError, OverflowError):
         seconds = math.nan
-    # Beyond that, Prometheus' arithmetic wraps around; a time that nobody asked for is no answer.
+    # Beyond that, Prometheus' arithmetic wraps around to another time.
     if not abs(seconds) * 1000 < _MAX_MS:
         raise ValueError(f"cannot parse {_quoted(text)} to a valid timestamp")
     fraction, whole = math.modf(seconds)

@@ -20,7 +20,7 @@ _CORS = {
     "Access-Control-Allow-Methods": "GET, POST, OPTIONS",
     "Access-Control-Expose-Headers": "Date",
 }
-# Dashboards ask over a loopback or a LAN: a little compression is worth more than a good one.
+# Dashboards query over a loopback or a LAN: fast compression is better than small answers.
 _LEVEL = 1
 _WINDOWS = {"gzip": 31, "deflate": 15}
 
@@ -47,7 +47,7 @@ def failed(error: ApiError) -> Response:
 
 
 def plain(code: int, text: str, *, allow: Iterable[str] = ()) -> Response:
-    """A line of text, as Go's router answers what is no endpoint."""
+    """A line of text, as Go's router answers for unknown endpoints."""
     response = Response(text, code, content_type="text/plain; charset=utf-8")
     if allow:
         response.headers["Allow"] = ", ".join(sorted(allow))

@@ -1,6 +1,6 @@
 """The addresses of the API. In: a lake and limits. Out: a Flask blueprint for ``/api``.
 
-Addresses and methods are told apart here and not by Flask, which would add HEAD and OPTIONS, redirect, and answer a
+Addresses and methods are dispatched here and not by Flask, which would add HEAD and OPTIONS, redirect, and answer a
 mistyped address with the web app's page.
 """
 
@@ -15,7 +15,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from throttlescope.app.server.api.endpoints import Endpoints, Reply
 from throttlescope.app.server.api.parameters import Parameters, parse_form
 from throttlescope.app.server.api.replies import METHODS, compressed, failed, for_origin, plain, succeeded
-from throttlescope.app.services.promql.concurrency import QueryLimits, Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.errors import BAD_DATA, INTERNAL, ApiError, api_error_of
 from throttlescope.app.services.promql.lake_queries import LakeQueries
 from throttlescope.ingest.core.regex import compile_pattern
@@ -34,7 +34,7 @@ def api_blueprint(
     queries: LakeQueries,
     limits: QueryLimits = DEFAULT_LIMITS,
     *,
-    turnstile: Turnstile | None = None,
+    concurrency: ConcurrencyLimit | None = None,
     cors_origin: str = NO_ORIGIN,
 ) -> Blueprint:
     """The API of one lake.
@@ -44,12 +44,12 @@ def api_blueprint(
     queries : LakeQueries
     limits : QueryLimits
         Per process.
-    turnstile : Turnstile, optional
-        Shared with others in this process that ask the same lake; otherwise one of its own.
+    concurrency : ConcurrencyLimit, optional
+        Shared with other users of the same lake in this process; by default its own.
     cors_origin : str
         Regular expression of the origins whose pages may read answers; it has to match the whole origin.
     """
-    endpoints = Endpoints(queries, limits, turnstile)
+    endpoints = Endpoints(queries, limits, concurrency)
     allowed = compile_pattern(cors_origin)
     blueprint = Blueprint("prometheus_api", __name__)
     table: dict[str, tuple[tuple[str, ...], Callable[[Parameters], Reply]]] = {
@@ -90,7 +90,7 @@ def _answered(call: Callable[[Parameters], Reply]) -> Response:
     except Exception as error:
         shown = api_error_of(error)
         if shown.kind == INTERNAL:
-            # The reader gets one line; what lies behind it goes to the server's log.
+            # The client gets one line; details go to the server's log.
             current_app.logger.exception("%s %s", request.method, request.path)
         return failed(shown)
 
@@ -100,7 +100,7 @@ def _parameters() -> Parameters:
     if request.method == "POST":
         try:
             if request.mimetype == "application/x-www-form-urlencoded":
-                # Bounded for all of the server's addresses (app/server/security/bodies.py).
+                # Limited for all of the server's addresses (app/server/security/bodies.py).
                 pairs += parse_form(request.stream.read())
             elif request.mimetype == "multipart/form-data":
                 pairs += [(name.encode(), value.encode()) for name, value in request.form.items(multi=True)]
@@ -119,7 +119,7 @@ def _label_name(name: str) -> str:
     """The label that an address names.
 
     A name that begins with ``U__`` is written with letters, digits and underscores only: ``_2e_`` is the character of
-    that code, ``__`` an underscore. What does not keep to that is taken as it stands.
+    that code, ``__`` an underscore. A name that does not follow this encoding is used unchanged.
     """
     try:
         request.environ["PATH_INFO"].encode("latin-1").decode()

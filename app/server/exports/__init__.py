@@ -1,1 +1,1 @@
-"""What leaves the app as a file: tables, verdicts, incident bundles, notebooks. Always in UTC."""
+"""Downloads: tables, verdicts, incident bundles, notebooks. Always in UTC."""

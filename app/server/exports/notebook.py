@@ -1,6 +1,6 @@
-"""A notebook that begins with what a page shows. In: a subscription and a range, or a query. Out: an ``.ipynb`` document.
+"""A notebook that begins with the content of a page. In: a subscription and a range, or a query. Out: an ``.ipynb`` document.
 
-Whatever the address held is written as a Python literal: a name cannot become code.
+Values of the address are written as Python literals: a name cannot become code.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "nam
 
 
 def of_subscription(key: SubscriptionPartition, start_ms: int, end_ms: int) -> dict:
-    """Its charts and its verdict in a range, and the rows that they are made of."""
+    """Its charts and verdict in a range, and their rows."""
     partition = None if key.partition < 0 else key.partition
     selector = str(SubscriptionName(key.topic, partition, key.subscription))
     return _notebook(
@@ -23,20 +23,20 @@ def of_subscription(key: SubscriptionPartition, start_ms: int, end_ms: int) -> d
             _LAKE,
             f"subscription = {selector!r}\n"
             f"cluster = {key.cluster!r}\n"
-            f'asked = {{"cluster": cluster, "start": {start_ms}, "end": {end_ms}}}',
-            "lake.figures.causes(subscription, **asked)",
-            "lake.figures.backlog(subscription, **asked)",
-            "lake.figures.rates(subscription, **asked)",
+            f'selected = {{"cluster": cluster, "start": {start_ms}, "end": {end_ms}}}',
+            "lake.figures.causes(subscription, **selected)",
+            "lake.figures.backlog(subscription, **selected)",
+            "lake.figures.rates(subscription, **selected)",
             f"why = lake.why(subscription, {end_ms}, cluster=cluster)\nwhy",
             "# Rows, as Spark DataFrames: the first of these cells starts Spark.\n"
-            'lake.verdicts(subscription, **asked).select("window_end_ms", "cause", "limiter", "confidence", "backlog_entries")',
-            "lake.signals(subscription, **asked)",
+            'lake.verdicts(subscription, **selected).select("window_end_ms", "cause", "limiter", "confidence", "backlog_entries")',
+            "lake.signals(subscription, **selected)",
         ],
     )
 
 
 def of_query(query: str, start_ms: int, end_ms: int, step_ms: int) -> dict:
-    """A range query over the lake, drawn, and as a table of one column per series."""
+    """A range query over the lake, as a chart and as a table with one column per series."""
     return _notebook(
         "A PromQL query over the lake",
         f"Range {format_time(start_ms)} to {format_time(end_ms)}, every {step_ms / 1000:g} s. Times are UTC.",

@@ -1,4 +1,4 @@
-"""Files to take away. In: addresses below ``/export``. Out: CSV, Parquet, JSON, zip and notebook; a fault is a sentence with 4xx.
+"""Downloads. In: addresses below ``/export``. Out: CSV, Parquet, JSON, zip and notebook; an error is one line with status 4xx.
 
 ==================================  ==========================================================================
 ``table/NAME.csv``, ``.parquet``    rows of a table: cluster, topic, partition, subscription, broker, from, to
@@ -25,7 +25,7 @@ from throttlescope.app.presentation.links.subscription import SubscriptionAddres
 from throttlescope.app.presentation.output import write_csv, write_json
 from throttlescope.app.presentation.table_rows import TableQuery, read_rows
 from throttlescope.app.server.exports import notebook
-from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.data import newest
@@ -38,7 +38,7 @@ from throttlescope.ingest.lake import Lake
 
 _BATCH_ROWS = 5_000
 _PAGE_ROWS = 1_000
-#: What a bundle may take to work out its counterfactuals and its advice.
+#: Time for the counterfactuals and the advice of a bundle.
 _WORK_S = 20.0
 _WAIT_S = 30.0
 
@@ -46,39 +46,39 @@ _WAIT_S = 30.0
 def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
     """The addresses below ``/export``, on one lake and the pages' reader of it."""
     blueprint = Blueprint("export", __name__, url_prefix="/export", root_path="/")
-    # A bundle and a million rows are work: one of them at a time, and few wait, so that pages stay quick.
-    turnstile = Turnstile(1, 2)
+    # Bundles and large tables are expensive: one at a time and a short queue keep pages fast.
+    concurrency = ConcurrencyLimit(1, 2)
 
     @blueprint.route("/table/<name>.<any(csv, parquet):form>")
     def table(name: str, form: str):
         asked = TableQuery.parse(name, _values())
-        with turnstile.place(_WAIT_S):
+        with concurrency.place(_WAIT_S):
             return _rows_file(read_rows(lake, asked), name, form)
 
     @blueprint.route("/subscriptions.<any(csv, parquet):form>")
     def subscriptions(form: str):
         address = SubscriptionsAddress.parse(_query())
-        with turnstile.place(_WAIT_S):
+        with concurrency.place(_WAIT_S):
             rows = []
             while page := newest.subscriptions(reader, address, start=len(rows), end=len(rows) + _PAGE_ROWS)[
                 0
             ]:
                 rows += page
             if not rows:
-                raise NothingThereError("No subscription fits this search.")
+                raise NothingThereError("No subscription matches this search.")
             return _rows_file(pa.Table.from_pylist(rows), "subscriptions", form)
 
     @blueprint.route("/verdict.json")
     def verdict():
         address = SubscriptionAddress.parse(_query())
         if address.at_ms is None:
-            raise InputError("The address names no window", expected="at=TIME, the window's end")
+            raise InputError("The address has no window", expected="at=TIME, the window's end")
         key = address.subscription
         names = {"cluster": key.cluster, "topic": key.topic, "subscription": key.subscription}
         asked = TableQuery(TABLES["verdicts"], names, key.partition, address.at_ms, address.at_ms + 1)
         rows = read_rows(lake, asked).to_pylist()
         if not rows:
-            raise NothingThereError("There is no verdict of this subscription whose window ends then.")
+            raise NothingThereError("No verdict of this subscription has a window that ends then.")
         stream = io.StringIO()
         write_json(rows[-1], stream)
         return _file(stream.getvalue(), "verdict.json", "application/json")
@@ -88,7 +88,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         from throttlescope.app.incident import selection
         from throttlescope.app.incident.bundle import default_name, make_bundle
         from throttlescope.app.incident.computed import work_out
-        from throttlescope.app.incident.read import read_incident
+        from throttlescope.app.incident.load import read_incident
 
         address = SubscriptionAddress.parse(_query())
         key = address.subscription
@@ -97,7 +97,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         asked = selection.IncidentSelection(
             named, key.cluster, address.at_ms, address.start_ms, address.end_ms
         )
-        with turnstile.place(_WAIT_S), time_zone.utc():
+        with concurrency.place(_WAIT_S), time_zone.utc():
             found = read_incident(lake, asked)
             bundle = make_bundle(found, work_out(lake, found, most_s=_WORK_S))
             return _file(bundle.zipped(), default_name(found), "application/zip")
@@ -107,7 +107,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         values = _values()
         start_ms, end_ms = range_of(values)
         if start_ms is None or end_ms is None:
-            raise InputError("The address names no range", expected="from=TIME and to=TIME")
+            raise InputError("The address has no range", expected="from=TIME and to=TIME")
         query = one(values, "query")
         if query is not None:
             step_ms = parse_duration(one(values, "step") or "1m")
@@ -122,8 +122,8 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
 
     @blueprint.route("/<path:rest>")
     def unknown(rest: str):
-        # Without it the address would be one of the app's pages.
-        raise NothingThereError("There is no such file to take away.")
+        # Without it the address would show one of the app's pages.
+        raise NothingThereError("There is no such download.")
 
     @blueprint.errorhandler(ThrottlescopeError)
     def refused(error: ThrottlescopeError):
@@ -141,7 +141,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
 
 
 class NothingThereError(Exception):
-    """What was asked for is not in the lake."""
+    """The requested object is not in the lake."""
 
 
 def _query() -> str:

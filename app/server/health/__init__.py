@@ -1,1 +1,1 @@
-"""How the server watches itself. In: its requests, its log, its lake. Out: counts at ``/metrics``, and the truth at ``/-/ready``."""
+"""Health of the server. In: its lake. Out: ``/-/healthy`` and ``/-/ready``."""

@@ -1,6 +1,6 @@
-"""Whether data files are there. In: the newest data file of each table that is served. Out: nothing, or an error that names one.
+"""Existence of data files. In: the newest data file of each served table. Out: nothing, or an error that names one.
 
-A log that can be read says nothing of the files that it names: they may have been deleted, or cut short by a copy that failed. One file of
+A readable log does not prove that the files exist: they may have been deleted, or truncated by a failed copy. One file of
 each table is looked at, its size and no byte of it. That finds a lake whose files went away, not the one damaged file among thousands:
 ``lake check`` reads them all.
 """
@@ -17,14 +17,14 @@ from throttlescope.ingest.lake.damage import DamagedFilesError
 from throttlescope.ingest.lake.formats import MissingFilesError
 from throttlescope.ingest.lake.storage import StoredFile
 
-#: How long a look into an object store holds: it is a request per table, and probes come every few seconds.
+#: How long a check of an object store is cached: it is a request per table, and probes come every few seconds.
 _LOOK_INTO_STORE_S = 60.0
-#: What queries read and pages do not.
+#: Tables that queries read and pages do not.
 _OF_QUERIES = ("samples",)
 
 
 class DataFiles:
-    """The newest data file of each table that is served. Threads may share it.
+    """Checks the newest data file of each served table. Threads may share it.
 
     Parameters
     ----------

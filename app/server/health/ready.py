@@ -1,8 +1,7 @@
-"""``/-/healthy`` and ``/-/ready``. In: what has to work before a question can be answered. Out: a Flask blueprint; 200, or 503 and what does not.
+"""``/-/healthy`` and ``/-/ready``. In: checks. Out: a Flask blueprint; 200, or 503 and the failed checks.
 
-Healthy says that this process answers. Ready says that whoever asks now gets an answer out of the lake, from the pages and from the API;
-not that what the lake holds is new.
-Both say nothing else about the lake: what is wrong stands in the log.
+Healthy: this process answers. Ready: pages and API can answer from the lake; the data may be old.
+The replies contain no details about the lake; those are in the log.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def state_blueprint(checks: Mapping[str, Callable[[], object]]) -> Blueprint:
     Parameters
     ----------
     checks : mapping of str to callable
-        By what is told where one raises. They are called for every question, so each of them is quick.
+        By the text of the reply if the check raises. They run for every request, so each must be fast.
     """
     blueprint = Blueprint("state", __name__)
     readiness = _Readiness(checks)
@@ -46,7 +45,7 @@ def state_blueprint(checks: Mapping[str, Callable[[], object]]) -> Blueprint:
 
 
 class _Readiness:
-    """Asks the checks; a fault is logged when it begins and when it is over, and not for every probe."""
+    """Runs the checks; a failure is logged when it starts and when it ends, not for every probe."""
 
     def __init__(self, checks: Mapping[str, Callable[[], object]]) -> None:
         self._checks = dict(checks)

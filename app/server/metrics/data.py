@@ -1,6 +1,6 @@
-"""How whole the lake's data is, for a scrape. In: ``series``, ``watermarks``, ``gaps``, ``quarantine``, ``quality``. Out: gauges by cluster or gate.
+"""Completeness of the lake's data, for a scrape. In: ``series``, ``watermarks``, ``gaps``, ``quarantine``, ``quality``. Out: gauges by cluster or gate.
 
-What does not change is not read again: each table is read once for each of its versions, findings of the last seven days only.
+Each version of a table is read once; findings of the last seven days only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from throttlescope.ingest.lake.newest_samples import newest_samples
 
 
 class DataFamilies:
-    """The source of what is known of the data. Threads may share it."""
+    """The source of these metrics. Threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -39,22 +39,22 @@ class DataFamilies:
             ),
             Family(
                 "throttlescope_watermark_timestamp_seconds",
-                "Up to here everything of a cluster was read (*: a source with several clusters)",
+                "Time up to which all samples of a cluster were read (*: a source with several clusters)",
                 seconds(self._of(lake, _watermarks, "watermarks")),
             ),
             Family(
                 "throttlescope_gaps_open",
-                "Times that the source had no samples of and that will be asked for again",
+                "Gaps without samples in the source that will be requested again",
                 self._of(lake, _gaps, "gaps", "watermarks"),
             ),
             Family(
                 "throttlescope_quarantined_rows",
-                "Rows in quarantine: samples or rows that were refused and not taken back",
+                "Rows in quarantine: samples or rows that were rejected and not readmitted",
                 self._of(lake, _quarantined, "quarantine"),
             ),
             Family(
                 "throttlescope_quality_failed_checks",
-                "Checks that did not hold when their gate last judged, within seven days",
+                "Checks that failed in the newest run of their gate, within seven days",
                 self._of(lake, partial(_failed_checks, now_ms=now_ms), "quality"),
             ),
         )
@@ -68,7 +68,7 @@ class DataFamilies:
 
 
 def _watermarks(lake: Lake) -> dict[str, int]:
-    """Of each cluster the oldest of its metrics' watermarks: so far, all of it was read."""
+    """The oldest watermark of each cluster's metrics: all samples up to it were read."""
     found: dict[str, int] = {}
     for row in lake.read("watermarks", columns=["cluster", "complete_until_ms"]).to_pylist():
         until_ms = row["complete_until_ms"]
@@ -95,7 +95,7 @@ def _quarantined(lake: Lake) -> list[Sample]:
 
 def _failed_checks(lake: Lake, now_ms: int) -> list[Sample]:
     found: Counter[tuple[str, str]] = Counter()
-    # Tomorrow's too: the clock of whoever checked may be ahead.
+    # Tomorrow's too: the clock of the checking machine may be ahead.
     dates = dates_of(now_ms - SEEN_MS, now_ms + 2 * DAY_MS)
     for row in newest_findings(read_findings(lake, dates=dates)):
         found[row["gate"], row["severity"]] += not row["success"]

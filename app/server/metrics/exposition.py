@@ -1,6 +1,6 @@
-"""One scrape. In: a lake and sources, and what the server counted of itself. Out: Prometheus' text format, bounded and kept for a few seconds.
+"""One scrape. In: a lake, sources and the server's own counters. Out: Prometheus' text format, limited in size and cached for a few seconds.
 
-A source that fails leaves its families out and says so in ``throttlescope_metrics_source_up``; the rest of the scrape stands.
+A source that fails leaves its families out and says so in ``throttlescope_metrics_source_up``; the rest of the scrape is complete.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from throttlescope.app.server.metrics.runs import run_families
 from throttlescope.app.server.metrics.verdicts import verdict_families
 from throttlescope.ingest.lake import Lake
 
-#: How long a rendering is handed out again.
+#: How long a rendered scrape is cached.
 KEPT_S = 10.0
 #: Series of one family at most. Limits have six for each subscription partition.
 MAX_SERIES = 200_000
@@ -37,7 +37,7 @@ def default_sources() -> dict[str, Source]:
 
 
 class Exposition:
-    """Renders the metrics of one lake. Threads may share it: one of them renders, the others wait for what it made.
+    """Renders the metrics of one lake. Threads may share it: one of them renders, the others wait for the result.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Exposition:
     now_ms : callable, optional
         The clock, in epoch milliseconds.
     of_server : callable, optional
-        What the server counted of itself, as text: it is told at every scrape anew.
+        The server's own counters as text: called at every scrape.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Exposition:
             try:
                 found = list(source(self._lake, now_ms))
             except Exception:
-                # Logged when it begins, not at every scrape.
+                # Logged when it starts, not at every scrape.
                 if name not in self._failed:
                     _log.exception("the metrics of %s cannot be read", name)
                 self._failed.add(name)
@@ -97,11 +97,13 @@ class Exposition:
             left_out.append((label_text({"source": name}), float(missing)))
         yield Family("throttlescope_metrics_source_up", "1: the source's tables could be read", up)
         yield Family(
-            "throttlescope_metrics_left_out_series", "Series that were too many for one scrape", left_out
+            "throttlescope_metrics_left_out_series",
+            "Series that were left out because one scrape would be too large",
+            left_out,
         )
         yield Family(
             "throttlescope_metrics_collected_seconds",
-            "How long it took to read what this scrape shows",
+            "How long it took to read the data of this scrape",
             [("", time.monotonic() - begun_s)],
         )
         yield Family(

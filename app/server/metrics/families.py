@@ -1,4 +1,4 @@
-"""What a source hands over, and how it is written. In: labels and values. Out: lines of Prometheus' text format.
+"""Metric families. In: labels and values. Out: lines of Prometheus' text format.
 
 Written here and not by ``prometheus_client``: a fleet has a hundred thousand series per scrape, most with the labels of the
 scrape before, so labels are turned into text once and not at every scrape.
@@ -24,7 +24,7 @@ class Family:
     Attributes
     ----------
     samples : sequence of (label text, value)
-        What matters most comes first: where there are too many, the last ones are left out.
+        The most important come first: if there are too many, the last ones are left out.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Family:
     samples: Sequence[Sample]
 
     def text(self, most: int) -> str:
-        """Its lines, of the first ``most`` samples; nothing where there are none."""
+        """Its lines, of the first ``most`` samples; empty if there are none."""
         if not self.samples:
             return ""
         name = self.name
@@ -48,7 +48,7 @@ Source = Callable[[Lake, int], Sequence[Family]]
 
 
 def label_text(labels: Mapping[str, str]) -> str:
-    """Labels as they stand between the braces."""
+    """Labels as written between the braces."""
     return ",".join(f'{name}="{_quoted(value)}"' for name, value in labels.items())
 
 

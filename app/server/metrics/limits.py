@@ -15,7 +15,7 @@ from throttlescope.transforms.promql.limit_snapshots import limit_series, read_s
 
 
 class LimitFamilies:
-    """The source of limits; what was read is kept as long as the table does not change. Threads may share it."""
+    """The source of limits; cached as long as the table does not change. Threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -29,9 +29,9 @@ class LimitFamilies:
                 series = limit_series(snapshots)
                 self._read = (version, series, {}, _observed(snapshots))
             _, series, texts, observed = self._read
-        # As a server sees it that has scraped on the minute.
+        # As seen by a server that scrapes on the minute.
         rows, values = series.at(now_ms - now_ms % STEP_MS)
-        # A limit that is set matters more than the word that there is none.
+        # A limit that is set matters more than a level without one.
         new = [row for row in rows.tolist() if row not in texts]
         labels = series.rows.column("labels").take(pa.array(new, pa.int64())).to_pylist()
         texts |= {row: label_text(dict(pairs)) for row, pairs in zip(new, labels, strict=True)}

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 
 from throttlescope.app.server.api.replies import compressed, plain
 from throttlescope.app.server.metrics.exposition import Exposition, default_sources
-from throttlescope.app.services.server_counters import counted
+from throttlescope.app.services.server_counters import counters_text
 from throttlescope.ingest.lake import Lake
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -20,8 +20,8 @@ def metrics_blueprint(lake: Lake, *, checks: Iterable[Callable[[], object]] = ()
     Parameters
     ----------
     checks : iterable of callable
-        What ``/-/ready`` asks of the lake beside its tables: each raises where that does not hold. They make no metrics, but the
-        source ``lake`` is up or not. A table's own source reads only its newest rows, and keeps what it read.
+        The checks of ``/-/ready`` other than its tables; each raises if it fails. They have no metrics of their own, but decide
+        whether the source ``lake`` is up. A table's source reads only its newest rows, and caches them.
     """
 
     def of_lake(_lake: Lake, _now_ms: int) -> tuple[()]:
@@ -29,7 +29,7 @@ def metrics_blueprint(lake: Lake, *, checks: Iterable[Callable[[], object]] = ()
             check()
         return ()
 
-    exposition = Exposition(lake, default_sources() | {"lake": of_lake}, of_server=counted)
+    exposition = Exposition(lake, default_sources() | {"lake": of_lake}, of_server=counters_text)
     blueprint = Blueprint("metrics", __name__)
 
     @blueprint.route(

@@ -1,4 +1,4 @@
-"""Runs for a scrape. In: the table ``ingest_runs``. Out: of every command how its last run went, and how the runs of a day ended."""
+"""Runs for a scrape. In: the table ``ingest_runs``. Out: the last run of every command, and the runs of a day by result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import Lake
 
-#: Runs that ended within this are looked at. An older one says nothing of how the schedule does.
+#: Only runs that ended within this time are read. Older ones say nothing about the current schedule.
 SEEN_MS = 7 * DAY_MS
 
 _COLUMNS = ["run_id", "command", "started_ms", "finished_ms", "status", "samples_written", "rows_quarantined"]
@@ -32,14 +32,14 @@ def run_families(lake: Lake, now_ms: int) -> Sequence[Family]:
         last[row["command"], row["status"]] = row
     done = {command: row for (command, status), row in last.items() if status == "done"}
     day = Counter((row["command"], row["status"]) for row in rows if row["finished_ms"] >= now_ms - DAY_MS)
-    # Zero is told too: an alert on failed runs has to find its series before the first one fails.
+    # Zero is exported too: an alert on failed runs needs its series before the first failure.
     for command in {row["command"] for row in rows}:
         for status in _STATUSES:
             day.setdefault((command, status), 0)
     return (
         Family(
             "throttlescope_run_last_end_timestamp_seconds",
-            "When the last run of a command ended, by how it ended",
+            "When the last run of a command ended, by result",
             [
                 (label_text({"command": command, "status": status}), row["finished_ms"] / 1000)
                 for (command, status), row in sorted(last.items())
@@ -47,17 +47,17 @@ def run_families(lake: Lake, now_ms: int) -> Sequence[Family]:
         ),
         Family(
             "throttlescope_runs_of_a_day",
-            "Runs that ended within the last 24 hours, by how they ended",
+            "Runs that ended within the last 24 hours, by result",
             [
                 (label_text({"command": command, "status": status}), float(number))
                 for (command, status), number in sorted(day.items())
             ],
         ),
-        _of_last("throttlescope_run_last_duration_seconds", "How long the last run took that was done", done,
+        _of_last("throttlescope_run_last_duration_seconds", "Duration of the last successful run", done,
                  lambda row: (row["finished_ms"] - row["started_ms"]) / 1000),
-        _of_last("throttlescope_run_last_samples_written", "Samples that the last run committed that was done", done,
+        _of_last("throttlescope_run_last_samples_written", "Samples that the last successful run committed", done,
                  lambda row: row["samples_written"]),
-        _of_last("throttlescope_run_last_quarantined_rows", "Rows that the last run refused that was done", done,
+        _of_last("throttlescope_run_last_quarantined_rows", "Rows that the last successful run rejected", done,
                  lambda row: row["rows_quarantined"]),
     )  # fmt: skip
 

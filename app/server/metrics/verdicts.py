@@ -10,13 +10,14 @@ from throttlescope.app.server.metrics.families import Family, Sample, key_text, 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.diagnosis.causes import CAUSES
 
-#: A verdict is dropped when its window ended longer ago than this: what held then need not hold now.
+#: A verdict is dropped when its window ended longer ago than this: it may no longer be true.
 FRESH_MS = 5 * MINUTE_MS
 
-#: Causes under which more consumers would take more. Everything else is held by something that consumers do not
-#: change, or nobody knows by what.
-CONSUMERS_HELP = frozenset(("slow_consumers", "no_consumers", "healthy"))
+#: Causes under which more consumers would take more. Everything else has a cause that consumers do not
+#: change, or an unknown one.
+CONSUMERS_HELP = frozenset(cause.name for cause in CAUSES if cause.more_consumers_help)
 
 _COLUMNS = [
     *SUBSCRIPTION_KEY_NAMES,
@@ -37,22 +38,22 @@ def verdict_families(lake: Lake, now_ms: int) -> Sequence[Family]:
     return (
         Family(
             "throttlescope_verdict",
-            "1: this is why the subscription has a backlog, or that it has none (the newest verdict)",
+            "1: the cause of the subscription's backlog, or healthy (the newest verdict)",
             [(f"{key},{_verdict_text(row)}", 1.0) for key, row in zip(keys, rows, strict=True)],
         ),
         Family(
             "throttlescope_verdict_confidence",
-            "Probability that the cause is right, from 0 to 1",
+            "Probability that the cause is correct, from 0 to 1",
             [(key, row["confidence"]) for key, row in zip(keys, rows, strict=True)],
         ),
         Family(
             "throttlescope_verdict_timestamp_seconds",
-            "End of the window that the newest verdict is about",
+            "End of the newest verdict's window",
             [(key, row["window_end_ms"] / 1000) for key, row in zip(keys, rows, strict=True)],
         ),
         Family(
             "throttlescope_backlog_consumers_could_drain_entries",
-            "Ready backlog that more consumers could drain; 0 where a limiter holds it or nobody knows",
+            "Ready backlog that more consumers could drain; 0 if a limiter is limiting or the cause is unknown",
             [
                 (key, drainable)
                 for key, row in zip(keys, rows, strict=True)
@@ -61,7 +62,7 @@ def verdict_families(lake: Lake, now_ms: int) -> Sequence[Family]:
         ),
         Family(
             "throttlescope_verdicts_newest_timestamp_seconds",
-            "End of the newest window that was judged in a cluster, however old",
+            "End of the newest window with a verdict in a cluster, however old",
             _newest_of_clusters(lake),
         ),
     )
@@ -71,7 +72,7 @@ def consumers_could_drain_entries(verdict: Mapping) -> float | None:
     """The backlog that more consumers could drain.
 
     A healthy backlog counts whole: nothing but consumers drains it, and an autoscaler that saw 0 the moment its new
-    consumers began to drain would take them away again.
+    consumers began to drain would remove them again.
 
     Returns
     -------

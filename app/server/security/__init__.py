@@ -1,1 +1,1 @@
-"""Who gets in, and what a browser may do with what it gets."""
+"""Authentication, request limits and security headers."""

@@ -1,7 +1,7 @@
-"""How large a request may be. In: requests. Out: bodies that are whole and bounded, or 413 with the reason.
+"""Limits of request bodies. In: requests. Out: complete bodies of limited size, or 413 with the reason.
 
-A body is read before anything is done for its request: whoever sends one slowly is still in the server's hands then, which
-knows how long it waits (``slow_clients``).
+A body is read before its request is handled: while a slow client sends it, the server's time limits
+apply (``slow_clients``).
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import IO
 
 from flask import Flask, Response
 
-#: Of a form Prometheus takes as much; what pages send is far below.
+#: Prometheus accepts forms of this size; pages send far less.
 MOST_BODY_BYTES = 10 * 2**20
-#: Name in a request's environment of what its server wants called as soon as all of it was read.
+#: Key in a request's environment of the server's callback for when the body has been read.
 WHOLE = "throttlescope.whole"
 
-# Beyond it a body waits in a file: as many as there are threads may come at once.
+# Larger bodies are buffered in a file: there may be one per thread at once.
 _IN_MEMORY_BYTES = 2**20
 _PIECE_BYTES = 2**16
 
 
 def bound_bodies(server: Flask) -> None:
-    """Read every request's body ahead, and refuse one of more than ``MOST_BODY_BYTES`` with 413 and one line."""
+    """Read every request's body first, and answer one of more than ``MOST_BODY_BYTES`` with 413 and one line."""
     server.config["MAX_CONTENT_LENGTH"] = MOST_BODY_BYTES
     inner = server.wsgi_app
 
@@ -42,19 +42,21 @@ def bound_bodies(server: Flask) -> None:
 
 
 def _read_ahead(environ: dict) -> None:
-    """Put a body that was read in the place of one that is still to come, and its length beside it."""
+    """Replace the request's stream and length by those of the body that was read."""
     chunked = "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower()
     said_bytes = 0 if chunked else _length(environ)
     if not chunked and not 0 < said_bytes <= MOST_BODY_BYTES:
-        # None, or one that Flask refuses by what it says of itself.
+        # None, or a declared length that Flask rejects.
         return
     body = SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
     read_bytes = _copy(environ["wsgi.input"], body, MOST_BODY_BYTES + 1 if chunked else said_bytes)
     if read_bytes < said_bytes:
-        # Nobody is left to answer; gunicorn passes over an error of this kind.
-        raise ConnectionResetError(errno.ECONNRESET, "the client left before its request was whole")
+        # The client is gone; gunicorn ignores an error of this kind.
+        raise ConnectionResetError(
+            errno.ECONNRESET, "the client disconnected before its request was complete"
+        )
     body.seek(0)
-    # Chunks say nothing of their sum, and Flask would cut them off at the bound instead of refusing them.
+    # Chunks do not declare their total size, and Flask would truncate them at the limit instead of rejecting them.
     environ.pop("HTTP_TRANSFER_ENCODING", None)
     environ.update({"wsgi.input": body, "CONTENT_LENGTH": str(read_bytes)})
 

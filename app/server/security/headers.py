@@ -1,8 +1,8 @@
-"""What a browser may do with our answers. In: the Dash application with all its callbacks. Out: headers on every answer.
+"""Security headers. In: the Dash application with all its callbacks. Out: headers on every answer.
 
 Scripts come from this server alone and none is written into a page, so that a name which holds a tag
 could not run even if it were not escaped. Styles are written into elements by Mantine, AG Grid and
-Plotly, and pictures of charts are ``data:`` and ``blob:`` addresses; both are let through.
+Plotly, and pictures of charts are ``data:`` and ``blob:`` addresses; both are allowed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def content_security_policy(app: Dash) -> str:
     """The policy as one header; only after every callback is registered are its hashes whole."""
     rules = {
         "default-src": "'self'",
-        # Dash writes one script into the page that starts its renderer; it is let through by its hash.
+        # Dash writes one script into the page that starts its renderer; it is allowed by its hash.
         "script-src": " ".join(["'self'", *app.csp_hashes()]),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
@@ -47,6 +47,6 @@ def protect(app: Dash) -> None:
             response.headers[name] = value
         response.headers["Content-Security-Policy"] = policy
         if response.mimetype in ("application/json", "text/html"):
-            # What a page shows is of this moment and perhaps of this person.
+            # Pages depend on the time and may depend on the person.
             response.headers.setdefault("Cache-Control", "no-store")
         return response

@@ -1,7 +1,7 @@
-"""Who is asking. In: requests. Out: the ones that are let through, or 401 and 403 with the reason.
+"""Authentication. In: requests. Out: the authenticated ones, or 401 and 403 with the reason.
 
-Two ways, never both: basic authentication against a file of users, or the header that a proxy sets
-after it has checked the person. A header is believed only from the proxy's own address.
+Either basic authentication against a file of users, or the header that a proxy sets after it has
+authenticated the person. The header is trusted only from the proxy's own address.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from flask import Flask, Response, g, request
 from throttlescope.app.server.security.users import UsersFile
 from throttlescope.ingest.core.errors import InputError
 
-#: Asked by what watches the process; they say nothing of what is in the lake.
+#: Health checks; they contain nothing of the lake.
 OPEN_PATHS = ("/healthz", "/-/healthy", "/-/ready")
 
 _REMEMBERED_S = 300
 _MOST_REMEMBERED = 1000
-# A check takes a tenth of a second of a core on purpose: guessing must not take both.
+# A check takes a tenth of a second of a core on purpose: guessing must not occupy both cores.
 _CHECKS_AT_ONCE = 1
 _LONGEST_USER = 300
 
 
 @dataclass(frozen=True)
-class Doors:
-    """How people are let in; the default lets everybody in who can reach the server.
+class AccessControl:
+    """Authentication of the server; by default everybody who can reach it has access.
 
     Parameters
     ----------
     users_file : Path, optional
         Basic authentication against it.
     user_header : str, optional
-        Header in which a proxy names the person, such as ``X-Forwarded-User``.
+        Header with the person's name that a proxy sets, such as ``X-Forwarded-User``.
     proxies : tuple of str
-        Addresses or networks from which that header is believed.
+        Addresses or networks from which that header is trusted.
     external_hosts : tuple of str
-        Host names under which a proxy asks, beside this machine's own.
+        Host names that a proxy uses, in addition to this machine's own.
 
     Raises
     ------
     InputError
-        Both ways at once, or a proxy that is no address.
+        Both kinds at once, or a proxy that is not an address.
     """
 
     users_file: Path | None = None
@@ -65,12 +65,14 @@ class Doors:
                 fix="let the proxy log people in, or throttlescope, not both",
             )
         if self.user_header is not None and not self.user_header.replace("-", "").isalnum():
-            raise InputError("The user header is no name of a header", got=self.user_header)
+            raise InputError("The user header is not a valid header name", got=self.user_header)
         try:
             networks = tuple(ipaddress.ip_network(proxy) for proxy in self.proxies)
         except ValueError as error:
             raise InputError(
-                "A trusted proxy is no address or network", got=str(error), expected="10.0.0.5 or 10.0.0.0/24"
+                "A trusted proxy is not an address or network",
+                got=str(error),
+                expected="10.0.0.5 or 10.0.0.0/24",
             ) from error
         object.__setattr__(self, "networks", networks)
 
@@ -79,16 +81,16 @@ class Doors:
         return self.users_file is not None or self.user_header is not None
 
 
-#: Everybody who can reach the server; that is this machine, unless told otherwise.
-OPEN_DOORS = Doors()
+#: Everybody who can reach the server; that is this machine by default.
+OPEN_ACCESS = AccessControl()
 
 
-def guard(server: Flask, doors: Doors) -> None:
-    """Ask every request who it is, before anything else is done for it."""
-    if doors.users_file is not None:
-        check = _Basic(UsersFile(doors.users_file))
-    elif doors.user_header is not None:
-        check = _Header(doors)
+def guard(server: Flask, access: AccessControl) -> None:
+    """Authenticate every request before anything else."""
+    if access.users_file is not None:
+        check = _Basic(UsersFile(access.users_file))
+    elif access.user_header is not None:
+        check = _Header(access)
     else:
         return
 
@@ -98,7 +100,7 @@ def guard(server: Flask, doors: Doors) -> None:
 
 
 class _Basic:
-    """Basic authentication; a person who was let in is remembered for some minutes, by a keyed digest."""
+    """Basic authentication; an authenticated person is cached for some minutes, by a keyed digest."""
 
     def __init__(self, users: UsersFile) -> None:
         self._users = users
@@ -131,18 +133,18 @@ class _Basic:
 
 
 class _Header:
-    """The header that a proxy sets; whoever asks past the proxy is refused."""
+    """Authentication by a proxy's header; requests that bypass the proxy are rejected."""
 
-    def __init__(self, doors: Doors) -> None:
-        self._doors = doors
+    def __init__(self, access: AccessControl) -> None:
+        self._access = access
 
     def __call__(self) -> Response | None:
         if not self._is_proxy(request.remote_addr):
-            return _refuse("This server is asked through its proxy only.")
-        user = request.headers.get(self._doors.user_header, "").strip()
-        # The server joins several of one header by commas: somebody may have smuggled theirs past the proxy.
+            return _refuse("This server accepts requests from its proxy only.")
+        user = request.headers.get(self._access.user_header, "").strip()
+        # The server joins repeated headers by commas: a client may have added its own.
         if not user or "," in user or len(user) > _LONGEST_USER:
-            return _refuse(f"The proxy did not name one person in {self._doors.user_header}.")
+            return _refuse(f"The proxy must name exactly one person in {self._access.user_header}.")
         g.user = user
         return None
 
@@ -151,7 +153,7 @@ class _Header:
             found = ipaddress.ip_address(address or "")
         except ValueError:
             return False
-        return any(found in network for network in self._doors.networks)
+        return any(found in network for network in self._access.networks)
 
 
 def _ask(reason: str) -> Response:

@@ -1,8 +1,8 @@
-"""gunicorn's worker, made to wait for no client for ever. In: connections. Out: answers, or connections that are closed.
+"""gunicorn's worker with time limits for slow clients. In: connections. Out: answers, or closed connections.
 
-gunicorn bounds how long it waits for a connection's first byte and no more: a thread that reads half a request, or sends an
-answer that nobody takes, would stay with it. Here a request has to be whole some time after its first byte, however it
-drips, and a piece of an answer has to be taken in some time. How long an answer is worked at has no bound here.
+gunicorn limits only how long it waits for a connection's first byte: a thread that reads half a request, or sends an
+answer that the client does not read, would be blocked. Here a request has to be complete some time after its first byte,
+and the client has to read each piece of an answer in some time. The time to compute an answer is not limited here.
 
 That lets the server come back by itself. A client that opens new connections as fast as old ones are cut still has its threads:
 to hold slow clients off without a thread for each is what a reverse proxy (nginx, HAProxy) before the server is for.
@@ -20,14 +20,14 @@ from gunicorn.workers import gthread
 
 from throttlescope.app.server.security.bodies import WHOLE
 
-# Each is sent in its time: with the worker's 30 s a client may take as little as 9 kB a second.
+# Each has its own time limit: with the worker's 30 s a client needs at least 9 kB a second.
 _PIECE_BYTES = 2**18
 # For what a client still sends when it is answered and its connection ends.
 _PARTING_S = 2.0
 
 
 class BoundedWorker(gthread.ThreadWorker):
-    """Threads that a client holds for a bounded time.
+    """A worker whose threads a client can occupy for a limited time only.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class BoundedWorker(gthread.ThreadWorker):
         super().enqueue_req(conn)
 
     def handle(self, conn):
-        # Whoever has said nothing yet waits without a thread; gunicorn would wait some seconds in one.
+        # A connection without a request yet waits without a thread; gunicorn would block one for some seconds.
         if not conn.initialized and not conn.wait_for_data(0):
             return gthread._DEFER
         waited_s = time.monotonic() - conn.begun_s
@@ -89,17 +89,17 @@ class BoundedWorker(gthread.ThreadWorker):
         try:
             keeps = super().handle_request(req, conn)
         except TimeoutError as error:
-            self.log.debug("A client did not take its answer: %s", error)
+            self.log.debug("A client did not read its answer: %s", error)
             return False
         # What is left of a body that was refused is read now, and may drip as well.
         self._awaited.begin(conn.sock, self.receive_s)
         return keeps
 
     def murder_pending(self) -> None:
-        # The main thread comes by here at least every second, also while it stops.
+        # The main thread runs this at least every second, also while it stops.
         super().murder_pending()
         if cut := self._awaited.cut():
-            self.log.debug("Requests that did not become whole in %s s: %s", self.receive_s, cut)
+            self.log.debug("Requests that were not complete within %s s: %s", self.receive_s, cut)
 
 
 class _Awaited:
@@ -118,7 +118,7 @@ class _Awaited:
             self._until_s.pop(client, None)
 
     def cut(self) -> int:
-        """Shut those whose time is over, which wakes the threads that read them: they find the end of what was sent."""
+        """Shut down those whose time is over; the threads that read them then see the end of the stream."""
         now_s = time.monotonic()
         with self._lock:
             late = [client for client, until_s in self._until_s.items() if until_s <= now_s]

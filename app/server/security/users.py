@@ -1,7 +1,7 @@
 """The file of people who may log in: one ``name:hash`` per line. In: a path. Out: names and hashes, checked.
 
-Hashes are scrypt's, by Werkzeug, with a salt of their own; passwords are never kept. The file is read
-anew when it changes, so that a person who is taken out of it is out at once.
+Hashes are Werkzeug's scrypt with a salt each; passwords are never stored. The file is read
+again when it changes, so that a removed person loses access at once.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class UsersFile:
     Raises
     ------
     InputError
-        It cannot be read, others may write it, or a line is not ``name:hash``.
+        It cannot be read, other accounts may write it, or a line is not ``name:hash``.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._seen: tuple[int, int, int] | None = None
         self._hashes: dict[str, str] = {}
-        # Somebody whom the file does not name takes as long to refuse as somebody with a wrong password.
-        self._nobody = generate_password_hash("nobody has this password")
+        # Rejecting an unknown name takes as long as rejecting a wrong password.
+        self._nobody = generate_password_hash("no user has this password")
         self._read()
 
     def version(self) -> tuple[int, int, int]:
@@ -69,7 +69,7 @@ def read_users(path: Path) -> dict[str, str]:
         raise _unreadable(path, error) from error
     if os.name == "posix" and mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise InputError(
-            "Others may write the file of users",
+            "Other accounts may write the file of users",
             got=f"{path} with mode {stat.S_IMODE(mode):o}",
             fix=f"chmod 600 {path}",
         )
@@ -79,7 +79,7 @@ def read_users(path: Path) -> dict[str, str]:
             continue
         name, colon, kept = line.partition(":")
         if not colon or not name.strip() or not kept.startswith(_KINDS):
-            # The line itself is not shown: somebody may have written a password into it.
+            # The line itself is not shown: it may contain a password.
             raise InputError(
                 f"Line {number} of the file of users cannot be read",
                 got=str(path),
@@ -87,17 +87,17 @@ def read_users(path: Path) -> dict[str, str]:
                 fix="write it with throttlescope users add",
             )
         if name in hashes:
-            raise InputError(f"Line {number} of the file of users names somebody twice", got=name)
+            raise InputError(f"Line {number} of the file of users repeats a name", got=name)
         hashes[name] = kept
     if not hashes:
         raise InputError(
-            "The file of users names nobody", got=str(path), fix="throttlescope users add NAME --file FILE"
+            "The file of users is empty", got=str(path), fix="throttlescope users add NAME --file FILE"
         )
     return hashes
 
 
 def add_user(path: Path, name: str, password: str) -> bool:
-    """Add a person, or give them a new password; True where they are new."""
+    """Add a person, or change the password; True if the person is new."""
     if not name or ":" in name or name != name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise InputError(
             "This name cannot be used to log in",
@@ -117,16 +117,16 @@ def add_user(path: Path, name: str, password: str) -> bool:
 
 
 def remove_user(path: Path, name: str) -> None:
-    """Take a person out."""
+    """Remove a person."""
     hashes = read_users(path)
     if name not in hashes:
-        raise InputError("The file of users does not name this person", got=name)
+        raise InputError("The file of users does not have this person", got=name)
     del hashes[name]
     _write(path, hashes)
 
 
 def _write(path: Path, hashes: dict[str, str]) -> None:
-    # Beside it and then in its place: who reads meanwhile sees the old file or the new one.
+    # Write a new file, then rename it: readers see the old file or the new one.
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(

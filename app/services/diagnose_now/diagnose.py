@@ -16,7 +16,6 @@ import pyarrow as pa
 from throttlescope.app.services.diagnose_now.admin import SaidOfTopic, ask_topic
 from throttlescope.app.services.diagnose_now.deadline import Hurry, Waited
 from throttlescope.app.services.diagnose_now.question import NowQuestion
-from throttlescope.app.services.diagnose_now.samples import IndexedSource, TopicSamples, read_topic
 from throttlescope.app.services.diagnose_now.shared_limits import sharing
 from throttlescope.app.services.diagnose_now.sources import Sources
 from throttlescope.app.services.diagnose_now.verdicts import judge
@@ -34,6 +33,7 @@ from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.transforms.broker_use import signals_of
 from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.promql.source import Series
+from throttlescope.transforms.topic_samples import IndexedSource, TopicSamples, read_topic
 
 if TYPE_CHECKING:
     from throttlescope.app.config import Settings

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from throttlescope.app.services.diagnose_now.deadline import Hurry, Waited
 from throttlescope.app.services.diagnose_now.question import NowQuestion
-from throttlescope.app.services.diagnose_now.samples import IndexedSource, TopicSamples, read_sharing
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.vocabulary import UNITS
@@ -18,6 +17,7 @@ from throttlescope.ingest.core.errors import SourceError
 from throttlescope.ingest.sources.prometheus import PrometheusSource
 from throttlescope.transforms.minutes import minute_rows
 from throttlescope.transforms.promql.source import Series
+from throttlescope.transforms.topic_samples import IndexedSource, TopicSamples, read_sharing
 
 #: Share of the time until which it is waited for.
 _SHARING_UNTIL = 0.9

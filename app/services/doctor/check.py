@@ -1,4 +1,4 @@
-"""What a check of the doctor is. In: nothing. Out: one line of the report, with its status and its fix."""
+"""Record of a check. In: nothing. Out: one line of the report, with its status and its fix."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class DoctorCheck:
     area : str
         ``configuration``, ``prometheus`` or ``pulsar_admin``.
     status : str
-        ``ok``; ``warning``: verdicts come, with less evidence; ``failed``: no verdicts until it is
-        mended; ``skipped``: could not be asked.
+        ``ok``; ``warning``: verdicts have less evidence; ``failed``: no verdicts until it is fixed;
+        ``skipped``: could not be checked.
     fix : str
-        What to do; empty where nothing has to be done.
+        What to do; empty if nothing has to be done.
     unreachable : bool
         The failure is that the source did not let us in.
     """
@@ -40,7 +40,7 @@ class DoctorCheck:
 
 
 def refused(cluster: str, area: str, check: str, error: ThrottlescopeError) -> DoctorCheck:
-    """The failed check that an error explains."""
+    """The failed check for an error."""
     found = error.what if error.got is None else f"{error.what}: {error.got}"
     fix = error.fix or (f"expected {error.expected}" if error.expected else "")
     return DoctorCheck(cluster, area, check, FAILED, found, fix, error.exit_code == EXIT_UNREACHABLE)

@@ -1,6 +1,6 @@
-"""``throttlescope doctor``: what the sources offer, what hides evidence, and the fix for each.
+"""Checks of all configured sources (``throttlescope doctor``): their data, missing evidence, and the fix for each.
 
-In: settings. Out: a list of `DoctorCheck`, in the order in which a person would mend them, and an exit code.
+In: settings. Out: a list of `DoctorCheck`, in the order in which to fix them, and an exit code.
 Nothing is written, neither to the lake nor to the cluster.
 """
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def examine(settings: Settings, config_file: Path | None) -> list[DoctorCheck]:
-    """Ask every configured source what it offers."""
+    """Check every configured source."""
     from throttlescope.app.config import UNNAMED
-    from throttlescope.app.services.doctor.admin import examine_admin
-    from throttlescope.app.services.doctor.prometheus import examine_prometheus
+    from throttlescope.app.services.doctor.admin_checks import examine_admin
+    from throttlescope.app.services.doctor.prometheus_checks import examine_prometheus
 
     checks = list(_configuration(settings, config_file))
     for name, cluster in settings.clusters.items():
@@ -40,12 +40,12 @@ def examine(settings: Settings, config_file: Path | None) -> list[DoctorCheck]:
                     "messages per entry stay unknown", "add --pulsar-admin URL, or [clusters.NAME.pulsar_admin]",
                 )
             )  # fmt: skip
-    # A cluster that nobody named has no name to show.
+    # A cluster without a configured name has none to show.
     return [replace(check, cluster="") if check.cluster == UNNAMED else check for check in checks]
 
 
 def exit_code(checks: Iterable[DoctorCheck]) -> int:
-    """4 where a source did not let us in, 2 where something else has to be mended first, 0 otherwise."""
+    """4 if a source could not be reached or rejected the request, 2 if something else has to be fixed first, 0 otherwise."""
     failed = [check for check in checks if check.status == FAILED]
     if any(check.unreachable for check in failed):
         return EXIT_UNREACHABLE

@@ -1,4 +1,4 @@
-"""The doctor's questions on the wire. In: an address and its access. Out: answers, or one line on what refuses them."""
+"""HTTP requests of the checks. In: an address and its credentials. Out: answers, or a one-line error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class PrometheusQuestions(PrometheusApi):
-    """A Prometheus that is asked as of its own clock."""
+    """A client of a Prometheus; queries use the server's clock."""
 
     def __init__(self, url: str, access: Access) -> None:
         super().__init__(clean_url(url), access)
@@ -37,7 +37,7 @@ class PrometheusQuestions(PrometheusApi):
             raise self._strange(error) from error
 
     def version(self) -> str | None:
-        """Version of the server; None where it answers queries and does not tell.
+        """Version of the server; None if it answers queries but has no version.
 
         Raises
         ------
@@ -56,12 +56,12 @@ class PrometheusQuestions(PrometheusApi):
         )
 
     def offers_remote_read(self) -> bool:
-        """Whether remote read answers a question for nothing.
+        """Whether remote read answers an empty request.
 
         Raises
         ------
         SourceError
-            It is there and fails.
+            It exists and fails.
         """
         try:
             RemoteRead(self.url, self.access).probe()
@@ -71,15 +71,15 @@ class PrometheusQuestions(PrometheusApi):
 
 
 class AdminQuestions(PulsarAdmin):
-    """An admin API whose answers are read."""
+    """A client of an admin API."""
 
     def ask(self, path: str) -> Any:
-        """Answer to ``/admin/v2/<path>`` as JSON, or as text where it is none.
+        """Answer to ``/admin/v2/<path>`` as JSON, or as text if it is not JSON.
 
         Raises
         ------
         SourceError
-            Unreachable, refused, or no answer.
+            Unreachable, rejected, or no answer.
         """
         text = self.get(f"/admin/v2/{path}")
         try:

@@ -193,7 +193,7 @@ def _key(row: dict[str, Any]) -> SubscriptionKey:
 
 @dataclass(frozen=True)
 class _Read:
-    """What forecasts of a cluster are held against.
+    """The data that forecasts of a cluster are compared with.
 
     Attributes
     ----------
@@ -271,7 +271,7 @@ class _Read:
         """Rows of the range in the order of time, of which a SELECT from ``rows`` takes some."""
         between, inside = None, "true"
         if self.topics is not None:
-            # A window that ended before the first forecast still says what held the backlog then.
+            # A window that ended before the first forecast still gives the cause of the backlog then.
             between = {time_column: (self.start_ms - BLOCK_MS, self.end_ms)}
             inside = f"{time_column} BETWEEN $first_ms AND $last_ms AND topic IN (SELECT topic FROM topics)"  # noqa: S608
         rows = f"WITH rows AS (SELECT * FROM {{rows}} WHERE {inside})"  # noqa: S608
@@ -285,7 +285,7 @@ class _Read:
         between: dict[str, tuple[int, int]] | None,
         query: str,
     ) -> Iterator[dict[str, Any]]:
-        """What a SELECT from ``{rows}`` finds in a table; ``topics`` are those that are asked about."""
+        """The rows of a SELECT from ``{rows}`` of a table; ``topics`` limits them to the requested topics."""
         files = self.lake.files(table, partition=partition, between=between)
         asked = {"cluster": self.cluster}
         if between is not None:

@@ -1,4 +1,4 @@
-"""Forecasts of a lake. In: a lake and what is asked for. Out: rows of ``forecasts``.
+"""Forecasts of a lake. In: a lake and a filter. Out: rows of ``forecasts``.
 
 All of it is made here, in this process: the table ``forecasts`` is neither read nor touched.
 """
@@ -55,7 +55,7 @@ def forecast_lake(
     Raises
     ------
     InputError
-        There are no signals, not so early, or none of what is asked for.
+        There are no signals, none so early, or none that match the filter.
     """
     name = None if subscription is None else SubscriptionName.of(subscription)
     rows = []
@@ -67,7 +67,7 @@ def forecast_lake(
             partition={"cluster": [one]},
             between={"minute_ms": (end_ms - LOOK_BACK_MS, end_ms - 1)},
         )
-        # Deadlines can be told of any backlog, and only where policies are known.
+        # Deadlines exist for any backlog, and only where policies are known.
         above_entries = 0 if policies else DRAINED_ENTRIES
         for topics in (
             [[name.topic]] if name is not None else _topics_at_once(lake, files, end_ms, above_entries)
@@ -117,7 +117,7 @@ def _topics_at_once(
 def with_replays(
     lake: Lake, rows: list[dict[str, Any]], *, note: Note = lambda text: None
 ) -> list[dict[str, Any]]:
-    """Put a replay of limits and consumers beside every forecast of a drain; what cannot be replayed stays alone, and is told."""
+    """Add a replay of limits and consumers to every forecast of a drain; a note says what cannot be replayed."""
     from throttlescope.app.services.whatif.replay import Question, answer, read
     from throttlescope.models.forecast.replayed import replay_row
 
@@ -139,7 +139,7 @@ def with_replays(
 
 
 def clusters_of(lake: Lake, cluster: str | None, at_ms: int | None) -> dict[str, int]:
-    """End of the newest minute of each cluster, or the time that is asked for."""
+    """End of the newest minute of each cluster, or the requested time."""
     files = lake.files("signals", partition=None if cluster is None else {"cluster": [cluster]})
     if not files:
         known = sorted({file.partition["cluster"] for file in lake.files("signals")})

@@ -1,1 +1,1 @@
-"""PromQL over a lake for the HTTP API, the command line and the web app. In: a query. Out: an answer, or one line on what is wrong."""
+"""PromQL over a lake for the HTTP API, the command line and the web app. In: a query. Out: an answer, or a one-line error."""

@@ -1,4 +1,4 @@
-"""How many queries run at once in a process. In: queries that come. Out: they run, wait for a place, or are sent away."""
+"""Limits of concurrent queries in a process. In: queries. Out: they run, wait, or are rejected."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from throttlescope.app.services.promql.errors import (
 from throttlescope.transforms.promql.query import DEFAULTS, Options
 
 
-class Turnstile:
-    """Lets some queries run and some wait.
+class ConcurrencyLimit:
+    """Runs a limited number of queries at once, and lets a limited number wait.
 
     Parameters
     ----------
     running : int
-        Queries at work at once.
+        Queries that run at once.
     waiting : int
-        Queries that may wait for a place. Each holds a thread of the server, so there have to be fewer than that.
+        Queries that may wait. Each occupies a thread of the server, so there must be fewer than threads.
     """
 
     def __init__(self, running: int, waiting: int) -> None:
@@ -33,12 +33,12 @@ class Turnstile:
 
     @contextlib.contextmanager
     def place(self, timeout_s: float) -> Iterator[float]:
-        """Wait for a place and hold it; gives the seconds that are left.
+        """Wait for a place and keep it in the block; gives the seconds that are left.
 
         Raises
         ------
         ApiError
-            Too many wait already, or the time was up before a place came free.
+            Too many are waiting already, or the time was up before a place became free.
         """
         if not self._admitted.acquire(blocking=False):
             raise ApiError(UNAVAILABLE, "too many queries at once, try again later")
@@ -56,14 +56,14 @@ class Turnstile:
 
 @dataclass(frozen=True)
 class QueryLimits:
-    """What the queries of one process may take.
+    """Limits of the queries of one process.
 
     Attributes
     ----------
     options : Options
         Time, samples, points and look-back; a request may ask for less time and another look-back.
     running, waiting : int
-        Queries at work at once, and queries that may wait for that.
+        Queries that run at once, and queries that may wait.
     """
 
     options: Options = DEFAULTS

@@ -1,4 +1,4 @@
-"""What an API call answers where it has no data. In: an exception. Out: Prometheus' status code, error type and text."""
+"""Errors of the API. In: an exception. Out: Prometheus' status code, error type and text."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def bad_parameter(name: str, reason: str) -> ApiError:
 
 
 def api_error_of(error: Exception, query: str = "") -> ApiError:
-    """How Prometheus would say an error of the evaluation; a fault of the lake or of ours is ``internal``."""
+    """An evaluation error as Prometheus reports it; an error of the lake or a bug is ``internal``."""
     match error:
         case ApiError():
             return error
         case PromQLSyntaxError() | PromQLTypeError() | UnsupportedPromQLError():
             return bad_parameter("query", refusal(error, query))
         case TooManySamplesError() | QueryTimeoutError():
-            # The budget's words are Prometheus' own; its advice is for the command line.
+            # The budget's message is Prometheus' own; its advice is for the command line.
             return ApiError(TIMEOUT if isinstance(error, QueryTimeoutError) else EXECUTION, error.what)
         case QueryError():
             return ApiError(EXECUTION, str(error))
@@ -69,7 +69,7 @@ def api_error_of(error: Exception, query: str = "") -> ApiError:
 
 
 def refusal(error: InputError, text: str) -> str:
-    """Why a text is not evaluated, with its place before it as Prometheus has it, in bytes and counted from 1."""
+    """Why a text is not evaluated, after its position as in Prometheus, in bytes and counted from 1."""
     if not text.strip():
         return f"{'1:1' if text else 'unknown position'}: parse error: {_NO_QUERY}"
     position = getattr(error, "position", None)

@@ -1,4 +1,4 @@
-"""The lake that the HTTP API and ``throttlescope promql`` answer from. In: queries. Out: answers, or one line on what is wrong."""
+"""Queries of a lake, for the HTTP API and ``throttlescope promql``. In: queries. Out: answers, or a one-line error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LakeReadError(ThrottlescopeError):
-    """A file of the lake is torn, gone, or not what the lake's contract says."""
+    """A file of the lake is damaged, missing, or violates the table's contract."""
 
 
 class LakeQueries:
@@ -34,7 +34,7 @@ class LakeQueries:
     session : callable, optional
         Makes the Spark session where a query runs there; without it all queries run in this process.
     cache_bytes : int
-        What may be kept of the files that were read.
+        Size of the cache of files.
     on_look : callable, optional
         Called at every look at what is kept, with whether it was ``found``.
     """
@@ -53,7 +53,7 @@ class LakeQueries:
         self._catalogue: tuple[tuple[int | None, int | None], Catalogue] | None = None
 
     def catalogue(self) -> Catalogue:
-        """The series of the newest version, kept as long as it is the newest."""
+        """The series of the newest version, cached as long as it is the newest."""
         with _reading():
             version = self.lake.version("series"), self.lake.version("limits")
             with self._lock:

@@ -1,6 +1,6 @@
-"""A look back at a week. In: a lake and a range. Out: a :class:`Review`: forecasts, flips, counterfactuals and limits, held against what came.
+"""Review of a week. In: a lake and a range. Out: a :class:`Review`: forecasts, flips, counterfactuals and limits, compared with the outcome.
 
-Nothing is judged anew but forecasts, whose outcome only later samples tell, and nothing is written.
+Only forecasts are recomputed, because their outcome is known later. Nothing is written.
 """
 
 from throttlescope.app.services.review.agreement import Agreement, Disagreement

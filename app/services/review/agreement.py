@@ -1,6 +1,6 @@
-"""Whether verdicts and replays blame the same. In: rows of ``episodes`` of a range. Out: an :class:`Agreement`.
+"""Agreement of verdicts and replays. In: rows of ``episodes`` of a range. Out: an :class:`Agreement`.
 
-A replay was asked where the verdicts of an episode leave open whether a limiter or the consumers held it.
+A replay was run where the verdicts of an episode leave open whether a limiter or the consumers caused it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from throttlescope.models.intervals import wilson
 
 @dataclass(frozen=True)
 class Disagreement:
-    """An episode whose verdicts ask for one lever, and whose replay shows that another drains more.
+    """An episode whose verdicts suggest one lever, and whose replay shows that another one drains more.
 
     Attributes
     ----------
     verdict_lever, primary : str
         ``limiter``, ``consumers`` or ``both``.
     gain_entries : float or None
-        How much less backlog the replay has at its horizon with the primary lever; None: not told.
+        How much less backlog the replay has at its horizon with the primary lever; None: unknown.
     """
 
     cluster: str
@@ -45,7 +45,7 @@ class Agreement:
     episodes : int
         In the range, Pulsar's own topics included.
     asked, failed : int
-        Those that a replay was asked about, and those of them that could not be replayed.
+        Episodes with a replay, and those of them whose replay failed.
     agree, compared : int
         Of the replays that name a lever.
     wilson : pair of float or None

@@ -1,4 +1,4 @@
-"""How often verdicts changed their mind. In: rows of ``verdicts`` of a range. Out: :class:`VerdictFlips`.
+"""Changes of verdicts. In: rows of ``verdicts`` of a range. Out: :class:`VerdictFlips`.
 
 Twice: as the verdicts came, and after the hysteresis with which episodes show them. Unlike those of an evaluation, whose windows lie in
 one known state, some of these changes are real: the second figure is closer to how often something happened, the first to how
@@ -112,7 +112,7 @@ def _changes(windows: Sequence[dict[str, Any]]) -> tuple[list[str], int]:
     labels = steady(found)
     changes, steady_flips = [], 0
     for (before, held_before), (after, held) in pairwise(zip(found, labels, strict=True)):
-        # Over a hole nobody knows what would have been said.
+        # In a gap the verdict is unknown.
         if after.start_ms != before.end_ms:
             continue
         if after.held.cause != before.held.cause:

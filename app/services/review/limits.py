@@ -1,6 +1,6 @@
-"""Which limits matter. In: minutes of ``signals`` and ``verdicts`` of a range. Out: :class:`LimitUses`, one :class:`LimitUse` per limiter.
+"""Limits that were used up, and limits that never were. In: minutes of ``signals`` and ``verdicts`` of a range. Out: :class:`LimitUses`, one :class:`LimitUse` per limiter.
 
-A limiter is one thing, whoever shares it: a broker's, a topic partition's, or a subscription partition's, for messages or for bytes.
+A shared limiter counts once: a broker's, a topic partition's, or a subscription partition's, for messages or for bytes.
 It **binds** where a verdict names it, or a minute used at least 90 % of it.
 """
 
@@ -12,7 +12,7 @@ from throttlescope.app.services.review.query import KEY, ReviewQuery
 from throttlescope.ingest.contracts.vocabulary import LIMITERS
 from throttlescope.ingest.core.times import MINUTE_MS
 
-#: From which share on a limit counts as nearly used up in a minute; the web app's page of limits says the same.
+#: Share of a limit from which a minute counts as nearly used up; the same as on the web app's page of limits.
 NEAR_SHARE = 0.9
 
 
@@ -29,7 +29,7 @@ class LimitUse:
     rate, period_s, set_by
         As it was last in force: messages (or entries) or bytes per period.
     shared_by : int
-        Subscription partitions that it holds.
+        Subscription partitions that share it.
     held_h : float
         Subscription hours in which verdicts name it.
     near_minutes, minutes : int
@@ -123,7 +123,7 @@ _OWNER = {
     "subscription": f"{_PARTITION} || '#' || subscription",
 }
 
-# What a limit was when it was last in force; one that was lifted meanwhile is not described by what came after.
+# The limit when it was last in force; a limit that was removed is not described by later values.
 # A topic that moved has minutes on two brokers: its own limit went with it, the broker's did not.
 _SQL = f"""
 WITH per_broker AS (

@@ -1,4 +1,4 @@
-"""What all parts of a review are asked. In: a range and clusters. Out: conditions in SQL, and rows as dicts."""
+"""Parameters and SQL conditions of a review. In: a range and clusters. Out: conditions in SQL, and rows as dicts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class ReviewQuery:
-    """The range [start_ms, end_ms), and the one cluster that is looked at; None: all.
+    """The range [start_ms, end_ms), and the selected cluster; None: all.
 
     Attributes
     ----------
     connection : duckdb.DuckDBPyConnection
-        Views of all tables, of one moment, so that the parts speak of the same lake.
+        Views of all tables, of one version, so that all parts read the same data.
     most : int
         Rows that a list has at most.
     """
@@ -35,7 +35,7 @@ class ReviewQuery:
     most: int = 10
 
     def values(self) -> dict[str, Any]:
-        """Values of ``$start_ms``, ``$end_ms`` and, where one is asked for, ``$cluster``."""
+        """Values of ``$start_ms``, ``$end_ms`` and, if one is selected, ``$cluster``."""
         values: dict[str, Any] = {"start_ms": self.start_ms, "end_ms": self.end_ms}
         return values if self.cluster is None else values | {"cluster": self.cluster}
 

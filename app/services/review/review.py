@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from throttlescope.app.pipeline.events import SILENT, Progress
 from throttlescope.app.services.forecast.back_test import BackTest, back_test_lake
 from throttlescope.app.services.review.agreement import Agreement, agreement_of
 from throttlescope.app.services.review.flips import VerdictFlips, flips_of
@@ -29,7 +30,7 @@ class Review:
     clusters, rules_versions : list of str
         That its verdicts are of.
     forecasts : BackTest or None
-        Stored forecasts held against what came; None: none could be judged, and ``no_forecasts`` says why.
+        Stored forecasts compared with the outcome; None: none could be evaluated, and ``no_forecasts`` says why.
     """
 
     start_ms: int
@@ -114,3 +115,25 @@ def review_lake(
         forecasts=forecasts,
         no_forecasts=why,
     )
+
+
+def review_in_step(
+    lake: Lake,
+    start_ms: int,
+    end_ms: int,
+    *,
+    cluster: str | None = None,
+    most: int = 10,
+    progress: Progress = SILENT,
+) -> Review:
+    """As :func:`review_lake`, as one step of a progress.
+
+    Raises
+    ------
+    InputError
+        As :func:`review_lake`.
+    """
+    with progress.step("Looking back"):
+        found = review_lake(lake, start_ms, end_ms, cluster=cluster, most=most, note=progress.note)
+        progress.note(f"{found.flips.windows:,} windows")
+    return found

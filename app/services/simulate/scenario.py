@@ -1,4 +1,4 @@
-"""From a scenario file to a simulation. In: a path and what is to differ. Out: a checked scenario, then its tables.
+"""Simulation of a scenario file. In: a path and changes. Out: a checked scenario, then its tables.
 
 Everything that can be refused is refused by :func:`read_scenario`, :func:`with_broker` and :func:`check_size`; after them
 only :func:`run_scenario` takes time.
@@ -7,11 +7,14 @@ only :func:`run_scenario` takes time.
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import yaml
 from pydantic import ValidationError
 
+from throttlescope.app.log import tell
+from throttlescope.app.pipeline.events import Progress
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.throttling import Scenario, ScenarioError, Simulation, simulate
 from throttlescope.models.throttling.bounds import check
@@ -57,7 +60,7 @@ def with_broker(scenario: Scenario, engine: str | None, version: str | None) -> 
         return scenario
     fields = {name: getattr(scenario.broker, name) for name in scenario.broker.model_fields_set}
     if version is not None:
-        # A version that is asked for decides, also where the file names an engine.
+        # A requested version takes precedence over the file's engine.
         fields |= {"version": version, "engine": None}
     if engine is not None:
         fields["engine"] = engine
@@ -136,6 +139,17 @@ def is_compiled() -> bool:
     source = Path(kernel.__file__)
     indices = Path(run.stats.cache_path or source.parent).glob(f"{source.stem}.{run.__name__}-*.nbi")
     return any(index.stat().st_mtime >= source.stat().st_mtime for index in indices)
+
+
+def note_compilation(progress: Progress, step: str) -> None:
+    """Say in a step's line that it takes long the first time."""
+    if is_compiled():
+        return
+    text = "the first run on this machine compiles the simulator, about a minute"
+    progress.note(text)
+    if not progress.quiet and not sys.stderr.isatty():
+        # Without a live line there is no other sign of progress for that minute.
+        tell(f"{step}: {text}", event="note")
 
 
 def _fields(path: Path) -> dict:

@@ -1,4 +1,4 @@
-"""What a simulation says, in short. In: a `Simulation`. Out: for every subscription partition and state limits and figures.
+"""Summary of a simulation. In: a `Simulation`. Out: for every subscription partition and state limits and figures.
 
 Seconds count from the scenario's start, a state is [start, end). Entries are not messages: limits and events of ``msg`` count
 messages (or entries, see the broker's setting), backlogs are given as both.

@@ -1,8 +1,7 @@
 """Searches that outlive a request. In: a :class:`Search`. Out: its name, how far it is, its document; all in files.
 
-Every search runs in a process of its own, which holds a lock on a file for as long as it lives: whoever looks knows whether it does, in
-whichever process, and after a restart of all others. Two work at once, a few wait; each ends by itself after ten minutes. Cancelled is
-what has a file that says so.
+Every search runs in a process of its own, which locks a file while it is alive, so that any process can see whether it still runs, also
+after a restart. Two searches run at once, a few wait; each ends after ten minutes at the latest. A file marks a search as cancelled.
 
 ``python -m throttlescope.app.services.whatif.background FOLDER`` is such a process.
 """
@@ -56,7 +55,7 @@ class SearchProgress:
     words : str
         What it does, or why it failed.
     seconds : float
-        Since it was asked for, or from there to its end.
+        Time since the request, or from the request to the end.
     document : dict or None
         What it found.
     """
@@ -160,7 +159,7 @@ class Searches:
 
     def _spawn(self, place: Path) -> None:
         with (place / "alive.lock").open("a") as lock:
-            # Held by whoever has this opening of the file: the child inherits it, this process lets go.
+            # The lock belongs to the open file: the child inherits it, this process releases it.
             fcntl.flock(lock, fcntl.LOCK_EX)
             os.set_inheritable(lock.fileno(), True)
             with (place / "log").open("w") as log:

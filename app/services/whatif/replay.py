@@ -1,4 +1,4 @@
-"""From options to an answer. In: a lake and what is asked of it. Out: what was read, then what a replay knows.
+"""From options to an answer. In: a lake and a question. Out: what was read, then the answer of a replay.
 
 Everything that can be refused is refused by :func:`read`; only :func:`answer` takes time.
 """
@@ -27,7 +27,7 @@ MAX_HORIZON_MS = 31 * DAY_MS
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked, as it was typed; ``at`` None is the newest sample."""
+    """A question, as it was typed; ``at`` None is the newest sample."""
 
     subscription: str
     cluster: str | None

@@ -123,8 +123,8 @@ def _any(search: Search, ground: Ground, note: Note) -> dict[str, Any]:
     return {
         "lever": ANY,
         "target_s": search.target_s,
-        "recommendations": [asdict(one) for one in advice.recommendations],
-        "not_helping": list(advice.not_helping),
+        "recommendations": [one.document() for one in advice.recommendations],
+        "not_helping": [one.text for one in advice.not_helping],
         "error_share": advice.counterfactuals.error_share,
     }
 

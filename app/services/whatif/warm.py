@@ -27,13 +27,13 @@ def is_warm() -> bool:
 
 
 def begin() -> None:
-    """Make ready in a thread; asked again, it does nothing."""
+    """Load the simulator in a thread; a second call does nothing."""
     if not _ready.is_set() and _begun.acquire(blocking=False):
         threading.Thread(target=_warm, name="simulator", daemon=True).start()
 
 
 def now() -> None:
-    """Load the simulator into this process, compiling it where nobody did."""
+    """Load the simulator into this process; compile it if it is not compiled yet."""
     from throttlescope.models.throttling import LAB, Scenario
     from throttlescope.models.throttling.compile import compile_scenario
     from throttlescope.models.throttling.simulate import run

@@ -17,7 +17,7 @@ HISTORY_MS, FITTED_MS = DAY_MS, 30 * MINUTE_MS
 
 
 def read_ground(lake: Lake, selector: str, cluster: str, start_ms: int, end_ms: int) -> Ground:
-    """Read [start_ms, end_ms) and what is looked at beside it.
+    """Read [start_ms, end_ms) and the longer history that is needed with it.
 
     Raises
     ------

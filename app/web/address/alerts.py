@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from throttlescope.app.presentation.links.fields import FROM, TO, PageAddress, part, text, word
 from throttlescope.app.presentation.links.paths import ALERTS_PATH
-from throttlescope.app.presentation.links.query import link, one, one_of, parts_of, range_of, times_of
 from throttlescope.app.rules_export.preview.kinds import KINDS
 from throttlescope.ingest.core.errors import InputError
 
@@ -14,7 +15,7 @@ LONGEST_HREF = 8_000
 
 
 @dataclass(frozen=True)
-class AlertsAddress:
+class AlertsAddress(PageAddress):
     """What the page previews.
 
     Attributes
@@ -22,29 +23,24 @@ class AlertsAddress:
     rule : str or None
         Name of an exported alert.
     text : str or None
-        A rules file that was typed; one of both at most.
+        A rules file that was typed; at most one of ``rule`` and ``text``.
     start_ms, end_ms : int or None
         Nothing is evaluated without both.
     kind : str or None
         Which verdicts count as real; None: as the rule says.
     """
 
-    rule: str | None = None
-    text: str | None = None
-    start_ms: int | None = None
-    end_ms: int | None = None
-    kind: str | None = None
+    PATH: ClassVar[str] = ALERTS_PATH
+
+    rule: str | None = part(text("rule"))
+    text: str | None = part(text("yaml"))
+    start_ms: int | None = part(FROM)
+    end_ms: int | None = part(TO)
+    kind: str | None = part(word("kind", KINDS, what="kind of problem"))
 
     @classmethod
     def parse(cls, query: str | None) -> AlertsAddress:
-        values = parts_of(query)
-        start_ms, end_ms = range_of(values)
-        kind = one_of(values, "kind", KINDS, what="kind of trouble")
-        rule, text = one(values, "rule"), one(values, "yaml")
-        if rule is not None and text is not None:
-            raise InputError(
-                "The address names an exported alert and has a rule of its own", expected="one of them"
-            )
+        address = super().parse(query)
         if query is not None and len(query) > LONGEST_HREF:
             raise InputError(
                 "The rule is too long for an address",
@@ -52,11 +48,10 @@ class AlertsAddress:
                 expected=f"at most {LONGEST_HREF:,}",
                 fix="leave annotations out, or use throttlescope rules run",
             )
-        return cls(rule, text, start_ms, end_ms, kind)
+        return address
 
-    def href(self) -> str:
-        pairs = [("rule", self.rule)] if self.rule else []
-        pairs += [("yaml", self.text)] if self.text else []
-        pairs += times_of(("from", self.start_ms), ("to", self.end_ms))
-        pairs += [("kind", self.kind)] if self.kind else []
-        return link(ALERTS_PATH, pairs)
+    def check(self) -> None:
+        if self.rule is not None and self.text is not None:
+            raise InputError(
+                "The address names an exported alert and contains a rule too", expected="one of them"
+            )

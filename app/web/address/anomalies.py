@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from throttlescope.app.presentation.links.paths import ANOMALIES_PATH
-from throttlescope.app.presentation.links.query import (
-    every,
-    link,
-    one,
-    one_of,
-    page_of,
-    parts_of,
-    range_of,
-    some_of,
-    time_of,
-    times_of,
+from throttlescope.app.presentation.links.fields import (
+    FROM,
+    PAGE_NUMBER,
+    SEARCH,
+    TO,
+    AddressField,
+    PageAddress,
+    part,
+    several,
+    text,
+    toggled,
+    word,
 )
-from throttlescope.app.presentation.links.subscription import SubscriptionPartition, named_subscription
+from throttlescope.app.presentation.links.paths import ANOMALIES_PATH
+from throttlescope.app.presentation.links.query import one, time_of
+from throttlescope.app.presentation.links.subscription import SubscriptionPartition, chosen_subscription
 from throttlescope.ingest.contracts.anomalies import ANOMALY_SIGNALS, DIRECTIONS
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time
@@ -33,9 +36,28 @@ class Opened:
     signal: str
     start_ms: int
 
+    def pairs(self) -> list[tuple[str, str]]:
+        """Its parts in an address."""
+        return [*self.subscription.pairs(), ("of", self.signal), ("at", format_time(self.start_ms))]
+
+
+def _opened(values: dict[str, list[str]]) -> Opened | None:
+    subscription = chosen_subscription(values)
+    if subscription is None:
+        return None
+    signal, start_ms = one(values, "of"), time_of(values, "at")
+    if signal not in ANOMALY_SIGNALS or start_ms is None:
+        raise InputError(
+            "The address does not name an anomaly",
+            got=f"signal {signal}, start {start_ms}",
+            expected="of=SIGNAL and at=TIME next to a subscription",
+            fix="open it from the list of anomalies",
+        )
+    return Opened(subscription, signal, start_ms)
+
 
 @dataclass(frozen=True)
-class AnomaliesAddress:
+class AnomaliesAddress(PageAddress):
     """Which anomalies are shown.
 
     Attributes
@@ -43,87 +65,44 @@ class AnomaliesAddress:
     search : str
         Words that must be in the names.
     clusters, signals, directions : tuple of str
-        What is let through; empty: all.
+        Only these are shown; empty: all.
     state : str or None
         ``open``, ``closed``, or None: both.
     start_ms, end_ms : int or None
-        Only what touches [start_ms, end_ms); None: the newest day that was judged.
+        Only anomalies that overlap [start_ms, end_ms); None: the newest day with results.
     group : str or None
         Only the anomalies of this group.
-    opened : Opened or None
-        The anomaly whose chart is shown.
     page : int
         From 1.
+    opened : Opened or None
+        The anomaly whose chart is shown.
     """
 
-    search: str = ""
-    clusters: tuple[str, ...] = ()
-    signals: tuple[str, ...] = ()
-    directions: tuple[str, ...] = ()
-    state: str | None = None
-    start_ms: int | None = None
-    end_ms: int | None = None
-    group: str | None = None
-    opened: Opened | None = None
-    page: int = 1
+    PATH: ClassVar[str] = ANOMALIES_PATH
 
-    @classmethod
-    def parse(cls, query: str | None) -> AnomaliesAddress:
-        values = parts_of(query)
-        return cls(
-            one(values, "q") or "",
-            every(values, "in"),
-            some_of(values, "signal", ANOMALY_SIGNALS, what="signal"),
-            some_of(values, "direction", DIRECTIONS, what="direction"),
-            one_of(values, "state", STATES, what="state"),
-            *range_of(values),
-            one(values, "group"),
-            _opened(values),
-            page_of(values),
-        )
-
-    def href(self) -> str:
-        pairs = [("q", self.search)] if self.search else []
-        pairs += [("in", cluster) for cluster in self.clusters]
-        pairs += [("signal", signal) for signal in self.signals]
-        pairs += [("direction", direction) for direction in self.directions]
-        pairs += [("state", self.state)] if self.state else []
-        pairs += times_of(("from", self.start_ms), ("to", self.end_ms))
-        pairs += [("group", self.group)] if self.group is not None else []
-        pairs += [("page", str(self.page))] if self.page > 1 else []
-        if self.opened is not None:
-            pairs += self.opened.subscription.pairs()
-            pairs += [("of", self.opened.signal), ("at", format_time(self.opened.start_ms))]
-        return link(ANOMALIES_PATH, pairs)
+    search: str = part(SEARCH)
+    clusters: tuple[str, ...] = part(several("in"))
+    signals: tuple[str, ...] = part(several("signal", ANOMALY_SIGNALS, what="signal"))
+    directions: tuple[str, ...] = part(several("direction", DIRECTIONS, what="direction"))
+    state: str | None = part(word("state", STATES, what="state"))
+    start_ms: int | None = part(FROM)
+    end_ms: int | None = part(TO)
+    group: str | None = part(text("group"))
+    page: int = part(PAGE_NUMBER)
+    opened: Opened | None = part(AddressField("subscription", _opened, Opened.pairs))
 
     @property
     def is_filtered(self) -> bool:
-        """Something is left out, the range aside."""
+        """A filter other than the range is set."""
         return bool(
             self.search or self.clusters or self.signals or self.directions or self.state or self.group
         )
 
     def toggled(self, name: str, word: str) -> AnomaliesAddress:
-        """The same with one word of ``clusters``, ``signals`` or ``directions`` let through, or no longer."""
-        words = getattr(self, name)
-        words = tuple(w for w in words if w != word) if word in words else (*words, word)
-        return replace(self, **{name: words}, page=1, opened=None)
+        """The same with one word added to ``clusters``, ``signals`` or ``directions``, or removed from them."""
+        return replace(self, **{name: toggled(getattr(self, name), word)}, page=1, opened=None)
 
     def to_open(self, row: dict) -> AnomaliesAddress:
         """The same with the anomaly of a row opened."""
         key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
         return replace(self, opened=Opened(key, row["signal"], row["start_ms"]))
-
-
-def _opened(values: dict[str, list[str]]) -> Opened | None:
-    if one(values, "subscription") is None:
-        return None
-    signal, start_ms = one(values, "of"), time_of(values, "at")
-    if signal not in ANOMALY_SIGNALS or start_ms is None:
-        raise InputError(
-            "The address does not name an anomaly",
-            got=f"signal {signal}, start {start_ms}",
-            expected="of=SIGNAL and at=TIME beside a subscription",
-            fix="open it from the list of anomalies",
-        )
-    return Opened(named_subscription(values), signal, start_ms)

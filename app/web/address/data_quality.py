@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
+from throttlescope.app.presentation.links.fields import (
+    AT,
+    PAGE_NUMBER,
+    SEARCH,
+    PageAddress,
+    flag,
+    part,
+    text,
+    word,
+)
 from throttlescope.app.presentation.links.paths import DATA_PATH
-from throttlescope.app.presentation.links.query import link, one, one_of, page_of, parts_of, time_of, times_of
-from throttlescope.app.presentation.links.subscription import SubscriptionPartition, named_subscription
+from throttlescope.app.presentation.links.subscription import CHOSEN_SUBSCRIPTION, SubscriptionPartition
 
 TABS = ("runs", "gates", "quarantine", "freshness", "blind", "verdict")
 
 
 @dataclass(frozen=True)
-class DataAddress:
+class DataAddress(PageAddress):
     """What the page of data quality shows.
 
     Attributes
@@ -22,9 +32,9 @@ class DataAddress:
     run : str or None
         Of ``runs``: the run that is opened. Of ``gates`` and ``quarantine``: only what this run found.
     everything : bool
-        Of ``gates``: checks that held are shown too.
+        Of ``gates``: checks that passed are shown too.
     reason : str or None
-        Of ``quarantine``: only rows refused for this.
+        Of ``quarantine``: only rows refused for this reason.
     search : str
         Of ``verdict``: words in the names of subscriptions.
     subscription : SubscriptionPartition or None
@@ -35,39 +45,16 @@ class DataAddress:
         Of a long table, from 1.
     """
 
-    tab: str = "runs"
-    run: str | None = None
-    everything: bool = False
-    reason: str | None = None
-    search: str = ""
-    subscription: SubscriptionPartition | None = None
-    at_ms: int | None = None
-    page: int = 1
+    PATH: ClassVar[str] = DATA_PATH
 
-    @classmethod
-    def parse(cls, query: str | None) -> DataAddress:
-        values = parts_of(query)
-        return cls(
-            one_of(values, "tab", TABS, what="part", default=TABS[0]),
-            one(values, "run"),
-            one(values, "checks") == "all",
-            one(values, "reason"),
-            one(values, "q") or "",
-            named_subscription(values) if one(values, "subscription") else None,
-            time_of(values, "at"),
-            page_of(values),
-        )
-
-    def href(self) -> str:
-        pairs = [("tab", self.tab)]
-        pairs += [("run", self.run)] if self.run is not None else []
-        pairs += [("checks", "all")] if self.everything else []
-        pairs += [("reason", self.reason)] if self.reason is not None else []
-        pairs += [("q", self.search)] if self.search else []
-        pairs += self.subscription.pairs() if self.subscription is not None else []
-        pairs += times_of(("at", self.at_ms))
-        pairs += [("page", str(self.page))] if self.page > 1 else []
-        return link(DATA_PATH, pairs)
+    tab: str = part(word("tab", TABS, what="part", default=TABS[0], is_always_written=True))
+    run: str | None = part(text("run"))
+    everything: bool = part(flag("checks", "all"))
+    reason: str | None = part(text("reason"))
+    search: str = part(SEARCH)
+    subscription: SubscriptionPartition | None = part(CHOSEN_SUBSCRIPTION)
+    at_ms: int | None = part(AT)
+    page: int = part(PAGE_NUMBER)
 
     def on(self, page: int) -> DataAddress:
         """Another page of the same table."""

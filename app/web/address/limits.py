@@ -1,29 +1,35 @@
-"""The address of the limits. In: a query string. Out: search, what is let through, one subject and a range; and the link back."""
+"""The address of the limits. In: a query string. Out: search, filters, one subscription and a range; and the link back."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from throttlescope.app.presentation.links.paths import LIMITS_PATH
-from throttlescope.app.presentation.links.query import (
-    every,
-    link,
-    one,
-    one_of,
-    parts_of,
-    range_of,
-    some_of,
-    times_of,
+from throttlescope.app.presentation.links.fields import (
+    CLUSTERS,
+    FROM,
+    SEARCH,
+    TO,
+    PageAddress,
+    flag,
+    part,
+    several,
+    toggled,
+    word,
 )
-from throttlescope.app.presentation.links.subscription import SubscriptionPartition, named_subscription
+from throttlescope.app.presentation.links.paths import LIMITS_PATH
+from throttlescope.app.presentation.links.query import link, one, parts_of
+from throttlescope.app.presentation.links.subscription import CHOSEN_SUBSCRIPTION, SubscriptionPartition
 from throttlescope.ingest.contracts.vocabulary import LEVELS, SET_BY
 
 #: Limits that were often nearly used up in the recent range, and those that were not half used in any minute of it.
 USES = ("often", "never")
+#: Fields that count where one subscription is opened; the others are filters of the table.
+_OF_SUBJECT = ("subject", "start_ms", "end_ms")
 
 
 @dataclass(frozen=True)
-class LimitsAddress:
+class LimitsAddress(PageAddress):
     """What the page of limits shows.
 
     Attributes
@@ -31,63 +37,39 @@ class LimitsAddress:
     search : str
         Words that must be in the names.
     clusters, namespaces, levels, set_by : tuple of str
-        What is let through; empty: all.
+        Only these are shown; empty: all.
     use : str or None
         ``often`` or ``never`` reached; None: all.
     without : bool
-        Levels that were asked for and have no limit are shown too.
+        Levels that were queried and have no limit are shown too.
     subject : SubscriptionPartition or None
-        The subscription partition whose ladder, policies and changes are told; None: the table.
+        The subscription partition whose limits, policies and changes are shown; None: the table.
     start_ms, end_ms : int or None
         Of the changes; None: the newest day.
     """
 
-    search: str = ""
-    clusters: tuple[str, ...] = ()
-    namespaces: tuple[str, ...] = ()
-    levels: tuple[str, ...] = ()
-    set_by: tuple[str, ...] = ()
-    use: str | None = None
-    without: bool = False
-    subject: SubscriptionPartition | None = None
-    start_ms: int | None = None
-    end_ms: int | None = None
+    PATH: ClassVar[str] = LIMITS_PATH
+
+    search: str = part(SEARCH)
+    clusters: tuple[str, ...] = part(CLUSTERS)
+    namespaces: tuple[str, ...] = part(several("namespace"))
+    levels: tuple[str, ...] = part(several("level", LEVELS, what="level"))
+    set_by: tuple[str, ...] = part(several("set_by", SET_BY, what="set_by"))
+    use: str | None = part(word("use", USES, what="use"))
+    without: bool = part(flag("without"))
+    subject: SubscriptionPartition | None = part(CHOSEN_SUBSCRIPTION)
+    start_ms: int | None = part(FROM)
+    end_ms: int | None = part(TO)
 
     @classmethod
     def parse(cls, query: str | None) -> LimitsAddress:
         values = parts_of(query)
-        start_ms, end_ms = range_of(values)
-        if one(values, "subscription") is not None:
-            return cls(subject=named_subscription(values), start_ms=start_ms, end_ms=end_ms)
-        return cls(
-            one(values, "q") or "",
-            every(values, "cluster"),
-            every(values, "namespace"),
-            some_of(values, "level", LEVELS, what="level"),
-            some_of(values, "set_by", SET_BY, what="set_by"),
-            one_of(values, "use", USES, what="use"),
-            one(values, "without") == "1",
-            None,
-            start_ms,
-            end_ms,
-        )
+        is_opened = one(values, cls.query_name("subject")) is not None
+        return cls.of_parts(values, _OF_SUBJECT if is_opened else None)
 
     def href(self) -> str:
-        if self.subject is not None:
-            pairs = self.subject.pairs()
-        else:
-            pairs = [("q", self.search)] if self.search else []
-            pairs += [("cluster", cluster) for cluster in self.clusters]
-            pairs += [("namespace", namespace) for namespace in self.namespaces]
-            pairs += [("level", level) for level in self.levels]
-            pairs += [("set_by", set_by) for set_by in self.set_by]
-            pairs += [("use", self.use)] if self.use else []
-            pairs += [("without", "1")] if self.without else []
-        pairs += times_of(("from", self.start_ms), ("to", self.end_ms))
-        return link(LIMITS_PATH, pairs)
+        return link(self.PATH, self.pairs(None if self.subject is None else _OF_SUBJECT))
 
-    def toggled(self, part: str, word: str) -> LimitsAddress:
-        """The same with one word of ``levels`` or ``set_by`` let through, or no longer."""
-        words = getattr(self, part)
-        changed = tuple(w for w in words if w != word) if word in words else (*words, word)
-        return replace(self, **{part: changed})
+    def toggled(self, name: str, word: str) -> LimitsAddress:
+        """The same with one word added to ``levels`` or ``set_by``, or removed from them."""
+        return replace(self, **{name: toggled(getattr(self, name), word)})

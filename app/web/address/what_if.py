@@ -1,15 +1,25 @@
 """The address of the What-if lab. In: a query string that anyone may have typed. Out: subscription, window, runs; and the link back.
 
-A run is written as ``--set`` writes it: ``subscription.msg=800 consumers=4``, or ``nothing``. Runs are only counted here: what one of
-them says is checked where it is asked, so that a bad one does not take the others with it.
+A run is written as ``--set`` writes it: ``subscription.msg=800 consumers=4``, or ``nothing``. Runs are only counted here: the content of
+each is checked where it is replayed, so that one invalid run does not affect the others.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
+from throttlescope.app.presentation.links.fields import (
+    FROM,
+    TO,
+    AddressField,
+    PageAddress,
+    part,
+    text,
+    word,
+)
 from throttlescope.app.presentation.links.paths import WHAT_IF_PATH
-from throttlescope.app.presentation.links.query import link, one, parts_of, range_of, times_of
+from throttlescope.app.presentation.links.query import one
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition, named_subscription
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
@@ -25,18 +35,63 @@ AHEADS_S = {"1h": 3_600, "6h": 21_600, "24h": 86_400}
 DEFAULT_AHEAD = "6h"
 LONGEST_MS = 7 * DAY_MS
 _LONGEST_RUN = 400
+_LONGEST_SEARCH = 200
 _JOB_CHARACTERS = frozenset("0123456789abcdef")
 _JOB_LENGTH = 24
 
 
+def _subscription(values: dict[str, list[str]]) -> SubscriptionPartition | None:
+    is_named = any(one(values, key) for key in ("cluster", "topic", "subscription"))
+    return named_subscription(values) if is_named else None
+
+
+def _runs(values: dict[str, list[str]]) -> tuple[str, ...]:
+    runs = tuple(values.get("run", ())) or (NOTHING,)
+    if len(runs) > MOST_RUNS:
+        raise InputError(
+            "The address compares too many runs", got=f"{len(runs)}", expected=f"at most {MOST_RUNS}",
+            fix="remove some of its run=... parts",
+        )  # fmt: skip
+    for run in runs:
+        if len(run) > _LONGEST_RUN:
+            raise InputError(
+                "A run in the address is too long", got=f"{len(run)} characters",
+                expected=f"at most {_LONGEST_RUN}, such as subscription.msg=800 consumers=4",
+            )  # fmt: skip
+    return runs
+
+
+def _chosen(values: dict[str, list[str]]) -> int:
+    number, runs = one(values, "chosen"), len(_runs(values))
+    if number is None:
+        return 0
+    if not (len(number) == 1 and number.isascii() and number.isdigit() and 1 <= int(number) <= runs):
+        raise InputError(
+            "The address chooses a run that it does not have", got=number[:40], expected=f"1 to {runs}"
+        )
+    return int(number) - 1
+
+
+def _job(values: dict[str, list[str]]) -> str | None:
+    job = one(values, "job")
+    if job is not None and not (len(job) == _JOB_LENGTH and set(job) <= _JOB_CHARACTERS):
+        raise InputError(
+            "The address names a search that cannot be one", got=job[:60],
+            expected=f"{_JOB_LENGTH} of the characters 0-9 and a-f", fix="remove job=...",
+        )  # fmt: skip
+    return job
+
+
 @dataclass(frozen=True)
-class WhatIfAddress:
+class WhatIfAddress(PageAddress):
     """What the lab shows.
 
     Attributes
     ----------
     subscription : SubscriptionPartition or None
-        None: it is to be searched for; ``partition`` -1 means all of them together.
+        None: the page offers a search; ``partition`` -1 means all of them together.
+    search : str
+        Words of the search box.
     start_ms, end_ms : int or None
         The window [start, end); None: the newest half hour.
     when : str
@@ -46,78 +101,47 @@ class WhatIfAddress:
     runs : tuple of str
         One to four.
     chosen : int
-        Which of them the controls move, from 0.
+        Which of them the controls change, from 0.
     job : str or None
         A search in the background.
-    search : str
-        Words of the search box.
     """
 
-    subscription: SubscriptionPartition | None = None
-    start_ms: int | None = None
-    end_ms: int | None = None
-    when: str = WHENS[0]
-    ahead: str = DEFAULT_AHEAD
-    runs: tuple[str, ...] = (NOTHING,)
-    chosen: int = 0
-    job: str | None = None
-    search: str = ""
+    PATH: ClassVar[str] = WHAT_IF_PATH
 
-    @classmethod
-    def parse(cls, query: str | None) -> WhatIfAddress:
-        values = parts_of(query)
-        named = any(one(values, key) for key in ("cluster", "topic", "subscription"))
-        start_ms, end_ms = range_of(values)
-        if start_ms is not None and end_ms is not None:
-            _check_length(end_ms - start_ms)
-        runs = tuple(values.get("run", ())) or (NOTHING,)
-        if len(runs) > MOST_RUNS:
+    subscription: SubscriptionPartition | None = part(
+        AddressField("subscription", _subscription, SubscriptionPartition.pairs)
+    )
+    search: str = part(text("q", "", cut_at=_LONGEST_SEARCH))
+    start_ms: int | None = part(FROM)
+    end_ms: int | None = part(TO)
+    when: str = part(word("when", WHENS, what="start of the change", default=WHENS[0]))
+    ahead: str = part(word("ahead", tuple(AHEADS_S), what="forecast length", default=DEFAULT_AHEAD))
+    runs: tuple[str, ...] = part(
+        AddressField("run", _runs, lambda runs: [("run", run) for run in runs], (NOTHING,))
+    )
+    chosen: int = part(
+        AddressField("chosen", _chosen, lambda number: [("chosen", str(number + 1))], default=0)
+    )
+    job: str | None = part(AddressField("job", _job, lambda job: [("job", job)]))
+
+    def check(self) -> None:
+        if self.start_ms is None or self.end_ms is None:
+            return
+        length_ms = self.end_ms - self.start_ms
+        if not MINUTE_MS <= length_ms <= LONGEST_MS:
             raise InputError(
-                "The address compares too many runs", got=f"{len(runs)}", expected=f"at most {MOST_RUNS}",
-                fix="take some of its run=... parts away",
+                "The window in the address cannot be replayed", got=f"{length_ms / 1000:,.0f} s",
+                expected="from one minute to seven days", fix="choose other times for from and to",
             )  # fmt: skip
-        for text in runs:
-            if len(text) > _LONGEST_RUN:
-                raise InputError(
-                    "A run in the address is too long", got=f"{len(text)} characters",
-                    expected=f"at most {_LONGEST_RUN}, such as subscription.msg=800 consumers=4",
-                )  # fmt: skip
-        return cls(
-            named_subscription(values) if named else None,
-            start_ms,
-            end_ms,
-            _word(values, "when", WHENS),
-            _word(values, "ahead", tuple(AHEADS_S), DEFAULT_AHEAD),
-            runs,
-            _chosen(one(values, "chosen"), len(runs)),
-            _job(one(values, "job")),
-            (one(values, "q") or "")[:200],
-        )
-
-    def href(self) -> str:
-        pairs = [] if self.subscription is None else self.subscription.pairs()
-        pairs += [("q", self.search)] if self.search else []
-        pairs += times_of(("from", self.start_ms), ("to", self.end_ms))
-        if self.when != WHENS[0]:
-            pairs.append(("when", self.when))
-        if self.ahead != DEFAULT_AHEAD:
-            pairs.append(("ahead", self.ahead))
-        if self.runs != (NOTHING,):
-            pairs += [("run", text) for text in self.runs]
-        if self.chosen:
-            pairs.append(("chosen", str(self.chosen + 1)))
-        if self.job:
-            pairs.append(("job", self.job))
-        return link(WHAT_IF_PATH, pairs)
 
     @property
     def name(self) -> SubscriptionName:
-        """The subscription as a replay is asked for it: without a partition, all of them together."""
+        """The subscription as a replay names it: without a partition, all of them together."""
         key = self.subscription
         return SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
 
     def with_run(self, number: int, text: str) -> WhatIfAddress:
-        """The same with another run in its place, which is chosen then; behind the last it is added."""
+        """The same with one run replaced, or added at the end; that run is selected."""
         runs = (*self.runs[:number], text, *self.runs[number + 1 :])
         return replace(self, runs=runs, chosen=number)
 
@@ -125,37 +149,3 @@ class WhatIfAddress:
         """The same without one of its runs."""
         runs = (*self.runs[:number], *self.runs[number + 1 :]) or (NOTHING,)
         return replace(self, runs=runs, chosen=min(self.chosen, len(runs) - 1))
-
-
-def _check_length(length_ms: int) -> None:
-    if not MINUTE_MS <= length_ms <= LONGEST_MS:
-        raise InputError(
-            "The window in the address cannot be replayed", got=f"{length_ms / 1000:,.0f} s",
-            expected="from one minute to seven days", fix="choose other times for from and to",
-        )  # fmt: skip
-
-
-def _word(values: dict[str, list[str]], key: str, known: tuple[str, ...], default: str | None = None) -> str:
-    found = one(values, key) or default or known[0]
-    if found not in known:
-        raise InputError(f"The address says {key}={found[:40]}", expected=" or ".join(known))
-    return found
-
-
-def _chosen(text: str | None, runs: int) -> int:
-    if text is None:
-        return 0
-    if not (len(text) == 1 and text.isascii() and text.isdigit() and 1 <= int(text) <= runs):
-        raise InputError(
-            "The address chooses a run that it does not have", got=text[:40], expected=f"1 to {runs}"
-        )
-    return int(text) - 1
-
-
-def _job(text: str | None) -> str | None:
-    if text is not None and not (len(text) == _JOB_LENGTH and set(text) <= _JOB_CHARACTERS):
-        raise InputError(
-            "The address names a search that cannot be one", got=text[:60],
-            expected=f"{_JOB_LENGTH} of the characters 0-9 and a-f", fix="take job=... away",
-        )  # fmt: skip
-    return text

@@ -1,4 +1,4 @@
-// What the other scripts stand on: following links without a reload, the title, the place for callbacks.
+// The base of the other scripts: following links without a reload, the title, the place for callbacks.
 // Names arrive as text and stay text: nothing in these scripts builds HTML from strings.
 (function () {
   "use strict";
@@ -16,7 +16,7 @@
     }
   }
 
-  // The way of the back button: the address changes, and dcc.Location reads it anew.
+  // The way of the back button: the address changes, and dcc.Location reads it again.
   function go(how, path) {
     window.history[how](null, "", path);
     window.dispatchEvent(new PopStateEvent("popstate"));

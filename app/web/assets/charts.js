@@ -1,4 +1,4 @@
-// Charts of one page share their zoom, which stands in the address; a click on the ribbon tells that verdict.
+// Charts of one page share their zoom, which is part of the address; a click on the ribbon opens that verdict.
 (function () {
   "use strict";
 
@@ -133,7 +133,7 @@
 
   function loadPlotly() {
     const src = window._dashPlotlyJSURL;
-    // A page with a chart has asked for it by itself.
+    // A page with a chart has loaded it already.
     if (!src || window.Plotly || document.querySelector('.dash-graph, script[src="' + CSS.escape(src) + '"]')) {
       return;
     }

@@ -1,4 +1,4 @@
-// The grids: badges, counts, links, rows that open by click and by Enter, and rows that are asked for anew.
+// The grids: badges, counts, links, rows that open by click and by Enter, and rows that are requested again.
 (function () {
   "use strict";
 

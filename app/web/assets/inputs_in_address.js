@@ -1,4 +1,4 @@
-// Inputs whose values stand in the address; every other part of it stays but the page of a long table.
+// Inputs whose values are part of the address; its other parts stay, except the page of a long table.
 (function () {
   "use strict";
 

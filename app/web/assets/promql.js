@@ -1,4 +1,4 @@
-// The PromQL console: what is typed goes into the address and is asked from there. Suggestions are in promql_suggest.js.
+// The PromQL console: what is typed goes into the address and is evaluated from there. Suggestions are in promql_suggest.js.
 (function () {
   "use strict";
 

@@ -57,7 +57,7 @@
     );
   }
 
-  // Beside the names and never instead of them: without it, names are suggested bare.
+  // In addition to the names: without it, only names are suggested.
   let known = null;
   function metadata() {
     known =
@@ -100,7 +100,7 @@
   // -- the list
 
   function suggest(byHand) {
-    // What was asked for by hand is not undone by the typing before it.
+    // A suggestion that was requested by hand is not closed by earlier typing.
     clearTimeout(timer);
     const area = box();
     if (!area || area.selectionStart !== area.selectionEnd) {
@@ -199,7 +199,7 @@
     close();
     area.focus();
     area.setSelectionRange(context.from, area.selectionStart);
-    // Typed rather than set: it can be undone, and whoever listens to typing hears of it.
+    // Typed rather than set: it can be undone, and input listeners are called.
     if (!document.execCommand("insertText", false, text)) {
       area.setRangeText(text, context.from, area.selectionEnd, "end");
       area.dispatchEvent(new Event("input", { bubbles: true }));

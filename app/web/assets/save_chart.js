@@ -1,4 +1,4 @@
-// A chart as PNG or SVG: the buttons beside its title. On white, whatever the page's scheme is: a report is read on paper.
+// A chart as PNG or SVG: the buttons next to its title. On white, whatever the page's scheme is: a report is read on paper.
 (function () {
   "use strict";
 

@@ -53,7 +53,7 @@
   }
 
   // A gesture is one step of the history, however many values it passes.
-  // What waited for an answer counts from when it was asked for, however long the answer took.
+  // The wait for an answer counts from its request, however long the answer took.
   function write(search, at) {
     const now = at || Date.now();
     if (state.asked && Date.now() - state.asked.at < LOST_MS) {
@@ -65,7 +65,7 @@
     go(how, PATH + search);
   }
 
-  // Whether a question is on its way; not where it is for another window, whose answer nobody waits for.
+  // Whether a request is on its way; a request for another window does not count: its answer is not needed.
   function waits(wanted) {
     const isOnItsWay = state.asked && Date.now() - state.asked.at < LOST_MS;
     return isOnItsWay && partOf(state.asked.query, WINDOW) === partOf(wanted, WINDOW);
@@ -94,7 +94,7 @@
     return Math.round(scale.steps * share);
   }
 
-  // As it would be typed: three digits; nothing where the slider stands on what is.
+  // As it would be typed: three digits; nothing where the slider is at the current value.
   function textAt(scale, position) {
     if (position === scale.now) {
       return "";
@@ -175,7 +175,7 @@
   });
 
   Object.assign(window.dash_clientside.throttlescope, {
-    // Which window: only another one builds the page anew.
+    // Which window: only another one rebuilds the page.
     whatIfWindow: function (search, pathname, before) {
       if (pathname !== PATH) {
         return none();
@@ -198,14 +198,14 @@
         return none();
       }
       if (!before) {
-        // A new place: what was asked for another is nobody's any more.
+        // A new place: the request for another one no longer counts.
         state.asked = null;
       }
       const wanted = partOf(search, RUNS);
       return wanted === before || waits(wanted) ? none() : ask(wanted);
     },
 
-    // The answer is there: what was moved meanwhile goes into the address, and what the address says is asked.
+    // The answer is there: what was moved meanwhile goes into the address, and the address is evaluated.
     whatIfAnswered: function (answered) {
       if (answered && state.asked && answered[0] === state.asked.query) {
         const before = state.asked.query;

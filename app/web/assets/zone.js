@@ -13,7 +13,7 @@
     const isUtc = !document.cookie.split("; ").some((part) => part.startsWith(COOKIE + "="));
     const kept = "; path=/; SameSite=Strict; max-age=";
     document.cookie = COOKIE + "=" + encodeURIComponent(own) + kept + (isUtc ? 31536000 : 0);
-    // The address is the state: the same page comes back, its times written anew.
+    // The address is the state: the same page comes back with its times in the new zone.
     window.location.reload();
   });
 })();

@@ -1,4 +1,4 @@
-"""What pages share on which a person types and waits. In: ids. Out: boxes for times, and words and a button while an answer is awaited.
+"""Inputs that several pages share. In: ids. Out: boxes for times, and a status with a button while an answer is awaited.
 
 The script ``assets/typed.js`` reads times as the reader's zone has them and writes them into addresses as UTC.
 """
@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import dash_mantine_components as dmc
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Input, Output, dcc, html, no_update
 from dash.development.base_component import Component
 
 from throttlescope.app.presentation import time_zone
-from throttlescope.app.web.components.shell import explained, panel
+from throttlescope.app.presentation.links.fields import PageAddress
+from throttlescope.app.web.components.shell import panel
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.ingest.core.times import format_time
 
 #: What a page shows and, for its form, the range [start, end) that it chose; None: it chose none.
@@ -20,7 +22,7 @@ Answered = tuple[Component, tuple[int, int] | None]
 
 
 def stores(page: str) -> list[dcc.Store]:
-    """Times as the page shows them, for the form; what asks again for the same address; and the reader's zone."""
+    """Times as the page shows them, for the form; a trigger that evaluates the same address again; and the user's time zone."""
     return [
         dcc.Store(id=f"{page}-shown"),
         dcc.Store(id=f"{page}-again"),
@@ -29,24 +31,23 @@ def stores(page: str) -> list[dcc.Store]:
     ]
 
 
-def register_answer(app: Dash, page: str, path: str, answer: Callable[[str | None], Answered]) -> None:
-    """One callback: what the address asks, in ``PAGE-content``."""
+def register_answer(app: Dash, id: str, page: WebPage, answer: Callable[[PageAddress], Answered]) -> None:
+    """One callback: the answer to the address, in ``ID-content``."""
 
-    @app.callback(
-        Output(f"{page}-content", "children"),
-        Output(f"{page}-shown", "data"),
-        Input("address", "search"),
-        Input(f"{page}-again", "data"),
-        State("address", "pathname"),
-    )
-    def show(query, _again, pathname):
-        if pathname != path:
-            return no_update, no_update
-        found = explained(lambda: answer(query))()
-        content, range_ms = found if isinstance(found, tuple) else (found, None)
+    def content(address: PageAddress, _again: object) -> tuple:
+        found, range_ms = answer(address)
         if range_ms is None:
-            return content, no_update
-        return content, dict(zip(("from", "to"), map(format_time, range_ms), strict=True))
+            return found, no_update
+        return found, dict(zip(("from", "to"), map(format_time, range_ms), strict=True))
+
+    page.fill(
+        app,
+        content,
+        Output(f"{id}-content", "children"),
+        Output(f"{id}-shown", "data"),
+        also=(Input(f"{id}-again", "data"),),
+        on_fault=(no_update,),
+    )
 
 
 def no_samples(lake_path: str, so: str = "") -> dmc.Alert:

@@ -1,4 +1,4 @@
-"""How tables look, and what stands in them where there is nothing to say."""
+"""How tables look, and what an empty cell shows."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""Inputs whose values stand in the address: a search box and lists to choose from. In: a page and its parts. Out: components, one callback in the browser."""
+"""Inputs whose values are part of the address: a search box and lists to choose from. In: a page and its parts. Out: components, one callback in the browser."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import dash_mantine_components as dmc
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc
+
+from throttlescope.app.presentation.links.fields import PageAddress
 
 #: Rows that a list offers at once; what is typed finds the others.
 _OFFERED = 200
@@ -43,31 +44,32 @@ def choice(page: str, name: str) -> dmc.MultiSelect:
 
 @dataclass(frozen=True)
 class AddressInputs:
-    """Which inputs of a page stand in its address.
+    """Which inputs of a page are part of its address.
 
     Attributes
     ----------
     page : str
         The ids begin with it.
-    path : str
-    parts : mapping of str to str
-        The part of the address by the input's name: ``{"search": "q", "clusters": "cluster"}``. All but ``q`` may be repeated.
+    address : type of PageAddress
+    names : tuple of str
+        The inputs; each is a field of the address.
     unless : str or None
-        Where the address has this part, something is opened and the inputs are not shown.
+        Where the address has this field, something is opened and the inputs are not shown.
     """
 
     page: str
-    path: str
-    parts: Mapping[str, str]
+    address: type[PageAddress]
+    names: tuple[str, ...]
     unless: str | None = None
 
     def stores(self) -> list[dcc.Store]:
         """What the callback needs in the layout."""
         inputs = [
-            {"id": f"{self.page}-{name}", "part": part, "many": part != "q"}
-            for name, part in self.parts.items()
+            {"id": f"{self.page}-{name}", "part": self.address.query_name(name), "many": name != "search"}
+            for name in self.names
         ]
-        of = {"path": self.path, "unless": self.unless, "inputs": inputs}
+        unless = None if self.unless is None else self.address.query_name(self.unless)
+        of = {"path": self.address.PATH, "unless": unless, "inputs": inputs}
         return [dcc.Store(id=f"{self.page}-inputs", data=of), dcc.Store(id=f"{self.page}-synced")]
 
     def register(self, app: Dash) -> None:
@@ -79,7 +81,7 @@ class AddressInputs:
             ClientsideFunction("throttlescope", "syncInputs"),
             Output(f"{self.page}-synced", "data"),
             Input("address", "search"),
-            *(Input(f"{self.page}-{name}", "value") for name in self.parts),
+            *(Input(f"{self.page}-{name}", "value") for name in self.names),
             State("address", "pathname"),
             State(f"{self.page}-inputs", "data"),
         )

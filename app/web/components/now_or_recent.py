@@ -1,4 +1,4 @@
-"""Tables that tell the newest window, or what held longest lately. In: an address with a ``view``. Out: the view that is shown, and links to both."""
+"""Tables of the newest window or of the main causes of the recent hours. In: an address with a ``view``. Out: the view that is shown, and links to both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Address = TypeVar("Address", SubscriptionsAddress, RollupsAddress)
 
 
 def with_view(address: Address, freshness: ClusterFreshness) -> Address:
-    """The view asked for, or the one that answers: recordings end when their trouble has been mended."""
+    """The requested view, or the one that shows more: recordings end when their problem is solved."""
     return replace(address, view=address.view or (RECENT if freshness.is_recording else NOW))
 
 
@@ -29,11 +29,11 @@ def view_links(address: SubscriptionsAddress | RollupsAddress) -> list[dcc.Link]
     return [
         view_link(label, replace(address, view=view).href(), chosen=view == address.view, title=title)
         for view, label, title in (
-            (NOW, "now", "what holds each subscription in the newest window"),
+            (NOW, "now", "cause of each subscription in the newest window"),
             (
                 RECENT,
                 f"last {_RECENT}",
-                f"what held each subscription longest in its cluster's newest {_RECENT}",
+                f"main cause of each subscription in its cluster's newest {_RECENT}",
             ),
         )
     ]

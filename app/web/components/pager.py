@@ -17,7 +17,7 @@ def pager(page: int, total: int, rows_per_page: int, to: Callable[[int], str], *
     to : callable
         The address of a page, from 1.
     noun : str
-        What a row is, in the plural; one is told without its "s".
+        What a row is, in the plural; for one row, it is written without its "s".
     """
     if total == 1:
         noun = noun.removesuffix("s")

@@ -39,7 +39,7 @@ def synthetic_badge(cluster: str) -> list:
 
 
 def hostile(text: str, className: str = "") -> html.Bdi:  # noqa: N803
-    """A name from a cluster: made visible, cut when endless, and kept apart from the text around it."""
+    """A name from a cluster: made visible, cut when very long, and isolated from the text around it."""
     return html.Bdi(fmt.name(text), title=fmt.name(text, 2_000), className=f"name {className}".strip())
 
 
@@ -57,7 +57,7 @@ def copy_button(text: str, label: str = "copy") -> dmc.CopyButton:
 def section(
     title: str, children: list, *, note: str | None = None, id: str | None = None, tools: object = None
 ) -> html.Section:
-    """A titled part of a page; ``tools`` stand at the right end of its title."""
+    """A titled part of a page; ``tools`` are at the right end of its title."""
     heading = [html.H2(title)]
     if note:
         heading.append(html.Span(note, className="section-note"))
@@ -69,7 +69,7 @@ def section(
     )
 
 
-def downloads(links: list[tuple[str, str]], *, label: str = "Take away") -> html.Span:
+def downloads(links: list[tuple[str, str]], *, label: str = "Download") -> html.Span:
     """Files of what is shown, as (words, address) below ``/export``."""
     return html.Span(
         [
@@ -113,7 +113,7 @@ def subscription_link(row: dict, href: str | None = None) -> dcc.Link:
 
 
 def view_link(label: str, href: str, *, chosen: bool, title: str | None = None) -> dcc.Link:
-    """One of several ways to see the same; they stand beside each other in an element of class ``views``."""
+    """One of several views of the same data; they are next to each other in an element of class ``views``."""
     more = {"title": title} if title else {}
     return dcc.Link(label, href=href, className="view chosen" if chosen else "view", **more)
 

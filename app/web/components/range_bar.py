@@ -31,9 +31,9 @@ def range_bar(
     to : callable
         The address of the range [start, end) that it is given.
     cut_to_ms : int, optional
-        The address asked for more; this is the longest that is shown.
+        The address requested a longer range; this is the longest that is shown.
     links, tools : sequence of component
-        Stand after the lengths, and before the data's end.
+        Placed after the lengths, before the data's end.
     """
     length = end_ms - start_ms
     lengths = [
@@ -75,7 +75,7 @@ def chosen_range(
     default_ms: int,
     longest_ms: int | None = None,
 ) -> tuple[int, int, bool]:
-    """The range to show, and whether a longer one was asked for: the address's, or the newest hours."""
+    """The range to show, and whether a longer one was requested: the address's, or the newest hours."""
     if end_ms is None:
         end_ms = newest_ms if start_ms is None else max(newest_ms, start_ms + default_ms)
     if start_ms is None:

@@ -1,6 +1,6 @@
 """A table whose rows the server sorts, filters and pages. In: a page's name, and a reader of its rows. Out: the grid and its callbacks.
 
-The table of the page NAME is ``NAME-grid``; it asks for its rows anew when ``NAME-shown`` is filled.
+The table of the page NAME is ``NAME-grid``; it requests its rows again when ``NAME-shown`` is filled.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import dash_ag_grid as dag
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, no_update
 
+from throttlescope.app.presentation.links.fields import PageAddress
 from throttlescope.app.web.components.grid import GRID_THEME
 from throttlescope.ingest.core.errors import InputError
 
@@ -18,7 +19,7 @@ ROW_PX = 34
 BLOCK_ROWS = 100
 
 #: From the address and an order to rows [start, end) in words, and how many there are in all.
-Rows = Callable[[str | None, Sequence[tuple[str, bool]], int, int], tuple[list[dict], int]]
+Rows = Callable[[PageAddress, Sequence[tuple[str, bool]], int, int], tuple[list[dict], int]]
 
 
 def served_grid(
@@ -41,7 +42,7 @@ def served_grid(
     height : str, optional
         None: as the style sheet says.
     options : dict, optional
-        Of AG Grid, beside or in place of those that all tables have.
+        Of AG Grid, in addition to those that all tables have, or instead of them.
     """
     return dag.AgGrid(
         id=name,
@@ -81,8 +82,8 @@ def shown_store(page: str, query: str | None) -> dcc.Store:
     return dcc.Store(id=f"{page}-shown", data=query or "")
 
 
-def register_table(app: Dash, page: str, rows: Rows) -> None:
-    """Two callbacks: the server gives rows, and the browser asks for them anew.
+def register_table(app: Dash, page: str, address: type[PageAddress], rows: Rows) -> None:
+    """Two callbacks: the server gives rows, and the browser requests them again when the address changed.
 
     An address that cannot be read has no rows: the page says what is wrong with it.
     """
@@ -97,7 +98,7 @@ def register_table(app: Dash, page: str, rows: Rows) -> None:
             return no_update
         sort = [(item["colId"], item["sort"] == "desc") for item in request.get("sortModel") or []]
         try:
-            found, total = rows(query, sort, int(request["startRow"]), int(request["endRow"]))
+            found, total = rows(address.parse(query), sort, int(request["startRow"]), int(request["endRow"]))
         except InputError:
             found, total = [], 0
         return {"rowData": found, "rowCount": total}

@@ -1,6 +1,6 @@
 """The frame around every page, and the panels that explain. In: the list of pages. Out: components.
 
-Every page says one thing when it cannot show what was asked: what is missing and what to do next.
+A page that cannot show what was requested says what is missing and what to do next.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def skeleton(*, answer: bool = True, chart: bool = True) -> html.Div:
 
 
 def panel(title: str, sentences: list[str], *, next_step: object = None, tone: str = "blue") -> dmc.Alert:
-    """A box that says what is the matter and what to do next."""
+    """A box that says what is wrong and what to do next."""
     return dmc.Alert(
         [*(html.P(sentence) for sentence in sentences), *([html.P(next_step)] if next_step else [])],
         title=title,
@@ -150,9 +150,7 @@ def freshness_line(freshness: ClusterFreshness) -> list:
             ),
         )
     if SYNTHETIC in freshness.clusters:
-        words.append(
-            html.Span(f"{SYNTHETIC} was made by the simulator: nothing of it was measured", className="quiet")
-        )
+        words.append(html.Span(f"{SYNTHETIC} is simulated data, not measurements", className="quiet"))
     return words
 
 
@@ -166,7 +164,7 @@ def no_verdicts(lake_path: str) -> dmc.Alert:
     return panel(
         "No verdicts yet.",
         [
-            f"The lake {lake_path} holds none.",
+            f"The lake {lake_path} has none.",
             "Fill it: throttlescope run --prometheus URL --pulsar-admin URL --start -6h --end now --lake DIR, "
             "or see recordings: throttlescope demo.",
         ],
@@ -181,7 +179,7 @@ def not_found(pathname: str) -> html.Div:
     return html.Div(
         panel(
             "There is no such page.",
-            ["The address is not one of this app's."],
+            ["This app has no page at this address."],
             next_step=back_link(),
             tone="orange",
         ),
@@ -190,7 +188,7 @@ def not_found(pathname: str) -> html.Div:
 
 
 def explained(build: Callable) -> Callable:
-    """Wrap a callback that returns one component: a fault becomes a panel, never a spinner for ever."""
+    """Wrap a callback that returns one component: a fault becomes a panel."""
 
     @functools.wraps(build)
     def guarded(*arguments):

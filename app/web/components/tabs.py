@@ -1,4 +1,4 @@
-"""Parts of one page as links. In: their titles and addresses. Out: components; which part is shown stands in the address."""
+"""Parts of one page as links. In: their titles and addresses. Out: components; the address says which part is shown."""
 
 from __future__ import annotations
 

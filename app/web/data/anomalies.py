@@ -37,13 +37,13 @@ class JudgedAnomalies:
     ever : bool
         Anomalies were computed at least once.
     newest_ms : int or None
-        End of the newest row, of one that is being learned too.
+        End of the newest row, also of one without enough history.
     learning : int
         Subscription partitions that had too little history in the range.
     learning_until_ms : int or None
         When the first of these is judged.
     oldest_ms : int or None
-        Start of the oldest row; whether anything was judged before it, nobody knows.
+        Start of the oldest row; whether anything was evaluated before it is not known.
     """
 
     ever: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.services.doctor.admin import has_throttle_counters
+from throttlescope.app.services.doctor.admin_checks import has_throttle_counters
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import MINUTE_MS
@@ -28,7 +28,7 @@ class Fresh:
 
 @dataclass(frozen=True)
 class UnseenBroker:
-    """One broker as it told its version; ``counts`` is whether that version has the throttle counters."""
+    """One broker with the version that it reported; ``counts`` is whether that version has the throttle counters."""
 
     cluster: str
     broker: str
@@ -51,7 +51,7 @@ class BlindSpots:
     own_topics : int
         Judged subscriptions of Pulsar's own topics.
     replication_series : int
-        Series of ``pulsar_replication_*`` in the catalogue: only where somebody asked for them.
+        Series of ``pulsar_replication_*`` in the catalogue: only where they were requested.
     gone : int
         Judged subscriptions whose newest verdict is older than their cluster's: ended, unloaded or filtered out.
     judged : int
@@ -142,7 +142,7 @@ def _summarise(snapshot) -> None:
 
 
 def _brokers(cursor, snapshot) -> tuple[UnseenBroker, ...]:
-    """Every broker's newest version, as the admin API or the metric ``pulsar_version_info`` told it."""
+    """Every broker's newest version, as the admin API or the metric ``pulsar_version_info`` reported it."""
     policies = snapshot.source("policies", snapshot.files["policies"])
     rows = cursor.execute(
         f"""WITH told AS (

@@ -1,6 +1,6 @@
-"""What stands beside a verdict: who shares its limit, which consumers are slow, what a change of a limit did. In: a reader and a window. Out: what the models say.
+"""The context of a verdict: who shares its limit, which consumers are slow, what a change of a limit did. In: a reader and a window. Out: what the models report.
 
-Each is asked only where it can have something to say.
+Each is computed only where it applies.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def key_of(subscription: SubscriptionPartition) -> SubscriptionKey:
 def neighbours(
     reader: LakeReader, subscription: SubscriptionPartition, limiter: str | None, start_ms: int, end_ms: int
 ) -> list[QuotaUse]:
-    """Who used a limit that is shared, most first; nobody where it is the subscription's own."""
+    """Who used a shared limit, most first; empty where the limit is the subscription's own."""
     level = (limiter or "").split(".")[0]
     if level not in ("topic", "broker"):
         return []

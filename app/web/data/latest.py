@@ -1,7 +1,7 @@
-"""The newest verdict of every subscription, as pages ask for it. In: a snapshot. Out: ``latest`` and ``day_before`` in its database.
+"""The newest verdict of every subscription, as pages read it. In: a snapshot. Out: ``latest`` and ``day_before`` in its database.
 
-What is known is the table ``verdict_latest``, which whoever writes verdicts keeps. A lake that was written before there was such a
-table, or a cluster of it, is computed from its verdicts once per version.
+The source is the table ``verdict_latest``, which is updated with every write of verdicts. A lake that was written before this
+table existed, or a cluster of it, is computed from its verdicts once per version.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How full the limits of every subscription were lately. In: the newest minutes of ``signals``. Out: one small table beside ``latest``.
+"""Recent use of the limits of every subscription. In: the newest minutes of ``signals``. Out: one small table next to ``latest``.
 
-Made when it is first asked for. The recent hours are only read where they are not too many minutes; the newest always are.
+Computed at its first use. The recent hours are only read where they are not too many minutes; the newest always are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def covers_recent(snapshot: Snapshot) -> bool:
 
 
 def make_uses(snapshot: Snapshot) -> None:
-    """See that ``uses`` is there: per subscription partition its broker, the fullest limit now and lately, and which it is.
+    """Make sure that ``uses`` exists: per subscription partition its broker, the limit with the highest use, now and in the recent hours.
 
     Columns: the key, ``broker``; ``share_now``, ``limiter_now``, ``share_recent``, ``limiter_recent``. A share is
     use / limit, use summed over all that share the limit; NULL where no limit or no use is known.

@@ -1,7 +1,7 @@
 """Limits as they are in force, one row per limiter. In: the newest rows of ``limits`` and minutes of ``signals``. Out: a page of rows.
 
-``limits`` tells each subscription partition what holds it; a topic's or a broker's limiter is one thing that many share, so it is one
-row here. Both small tables are made when they are first asked for: ``limit_rows`` (newest row of each subscription partition and
+``limits`` has the limits of each subscription partition; a topic's or a broker's limiter is one thing that many share, so it is one
+row here. Both small tables are computed at their first use: ``limit_rows`` (newest row of each subscription partition and
 level) and ``limiters`` (one row per limiter and unit, with its use in the recent range).
 """
 

@@ -112,7 +112,7 @@ def newest_of_cluster(reader: LakeReader, cluster: str) -> int | None:
 def cause_counts(reader: LakeReader, address: SubscriptionsAddress) -> list[CauseCount]:
     """Subscriptions per cause, worst cause first, under the address's search and clusters.
 
-    Over the recent hours a subscription counts once, by what held it longest.
+    Over the recent hours a subscription counts once, by its main cause.
     """
 
     def read(cursor, _):
@@ -146,7 +146,7 @@ def subscriptions(
     start: int = 0,
     end: int = 100,
 ) -> tuple[list[dict], int]:
-    """One page of subscriptions with their newest verdict and what held them longest lately.
+    """One page of subscriptions with their newest verdict and their main cause in the recent hours.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def outlook(
     Parameters
     ----------
     start_ms, at_ms : int
-        The window that is told: forecasts made by its end, and the episode that touches it.
+        The selected window: forecasts made by its end, and the episode that overlaps it.
     """
 
     def read(cursor, snapshot):

@@ -41,7 +41,7 @@ def counts_a_day_before(reader: LakeReader) -> dict[str, int] | None:
 
 
 def next_losses(reader: LakeReader, *, most: int = 8) -> list[dict]:
-    """Deadlines at which messages are lost or producers held, the earliest first: newest forecasts that expect one.
+    """Deadlines at which messages are lost or producers blocked, the earliest first: newest forecasts that expect one.
 
     Returns
     -------

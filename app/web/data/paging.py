@@ -1,10 +1,10 @@
-"""Rows [start, end) of an order that a table's reader chose. In: what a grid asks. Out: SQL, and the values of its marks."""
+"""Rows [start, end) in a chosen order. In: the request of a grid. Out: SQL, and the values of its parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-#: Nobody gets more rows at once, whatever is asked for.
+#: Upper bound of the rows of one response.
 MOST_ROWS = 1_000
 
 #: (column, descending), the most important first.

@@ -1,4 +1,4 @@
-"""PromQL for pages. In: what a page wants evaluated. Out: its value, under the limits of the HTTP API and through its turnstile.
+"""PromQL for pages. In: what a page wants evaluated. Out: its value, under the limits and the concurrency limit of the HTTP API.
 
 A page that the reader has left is not worked for: the evaluation ends as soon as the connection does.
 """
@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from dash import Dash
 
-from throttlescope.app.services.promql.concurrency import QueryLimits, Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.lake_queries import LakeQueries
 from throttlescope.app.web.client_disconnect import left
 from throttlescope.transforms.promql.query import Options
@@ -30,19 +30,19 @@ class Asking:
     queries : LakeQueries
     limits : QueryLimits
         What a query may take; time is at most :data:`LONGEST_S` here.
-    turnstile : Turnstile
+    concurrency : ConcurrencyLimit
         The one of the HTTP API.
     """
 
-    def __init__(self, queries: LakeQueries, limits: QueryLimits, turnstile: Turnstile) -> None:
-        self.queries, self._turnstile = queries, turnstile
+    def __init__(self, queries: LakeQueries, limits: QueryLimits, concurrency: ConcurrencyLimit) -> None:
+        self.queries, self._concurrency = queries, concurrency
         self.limits = replace(
             limits, options=replace(limits.options, timeout_s=min(limits.options.timeout_s, LONGEST_S))
         )
 
     @contextlib.contextmanager
     def place(self) -> Iterator[Options]:
-        """Wait for a place and hold it; gives what may be taken while it is held.
+        """Wait for the concurrency limit; gives the limits of the query that may then run.
 
         Raises
         ------
@@ -51,7 +51,7 @@ class Asking:
         """
         options = self.limits.options
         is_cancelled = left()
-        with self._turnstile.place(options.timeout_s) as left_s:
+        with self._concurrency.place(options.timeout_s) as left_s:
             yield replace(options, timeout_s=left_s, is_cancelled=is_cancelled)
 
 

@@ -77,7 +77,7 @@ def findings(
     run_id : str, optional
         Of this run; None: of all.
     everything : bool
-        Checks that held as well.
+        Checks that passed too.
     """
 
     def read(cursor, snapshot):
@@ -91,7 +91,7 @@ def findings(
 
 
 def checked(reader: LakeReader, run_id: str | None = None) -> dict[str, int]:
-    """How many findings held and did not: ``held``, ``errors``, ``warnings``."""
+    """How many findings passed and failed: ``held``, ``errors``, ``warnings``."""
 
     def read(cursor, snapshot):
         source = snapshot.source("quality", snapshot.files["quality"])

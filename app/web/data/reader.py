@@ -92,9 +92,9 @@ class LakeReader:
             return ask(snapshot.connection.cursor(), snapshot)
 
     def read_kept(self, key: Hashable, ask: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
-        """As :meth:`read`, but what was answered lately under this key is not asked again while the tables stay as they are.
+        """As :meth:`read`, but a recent answer under this key is reused while the tables are unchanged.
 
-        Whoever gets it leaves it as it is.
+        Callers must not modify it.
         """
         return self.read(lambda cursor, snapshot: snapshot.kept(key, lambda: ask(cursor, snapshot)))
 

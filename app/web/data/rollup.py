@@ -23,12 +23,12 @@ MOST_EPISODES = 2_000
 
 @dataclass(frozen=True)
 class Counts:
-    """How a place stands at one moment.
+    """The state of a place at one moment.
 
     Attributes
     ----------
     subscriptions : int
-        Subscription partitions that were judged.
+        Subscription partitions with a verdict.
     causes : dict of str to int
         Those by cause.
     backlog_entries : float or None
@@ -42,7 +42,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Rollup:
-    """What a place is and how it stands.
+    """A place and its state.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ def files_of(
 def first_minute(reader: LakeReader, address: RollupsAddress, from_ms: int) -> int | None:
     """When the minutes of its files begin, if that is later than a moment; None: earlier, or there are none.
 
-    A recording is shorter than the usual range: it would stand at its edge.
+    A recording is shorter than the usual range: it would be drawn at its edge.
     """
 
     def read(_, snapshot):
@@ -93,7 +93,7 @@ def first_minute(reader: LakeReader, address: RollupsAddress, from_ms: int) -> i
 
 
 def mine(address: RollupsAddress, *, has_broker: bool) -> tuple[str, list]:
-    """The condition that a row belongs to the place; a table without brokers is asked for the broker's members."""
+    """The condition that a row belongs to the place; a table without brokers is filtered by the broker's members."""
     if address.by != "broker" or has_broker:
         return f"cluster = ? AND {PLACE[address.by]} = ?", [address.cluster, address.name]
     members = f"SELECT {KEY} FROM {JOINED} WHERE cluster = ? AND broker = ?"  # noqa: S608
@@ -101,7 +101,7 @@ def mine(address: RollupsAddress, *, has_broker: bool) -> tuple[str, list]:
 
 
 def place(reader: LakeReader, address: RollupsAddress) -> Rollup | None:
-    """How the place stands; None where no verdict of the last day is of it."""
+    """The state of the place; None where it has no verdict in the last day."""
 
     def read(cursor, snapshot):
         make_uses(snapshot)

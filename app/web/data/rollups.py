@@ -1,6 +1,6 @@
 """Topics, namespaces and brokers, counted. In: a reader and an address. Out: one row per place from the newest verdicts in memory.
 
-A mean over subscriptions would hide the one that is held, so a place counts and names its worst.
+A mean over subscriptions would hide the one with a problem, so a place counts them and names its worst.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import duckdb
 
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
-from throttlescope.app.services.server_counters import looked
+from throttlescope.app.services.server_counters import count_lookup
 from throttlescope.app.web.data.latest import make_day_before, make_latest
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.lake import DataFile, Lake
@@ -100,7 +100,7 @@ class Snapshot:
         }
 
     def source(self, table: str, files: Sequence[DataFile]) -> str:
-        """What stands behind FROM to read some files of a table, with all columns of its contract."""
+        """The FROM clause that reads some files of a table, with all columns of its contract."""
         if not files:
             return f"empty_{table}"
         return with_all_columns(f"empty_{table}", files) if self._is_widened(table) else from_files(files)
@@ -120,13 +120,13 @@ class Snapshot:
                 self._made.add(name)
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What ``make`` gave for this key, as long as it is among the newest asked for: one page asks for the same thing again and again.
+        """The result of ``make`` for this key, cached while it is among the most recently used: one page needs the same result several times.
 
-        Whoever gets it leaves it as it is.
+        Callers must not modify it.
         """
         with self._lock:
             found = key in self._kept
-            looked("answers", found=found)
+            count_lookup("answers", found=found)
             if found:
                 self._kept.move_to_end(key)
                 return self._kept[key]

@@ -34,9 +34,9 @@ class LabWindow:
     Attributes
     ----------
     ground : Ground
-        What all of its replays rest on.
+        What all of its replays are based on.
     start_ms, end_ms : int
-        [start, end), as asked.
+        [start, end), as requested.
     newest_ms : int
         Of the subscription's samples in the lake.
     drained_below_entries : int
@@ -81,7 +81,7 @@ class LabWindow:
 
 
 class Windows:
-    """The windows of one lake that were asked for last. Safe to share between threads."""
+    """The most recently used windows of one lake. Safe to share between threads."""
 
     def __init__(self, lake_path: str, most: int = MOST_WINDOWS) -> None:
         self.lake_path = lake_path

@@ -1,6 +1,6 @@
-"""Pages. Each module has a ``PATH``, a ``TITLE``, ``layout(query)`` and ``register(app, reader)``.
+"""Pages. Each folder or module declares one: a ``PAGE`` with its path, title, address, frame and callbacks.
 
-Those of :data:`IN_HEADER` are reached from everywhere, in this order.
+Those of :data:`IN_HEADER` are in the header of every page, in this order.
 """
 
 from throttlescope.app.web.pages import overview
@@ -16,15 +16,15 @@ from throttlescope.app.web.pages.subscriptions import page as subscriptions
 from throttlescope.app.web.pages.what_if import page as what_if
 
 IN_HEADER = (
-    overview,
-    subscriptions,
-    rollups,
-    what_if,
-    limits,
-    anomalies,
-    alerts,
-    promql,
-    data_quality,
-    method,
+    overview.PAGE,
+    subscriptions.PAGE,
+    rollups.PAGE,
+    what_if.PAGE,
+    limits.PAGE,
+    anomalies.PAGE,
+    alerts.PAGE,
+    promql.PAGE,
+    data_quality.PAGE,
+    method.PAGE,
 )
-PAGES = {page.PATH: page for page in (*IN_HEADER, subscription)}
+PAGES = {page.path: page for page in (*IN_HEADER, subscription.PAGE)}

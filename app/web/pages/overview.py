@@ -1,11 +1,11 @@
-"""The first page: how many of what, what is lost next, what many share, what is largest, and how fresh all of it is.
+"""The first page: subscriptions by cause, upcoming message loss, shared incidents, largest backlogs, and how fresh the data is.
 
 In: the newest verdicts, forecasts, episodes and incidents of a lake. Out: components; every row leads to its subscription.
 """
 
 from __future__ import annotations
 
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Output, dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES
@@ -13,20 +13,20 @@ from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.parts import cause_badge, plain_table, section, subscription_link
 from throttlescope.app.web.components.shared_incident import shared_link
-from throttlescope.app.web.components.shell import explained, freshness_line, no_verdicts, panel, skeleton
+from throttlescope.app.web.components.shell import freshness_line, no_verdicts, panel, skeleton
 from throttlescope.app.web.data import newest
-from throttlescope.app.web.data import overview as asked
+from throttlescope.app.web.data import overview as tables
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import CauseCount, ClusterFreshness
 from throttlescope.app.web.data.overview import LastRun
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.page_declaration import WebPage
 
-PATH = OVERVIEW_PATH
 TITLE = "Overview"
 
-#: What held longest in the recent hours, the worst first: an alert that has gone quiet, or a recording.
-_LATELY = SubscriptionsAddress(view=newest.RECENT)
-_MOST_LATELY = 8
+#: Main causes of the recent hours, the largest backlog first: they explain an alert that is no longer firing.
+_RECENT = SubscriptionsAddress(view=newest.RECENT)
+_MOST_RECENT = 8
 
 _LOSSES = {
     "ttl": "messages expire",
@@ -35,19 +35,17 @@ _LOSSES = {
 }
 
 
-def layout(_query: str | None) -> html.Div:
+def layout(_address: None, _query: str | None) -> html.Div:
     """The frame of the page; its content is filled by a callback."""
     return html.Div(html.Div(skeleton(), id="overview-content"), className="overview")
 
 
 def register(app: Dash, reader: LakeReader) -> None:
     """One callback: the page from one reading."""
+    PAGE.fill(app, lambda _address: page(reader), Output("overview-content", "children"))
 
-    @app.callback(
-        Output("overview-content", "children"), Input("address", "search"), State("address", "pathname")
-    )
-    def show(_query, pathname):
-        return explained(lambda: page(reader))() if pathname == PATH else no_update
+
+PAGE = WebPage(OVERVIEW_PATH, TITLE, None, layout, register)
 
 
 def page(reader: LakeReader) -> html.Div:
@@ -57,50 +55,52 @@ def page(reader: LakeReader) -> html.Div:
         [
             html.H1(TITLE),
             html.Div(freshness_line(freshness), className="freshness"),
-            html.Div(run_line(asked.last_run(reader)), className="freshness"),
+            html.Div(run_line(tables.last_run(reader)), className="freshness"),
         ],
         className="page-head",
     )
     if not freshness.subscriptions:
         return html.Div([head, no_verdicts(reader.lake_path)])
-    there = asked.judged(reader)
+    there = tables.judged(reader)
     counts = newest.cause_counts(reader, SubscriptionsAddress())
-    episodes, open_ones = asked.open_episodes(reader)
+    episodes, open_ones = tables.open_episodes(reader)
     return html.Div(
         [
             head,
-            cards(counts, asked.counts_a_day_before(reader), freshness),
+            cards(counts, tables.counts_a_day_before(reader), freshness),
             html.Div(
                 [
-                    losses(asked.next_losses(reader), freshness, is_forecast="forecasts" in there),
-                    incidents(asked.open_incidents(reader), freshness, are_judged="episodes" in there),
+                    losses(tables.next_losses(reader), freshness, is_forecast="forecasts" in there),
+                    incidents(tables.open_incidents(reader), freshness, are_judged="episodes" in there),
                 ],
                 className="overview-columns",
             ),
             backlogs(episodes, open_ones, freshness, are_judged="episodes" in there),
-            lately(newest.subscriptions(reader, _LATELY, end=_MOST_LATELY)[0]),
+            recent_backlogs(newest.subscriptions(reader, _RECENT, end=_MOST_RECENT)[0]),
         ]
     )
 
 
 def run_line(run: LastRun | None) -> list:
-    """How the newest run ended; one that failed says since when nothing new came."""
+    """How the newest run ended; after a failure, when a run last succeeded."""
     if run is None:
         return []
     words = f"{run.command} {run.status} at {fmt.moment(run.finished_ms)}"
     if run.status == "done":
         return [html.Span(words, className="quiet")]
-    since = f"last done {fmt.moment(run.done_ms)}" if run.done_ms else "none was ever done"
+    since = f"last success {fmt.moment(run.done_ms)}" if run.done_ms else "no run has succeeded yet"
     return [html.Strong(f"{words}; {since}", className="run-failed")]
 
 
 def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: ClusterFreshness) -> html.Nav:
-    """One card per cause that is or was there: how many now, and the change since a day before."""
+    """One card per cause of the newest, recent or previous day's verdicts: the count now, and its change in a day."""
     now = {count.cause: count.now for count in counts}
     recent = {count.cause: count.recent for count in counts}
     words = [cause for cause in CAUSES if now.get(cause) or recent.get(cause) or (before or {}).get(cause)]
     compared = (
-        "against 24 h earlier" if before is not None else "nothing was judged 24 h earlier to compare with"
+        "compared with 24 h earlier"
+        if before is not None
+        else "no verdicts from 24 h earlier to compare with"
     )
     return html.Nav(
         [
@@ -126,7 +126,7 @@ def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: Cl
 def _card(word: str, now: int, recent: int, before: int | None) -> dcc.Link:
     cause = CAUSES[word]
     change = "" if before is None else ("no change" if now == before else fmt.signed(now - before))
-    lately = f"{fmt.exact(recent)} in {fmt.duration(RECENT_MS)}"
+    in_recent = f"{fmt.exact(recent)} in {fmt.duration(RECENT_MS)}"
     return dcc.Link(
         [
             html.Span(
@@ -134,7 +134,7 @@ def _card(word: str, now: int, recent: int, before: int | None) -> dcc.Link:
                 className="card-label",
             ),
             html.Span(html.Strong(fmt.exact(now)), className="card-first" if now else "card-first none"),
-            html.Span(f"{change} · {lately}" if change else lately, className="card-second"),
+            html.Span(f"{change} · {in_recent}" if change else in_recent, className="card-second"),
         ],
         href=SubscriptionsAddress(causes=(word,), view=newest.NOW if now else newest.RECENT).href(),
         className="card",
@@ -143,12 +143,12 @@ def _card(word: str, now: int, recent: int, before: int | None) -> dcc.Link:
 
 
 def _table(head: tuple[str, ...], rows: list[list], none: str):
-    """A table, or in words that there is nothing to tell."""
+    """A table, or a sentence where it would be empty."""
     return plain_table(head, rows) if rows else html.P(none, className="quiet")
 
 
 def losses(rows: list[dict], freshness: ClusterFreshness, *, is_forecast: bool) -> html.Section:
-    """What is lost or held next if nothing changes."""
+    """Messages that will be lost, or producers that will be blocked, if nothing changes."""
     if not is_forecast:
         body = panel(
             "No forecasts yet.",
@@ -164,9 +164,9 @@ def losses(rows: list[dict], freshness: ClusterFreshness, *, is_forecast: bool) 
                 f"90 %, {fmt.zone_of(freshness.data_up_to_ms)}",
             ),
             [_loss(row) for row in rows],
-            "No loss is expected: no TTL or backlog quota is reached at this rate.",
+            "No loss is expected: no TTL or backlog quota is reached at the current rate.",
         )
-    return section("What is lost next", [body], note="if nothing changes, earliest first")
+    return section("Upcoming message loss", [body], note="if nothing changes, earliest first")
 
 
 def _loss(row: dict) -> list:
@@ -196,11 +196,11 @@ def incidents(rows: list[dict], freshness: ClusterFreshness, *, are_judged: bool
     if not are_judged:
         body = panel(
             "No episodes yet.",
-            ["They are made by the next run, or by throttlescope episodes --store --lake DIR."],
+            ["The next run computes them, or: throttlescope episodes --store --lake DIR."],
         )
     else:
         body = _table(
-            ("Shared", "Cause", "Subscriptions", "For", "Largest, entries"),
+            ("Shared", "Cause", "Subscriptions", "Duration", "Largest backlog, entries"),
             [
                 [
                     shared_link(row),
@@ -211,7 +211,7 @@ def incidents(rows: list[dict], freshness: ClusterFreshness, *, are_judged: bool
                 ]
                 for row in rows
             ],
-            "No limiter or broker holds several subscriptions at once.",
+            "No limiter or broker affects several subscriptions at once.",
         )
     return section(
         "Shared incidents", [body], note="several open backlogs with one limiter or broker in common"
@@ -221,15 +221,15 @@ def incidents(rows: list[dict], freshness: ClusterFreshness, *, are_judged: bool
 def backlogs(
     rows: list[dict], total: int, freshness: ClusterFreshness, *, are_judged: bool
 ) -> html.Section | None:
-    """The largest backlogs that are not drained, with what holds them now."""
+    """The largest open backlogs, with their current cause."""
     if not are_judged:
         return None
     body = _table(
-        ("Subscription", "Cause", "Backlog, entries", "Largest", "Grows since", "For"),
+        ("Subscription", "Cause", "Backlog, entries", "Largest backlog", "Started", "Duration"),
         [
             [
                 subscription_link(row),
-                cause_badge(row["cause"], row["limiter"]) if row["cause"] else "not judged yet",
+                cause_badge(row["cause"], row["limiter"]) if row["cause"] else "no verdict yet",
                 fmt.short(row["last_entries"]),
                 fmt.short(row["peak_entries"]),
                 fmt.moment(row["since_ms"]),
@@ -249,13 +249,13 @@ def backlogs(
     return section("Open backlogs", [body], note=f"not drained, {shown}; ready entries (batches)")
 
 
-def lately(rows: list[dict]) -> html.Section | None:
-    """What held longest in the recent hours, where that is not over all healthy."""
-    held = [row for row in rows if row["main_cause"] not in (None, "healthy")]
-    if not held:
+def recent_backlogs(rows: list[dict]) -> html.Section | None:
+    """The main causes of the recent hours, healthy subscriptions left out."""
+    rows = [row for row in rows if row["main_cause"] not in (None, "healthy")]
+    if not rows:
         return None
     table = plain_table(
-        ("Subscription", "Held longest by", "Backlog, largest", "In all", "Between", "Now"),
+        ("Subscription", "Main cause", "Largest backlog", "Total duration", "Between", "Cause now"),
         [
             [
                 subscription_link(row),
@@ -265,9 +265,9 @@ def lately(rows: list[dict]) -> html.Section | None:
                 fmt.between(row["main_from_ms"], row["main_to_ms"], day=False),
                 cause_badge(row["cause"], row["limiter"]),
             ]
-            for row in held
+            for row in rows
         ],
     )
-    more = dcc.Link("all of them", href=_LATELY.href())
+    more = dcc.Link("Show all", href=_RECENT.href())
     note = f"newest {fmt.duration(RECENT_MS)} of each cluster; ready entries (batches)"
-    return section("Worst of late", [table], note=note, tools=more)
+    return section(f"Largest backlogs, last {fmt.duration(RECENT_MS)}", [table], note=note, tools=more)

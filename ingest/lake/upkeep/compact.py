@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.ingest.core.retry import retry
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake.files import DataFile, NewFile, write_data_file
 from throttlescope.ingest.lake.lake import ConflictError, Lake
@@ -27,7 +28,7 @@ LARGEST_ROWS = 250_000
 LARGEST_BYTES = 64_000_000
 #: Files of one transaction.
 _AT_ONCE = 500
-_TRIES = 3
+_ATTEMPTS = 3
 
 Progress = Callable[[int, int], None]
 
@@ -104,19 +105,27 @@ def compact(
             done.bytes_before += sum(file.size_bytes for file in files)
             done.rows += sum(file.rows for file in files)
         return done
-    for _ in range(_TRIES):
-        lost = 0
+
+    def merge() -> None:
+        nonlocal todo
+        lost: ConflictError | None = None
         for batch in _batches(todo):
-            if _merge(lake, contract, batch, run_id, done):
-                if progress:
-                    progress(done.files_before, total)
-            else:
-                lost += len(batch)
-        if not lost:
-            return done
-        # What was merged is one file by now; what is found again is what was lost.
-        todo = places()
-    done.places_left = len(todo)
+            try:
+                _merge(lake, contract, batch, run_id, done)
+            except ConflictError as error:
+                lost = error
+                continue
+            if progress:
+                progress(done.files_before, total)
+        if lost is not None:
+            # What was merged is one file now; only what lost a race is listed again.
+            todo = places()
+            raise lost
+
+    try:
+        retry(merge, attempts=_ATTEMPTS)
+    except ConflictError:
+        done.places_left = len(todo)
     return done
 
 
@@ -185,8 +194,8 @@ def _batches(places: list[list[DataFile]]) -> Iterator[list[list[DataFile]]]:
         yield held
 
 
-def _merge(lake: Lake, contract: Table, batch: list[list[DataFile]], run_id: str, done: Compacted) -> bool:
-    """Merge some places in one transaction; False where another writer was there first."""
+def _merge(lake: Lake, contract: Table, batch: list[list[DataFile]], run_id: str, done: Compacted) -> None:
+    """Merge some places in one transaction; ConflictError where another writer was faster."""
     version = lake.version(contract.name)
     now = {file.relative_path for file in lake.files(contract.name, version=version)}
     batch = [
@@ -203,16 +212,12 @@ def _merge(lake: Lake, contract: Table, batch: list[list[DataFile]], run_id: str
         # A verdict is opened again with the signals of the time it came.
         came_ms[one.relative_path] = max(file.committed_ms for file in files)
     old = [file for files in batch for file in files]
-    try:
-        lake.commit(contract.name, new, old, run_id=run_id, read_version=version, moved_ms=came_ms)
-    except ConflictError:
-        return False
+    lake.commit(contract.name, new, old, run_id=run_id, read_version=version, moved_ms=came_ms)
     done.files_before += len(old)
     done.files_after += len(new)
     done.bytes_before += sum(file.size_bytes for file in old)
     done.bytes_after += sum(file.size_bytes for file in new)
     done.rows += sum(file.rows for file in new)
-    return True
 
 
 def _is_whole(contract: Table, file: DataFile) -> bool:

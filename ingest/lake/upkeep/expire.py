@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.contracts import TABLES, Table
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.ingest.core.retry import retry
 from throttlescope.ingest.core.times import BLOCK_MS
 from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.lake import ConflictError, Lake
@@ -27,7 +28,7 @@ from throttlescope.ingest.lake.upkeep.ages import is_dated, span_of, span_of_all
 _AS_OF = ("limits", "policies", "topic_stats")
 #: Said of recordings, not observed: it does not age.
 _NEVER = ("truth",)
-_TRIES = 5
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -100,16 +101,14 @@ def expire(
 
 
 def _expire(lake: Lake, table: str, before_ms: int, run_id: str, dry_run: bool) -> Expired | None:
-    for _ in range(_TRIES):
+
+    def remove() -> Expired | None:
         version = lake.version(table)
         old = _old_files(lake, TABLES[table], before_ms, version)
         if not old:
             return None
         if not dry_run:
-            try:
-                lake.commit(table, [], old, run_id=run_id)
-            except ConflictError:
-                continue
+            lake.commit(table, [], old, run_id=run_id)
         return Expired(
             table,
             len(old),
@@ -117,7 +116,14 @@ def _expire(lake: Lake, table: str, before_ms: int, run_id: str, dry_run: bool) 
             sum(file.size_bytes for file in old),
             *(span_of_all(TABLES[table], old) or (None, None)),
         )
-    raise ConflictError(f"Old hours of {table} are being written all the time", fix="run it again later")
+
+    return retry(
+        remove,
+        attempts=_ATTEMPTS,
+        exhausted=lambda: ConflictError(
+            f"Old hours of {table} are being written all the time", fix="run it again later"
+        ),
+    )
 
 
 def _old_files(lake: Lake, contract: Table, before_ms: int, version: int | None) -> list[DataFile]:

@@ -13,11 +13,10 @@ from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.contracts.results import CONTRIBUTING, MISSING_EVIDENCE
 from throttlescope.ingest.core.times import date_of
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.diagnosis.causes import CAUSE_OF, NO_BACKLOG
 from throttlescope.models.diagnosis.healthy_fast_path.evidence import evidence
 from throttlescope.models.diagnosis.healthy_fast_path.frame import AT_ONCE, Frame, WindowGrid, frames
 from throttlescope.models.diagnosis.healthy_fast_path.quiet import Screened, screen
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
-from throttlescope.models.diagnosis.hypotheses.passing import NO_BACKLOG
 from throttlescope.models.diagnosis.verdict import CONFIDENCE_OF_GRADE, RULES_VERSION
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
@@ -88,7 +87,7 @@ def _verdicts(found: Screened, subscription: np.ndarray, start: np.ndarray) -> p
     columns = _keys(frame, subscription) | {
         "window_start_ms": pa.array(starts_ms),
         "window_end_ms": pa.array(starts_ms + grid.length_ms),
-        "side": same(SIDE_OF[NO_BACKLOG.cause]),
+        "side": same(CAUSE_OF[NO_BACKLOG.cause].side),
         "cause": same(NO_BACKLOG.cause),
         "confidence": same(CONFIDENCE_OF_GRADE[NO_BACKLOG.grade]),
         "evidence": evidence(found, subscription, start),

@@ -9,7 +9,7 @@ from throttlescope.models.diagnosis.limiters import LimiterReading
 from throttlescope.models.diagnosis.stillness import stillness
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import duration, entries, number, share
+from throttlescope.models.messages.rounded import duration, entries, number, share
 
 
 def coverage_share(window: Window) -> float:

@@ -12,7 +12,7 @@ from throttlescope.models.diagnosis.history import (
 )
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import duration, number
+from throttlescope.models.messages.rounded import duration, number
 
 
 def capacity_short(window: Window, capacity: ObservedCapacity | None) -> Symptom:

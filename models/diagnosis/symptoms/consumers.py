@@ -13,7 +13,7 @@ from throttlescope.models.diagnosis.consumers import QueueReading, tracks_unacke
 from throttlescope.models.diagnosis.stats_samples import StatsReading, read_stats
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import duration, number, share
+from throttlescope.models.messages.rounded import duration, number, share
 
 
 def no_consumers(window: Window) -> Symptom:

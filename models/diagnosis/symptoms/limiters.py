@@ -7,7 +7,7 @@ from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.limiters import LimiterReading, limits_age_s
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import duration, number, per_period, share
+from throttlescope.models.messages.rounded import duration, number, per_period, share
 
 _UNIT_WORDS = {"msg": "message", "bytes": "byte"}
 

@@ -7,7 +7,7 @@ from throttlescope.models.diagnosis import thresholds as t
 from throttlescope.models.diagnosis.history import most_from_storage
 from throttlescope.models.diagnosis.symptoms.symptom import Symptom
 from throttlescope.models.diagnosis.window import Window
-from throttlescope.models.diagnosis.wording import number, share
+from throttlescope.models.messages.rounded import number, share
 
 
 def cold_reads(window: Window) -> Symptom:

@@ -34,7 +34,7 @@ _LONGEST_WINDOW_MS = DAY_MS
 
 @dataclass(frozen=True)
 class Answered:
-    """How many episodes asked, how many were asked before, and how many got no answer."""
+    """How many episodes needed an answer, how many had one already, and how many got none."""
 
     asked: int = 0
     known: int = 0
@@ -126,7 +126,7 @@ def _verdicts(lake: Lake, cluster: str, episodes: list[dict[str, Any]]) -> list[
 
 
 def _judged_anew(question: LeverQuestion, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """A stored answer, beside what the verdicts say by now."""
+    """A stored answer, compared with the present verdicts."""
     agrees = verdict_agrees(question, stored["primary"], stored["limiter"])
     return {**stored, "verdict_lever": question.verdict_lever, "agrees": agrees}
 

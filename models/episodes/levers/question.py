@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.models.diagnosis.causes import CAUSES
 from throttlescope.models.diagnosis.counterfactual import hypotheses_alive
 from throttlescope.models.diagnosis.window import SubscriptionKey
 
@@ -20,17 +21,12 @@ VERDICT_COLUMNS = (
     *SUBSCRIPTION_KEY_NAMES, "window_start_ms", "window_end_ms", "cause", "limiter", "contributing",
 )  # fmt: skip
 
-_LEVER_OF = {"throttled": "limiter", "micro_burst_throttled": "limiter", "both": "both"} | dict.fromkeys(
-    (
-        "slow_consumers", "no_consumers", "hung_consumers", "blocked_on_unacked", "redelivery", "key_shared_blocked",
-    ),
-    "consumers",
-)  # fmt: skip
+_LEVER_OF = {cause.name: cause.lever for cause in CAUSES if cause.lever}
 
 
 @dataclass(frozen=True)
 class LeverQuestion:
-    """What a replay is asked about one episode.
+    """The question about one episode that a replay answers.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ class ArrivalMinutes:
     Attributes
     ----------
     arrived_msg : ndarray of float64
-        Published to what was asked for; where unknown, the mean of the same minute of other days.
+        Published to the selected topic or partition; where unknown, the mean of the same minute of other days.
     known : ndarray of bool
         Whether it was recorded.
     backlog_msg : ndarray of float64

@@ -1,4 +1,4 @@
-"""The fluid beside the replay. In: the half hour with the largest backlog, at scrape resolution. Out: how far they are apart."""
+"""The fluid compared with the replay. In: the half hour with the largest backlog, at scrape resolution. Out: how far they are apart."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SloCheck:
 
 
 def check(ground: Ground) -> SloCheck:
-    """Hold the fluid against the replay of a window, second by second, from the backlog that the window began with."""
+    """Compare the fluid with the replay of a window, second by second, from the backlog that the window began with."""
     observed = ground.observed
     per_entry = observed.messages_per_entry
     speed = ground.speed()

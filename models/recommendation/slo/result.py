@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from throttlescope.models.diagnosis.counterfactual import limiters_of
+from throttlescope.models.messages.catalogue import Message, message
 from throttlescope.models.recommendation.slo.age import backlog_msg, oldest_age_s
 from throttlescope.models.recommendation.slo.arrivals import ArrivalMinutes
 from throttlescope.models.recommendation.slo.check import SloCheck, check
@@ -79,8 +80,8 @@ class SloResult:
     not_enough : tuple of (str, float, str)
         Levers that are not enough however large: their name, the age without them, and what holds it then.
     check : SloCheck or None
-        The fluid beside the replay; None: there was no backlog.
-    notes : list of str
+        The fluid compared with the replay; None: there was no backlog.
+    notes : list of Message
     """
 
     target_s: float
@@ -92,7 +93,7 @@ class SloResult:
     keeps: tuple[Keep, ...]
     not_enough: tuple[tuple[str, float, str], ...]
     check: SloCheck | None
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
 
 
 def keep_age(
@@ -101,7 +102,7 @@ def keep_age(
     target_s: float,
     *,
     worst: Ground | None = None,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Message, ...] = (),
 ) -> SloResult:
     """Find the smallest values that would have kept an age over the minutes that are known.
 
@@ -176,15 +177,15 @@ class Sweep:
     def is_kept(self, change: Change, arrivals_share: float = 1.0) -> bool:
         return self.p99_s(change, arrivals_share) <= self._target_s
 
-    def limit(self, limiter: str, beside: Change | None = None) -> list[Keep]:
+    def limit(self, limiter: str, also: Change | None = None) -> list[Keep]:
         """The smallest limit in its period; the shortest period with its mean; the fewest partitions with it."""
-        beside = beside or Change()
+        also = also or Change()
         level, unit = limiter.split(".")
         row = self._row(level)
         now, period_s = int(row[f"rate_{unit}"]), int(row["period_s"])
 
         def change(value: int) -> Change:
-            return replace(beside, limits={**beside.limits, limiter: value})
+            return replace(also, limits={**also.limits, limiter: value})
 
         found = smallest(
             lambda value: self.is_kept(change(value)),
@@ -195,26 +196,26 @@ class Sweep:
         if found is None:
             return []
         found = round_up(found)
-        free = replace(beside, limits={**beside.limits, limiter: None})
-        lever = "together" if beside.consumers is not None else "limit"
+        free = replace(also, limits={**also.limits, limiter: None})
+        lever = "together" if also.consumers is not None else "limit"
         keeps = [self._keep(lever, limiter, now, found, change(found), free)]
-        if beside.consumers is None and level != "broker":
+        if also.consumers is None and level != "broker":
             keeps += self._period(limiter, now, period_s, free) + self._partitions(limiter, free)
         return keeps
 
-    def consumers(self, beside: Change) -> list[Keep]:
+    def consumers(self, also: Change) -> list[Keep]:
         """The fewest consumers, each as fast as those that are there."""
         observed = self._ground.observed
         now = observed.consumers(observed.subscription)
         most = observed.active(observed.subscription, max(1, now) * MOST_CONSUMERS_TIMES)
 
         def change(value: int) -> Change:
-            return replace(beside, consumers=value)
+            return replace(also, consumers=value)
 
         found = smallest(lambda value: self.is_kept(change(value)), max(1, now), most, lambda low: 1)
         if found is None:
             return []
-        return [self._keep("consumers", None, now, found, change(found), replace(beside, processing_ms=0.0))]
+        return [self._keep("consumers", None, now, found, change(found), replace(also, processing_ms=0.0))]
 
     def together(self, limiters: tuple[str, ...]) -> list[Keep]:
         """The fewest consumers without any limit, then the smallest limit that they need."""
@@ -311,23 +312,16 @@ def smallest(enough: Callable[[int], bool], now: int, most: int, exact: Callable
     return high
 
 
-def _notes(ground: Ground, minutes: ArrivalMinutes) -> list[str]:
+def _notes(ground: Ground, minutes: ArrivalMinutes) -> list[Message]:
     found = []
     missing = 1 - float(minutes.known.mean())
     if missing > 0:
-        found.append(
-            f"{100 * missing:.1f} % of the minutes are not there: they count as the same minute of other days, and in no percentile"
-        )
+        found.append(message("advice.slo.minutes_missing", percent=100 * missing))
     if ground.capacity.msg_per_s is None:
-        found.append(
-            "the consumers were never seen at their capacity: they are taken to keep up, so nothing is said of their number"
-        )
+        found.append(message("advice.slo.capacity_unknown"))
     if ground.arrivals.lower_bound:
-        found.append("producers were held back by a publish limit: more would have come")
+        found.append(message("advice.slo.producers_limited"))
     if ground.observed.partition is None and len(ground.observed.partitions) > 1:
-        found.append("the partitions are taken together: one that is hotter than the others waits longer")
-    found.append(
-        f"weeks are a fluid in steps of a minute, with today's limits and consumers (of {len(minutes.known):,} minutes); "
-        "a burst of seconds is not in it"
-    )
+        found.append(message("advice.slo.partitions_together"))
+    found.append(message("advice.slo.fluid", minutes=len(minutes.known)))
     return found

@@ -29,7 +29,7 @@ LEAST_S, LEAST_PERIODS = 120, 3
 
 
 def service_msg_per_s(ground: Ground, change: Change) -> float:
-    """What a subscription is served per second while messages wait, all partitions that were asked for together.
+    """What a subscription is served per second while messages wait, all selected partitions together.
 
     Consumers whose capacity was never seen are taken to keep up.
     """
@@ -73,7 +73,7 @@ def _assumed(ground: Ground) -> Assumed:
 
 
 def _full(observed: Observed) -> Observed:
-    """The same with a full backlog of the subscription asked for in what was asked for."""
+    """The same window with a full backlog of the selected subscription."""
     readers = dict(observed.readers)
     for (name, partition), item in observed.readers.items():
         if name == observed.subscription and observed.partition in (None, partition):

@@ -1,4 +1,4 @@
-"""From a world to arrays and back. In: a world and a machine; out: the kernel's totals by name.
+"""Array layout of the kernel. In: a world and a machine; out: the kernel's totals by name.
 
 Containers start small; where one overflows, the run says which, it is doubled, and the run starts again.
 """
@@ -189,7 +189,7 @@ def _rules(world: World, machine: Machine, every_us: int) -> np.ndarray:
 
 
 def is_anonymous(world: World) -> bool:
-    """Whether nothing ever asks which entries a client holds: none comes back, none expires there, none is delayed."""
+    """Whether it never matters which entries a client has: none is redelivered, none expires there, none is delayed."""
     return (
         not any(item.exact for item in world.dispatchers)
         and not any(step.kind in ("leave", "unload", "seek") for step in world.steps)

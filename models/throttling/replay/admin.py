@@ -14,7 +14,7 @@ from throttlescope.models.throttling.replay.observed import LimitKey
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What is known of a topic beside its samples.
+    """What is known of a topic besides its samples.
 
     Attributes
     ----------

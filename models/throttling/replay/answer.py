@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from throttlescope.models.messages.catalogue import Message
 from throttlescope.models.throttling.replay.capacity import Capacity
 from throttlescope.models.throttling.replay.change import Change
 from throttlescope.models.throttling.replay.observed import Observed
@@ -23,9 +24,9 @@ _EFFECTS: dict[int, Effect] = {-1: "sooner", 0: "none", 1: "later"}
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Messages per second published to what was asked for: mean of the window, 10 % and 90 % of its minutes.
+    """Messages per second published to the selected partitions: mean of the window, 10 % and 90 % of its minutes.
 
-    ``lower_bound`` says that producers were held back by a publish limit: more would have come. None: not recorded.
+    ``lower_bound``: a publish limit slowed the producers down, more would have been published. None: not recorded.
     """
 
     msg_per_s: float
@@ -36,7 +37,7 @@ class Arrivals:
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """One simulated future of what was asked for, all its partitions together.
+    """One simulated future of the selected partitions, all together.
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ class ReplayAnswer:
         Without and with the change.
     drained_below_entries : int
         What counts as drained.
-    notes : list of str
+    notes : list of Message
         Gaps, restarts and everything else that makes the answer less sure.
     """
 
@@ -132,7 +133,7 @@ class ReplayAnswer:
     as_is: Forecast
     changed: Forecast
     drained_below_entries: int
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
 
     @property
     def effect(self) -> Effect:

@@ -1,6 +1,6 @@
-"""Where a limiter may have held a subscription back. In: an :class:`Observed`; out: a flag per span of it.
+"""Where a limiter may have limited a subscription. In: an :class:`Observed`; out: a flag per span of it.
 
-In doubt a span counts as held back: what consumers can do is then looked for elsewhere.
+In doubt a span counts as limited: the capacity of the consumers is then looked for elsewhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MINUTE_S = 60.0
 
 
 def bound(observed: Observed, subscription: str, partition: int) -> np.ndarray:
-    """Spans in which a limiter may have held this subscription partition back.
+    """Spans in which a limiter may have limited this subscription partition.
 
     A counter that ticks means different things. Where a full budget covers a whole read, only a limiter that binds ticks, and of
     a broker's limit the ticks are all there is, as who else uses it is not in the window. A smaller budget trims

@@ -83,18 +83,18 @@ def parse_change(settings: Iterable[str]) -> Change:
         if not equals or key not in KEYS:
             near = difflib.get_close_matches(key, KEYS, 1)
             raise InputError(
-                "--set: no such setting", got=text, expected=f"KEY=VALUE with one of {', '.join(KEYS)}",
+                "Unknown setting", got=text, expected=f"KEY=VALUE with one of {', '.join(KEYS)}",
                 fix=f"did you mean {near[0]}?" if near else None,
             )  # fmt: skip
         if key in limits or key in others:
-            raise InputError(f"--set: {key} is given twice", got=text)
+            raise InputError(f"{key} is set twice", got=text)
         if key in _OTHERS:
             others[key] = _other(key, value)
         else:
             limits[key] = _limit(key, value)
     if "rate_msg" in others and "load" in others:
         raise InputError(
-            "--set: rate_msg and load both say what is published",
+            "rate_msg and load exclude each other: both set the publish rate",
             got=f"rate_msg={others['rate_msg']:.12g} load={others['load']:.12g}",
             expected="one of them",
         )
@@ -114,7 +114,10 @@ def _limit(key: str, value: str) -> int | None:
     if not 1 <= number <= most:
         fix = None if period or value not in ("0", "-1") else f"{key}=none lifts the limit"
         raise InputError(
-            f"--set {key}", got=value or "nothing", expected=f"a whole number from 1 to {most}", fix=fix
+            f"{key}: invalid value",
+            got=value or "nothing",
+            expected=f"a whole number from 1 to {most}",
+            fix=fix,
         )
     return number
 
@@ -127,5 +130,7 @@ def _other(key: str, value: str) -> float:
         number = -1.0
     if not low <= number <= most or (key in _WHOLE and number != int(number)):
         whole = "a whole number" if key in _WHOLE else "a number"
-        raise InputError(f"--set {key}", got=value or "nothing", expected=f"{whole} from {low} to {most}")
+        raise InputError(
+            f"{key}: invalid value", got=value or "nothing", expected=f"{whole} from {low} to {most}"
+        )
     return number

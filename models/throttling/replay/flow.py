@@ -53,7 +53,7 @@ class Service:
     Attributes
     ----------
     entries_per_s : mapping
-        By partition that was asked for, in entries as they were recorded.
+        By selected partition, in entries as they were recorded.
     first_entries : mapping
         What is served beyond that at once, as limiters begin full.
     first_s : int
@@ -167,7 +167,7 @@ def _measured(ground: Ground, assumed: Assumed, change: Change, machine: Machine
     world = future_world(full, assumed, change, seconds, machine)
     totals = run(world, machine, every_s, ground.engine)
     mine = asked_dispatchers(world, observed.partition)
-    # Acknowledged is what leaves a backlog; a queue of a thousand messages is dispatched at once to whoever is slow.
+    # Acknowledgements reduce a backlog; a slow consumer still gets a queue of a thousand messages at once.
     acked = totals["acked_entries"]
     waiting = totals["backlog_entries"][:, mine].sum(axis=1)
     last = int(np.argmax(waiting <= 0)) if (waiting <= 0).any() else len(waiting)
@@ -198,7 +198,7 @@ def _lines(at_s: np.ndarray, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _full(observed: Observed, change: Change) -> Observed:
-    """The same with a full backlog of the subscription in what was asked for."""
+    """The same with a full backlog of the subscription in the selected partitions."""
     waiting = WAITING_ENTRIES / max(
         1.0, observed.messages_per_entry / batched(observed, change).messages_per_entry
     )

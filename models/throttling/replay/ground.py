@@ -53,7 +53,7 @@ class Ground:
 
     @cached_property
     def arrivals(self) -> Arrivals:
-        """How much was published to what was asked for."""
+        """How much was published to the selected partitions."""
         return fit_arrivals(self.observed)
 
     @cached_property
@@ -64,13 +64,13 @@ class Ground:
 
     @property
     def capacity(self) -> Capacity:
-        """What the consumers of the subscription asked for can do."""
+        """The capacity of the consumers of the selected subscription."""
         return self.capacities[self.observed.subscription]
 
     def assumed(self, which: str, told_ms: float | None = None, rate_msg: float = 0.0) -> Assumed:
         """The ``high``, ``low`` or ``fitted`` capacities; where none was fitted the consumers are taken to keep up.
 
-        ``told_ms``, what a consumer of the subscription asked for takes for a message, goes before what was seen.
+        ``told_ms``, the assumed processing time per message, overrides what was observed.
         """
         found = {}
         for name, item in sorted(self.capacities.items()):
@@ -99,7 +99,7 @@ class Ground:
         )
 
     def kept(self, asked: tuple, find: Callable[[], T]) -> T:
-        """What was found before, or is found now: the newest :data:`MOST_KEPT` of each kind, which ``asked`` begins with."""
+        """A cached result, or a new one: the newest :data:`MOST_KEPT` of each kind are kept; ``asked`` begins with the kind."""
         found = self._kept.pop(asked, None)
         if found is None:
             found = find()
@@ -111,7 +111,7 @@ class Ground:
 
 
 def fit_arrivals(observed: Observed) -> Arrivals:
-    """How much was published to what was asked for, from the counters of the window."""
+    """How much was published to the selected partitions, from the counters of the window."""
     total = np.sum([observed.partitions[partition].in_msg for partition in observed.asked], axis=0)
     elapsed = (observed.times_ms - observed.times_ms[0]) / 1000
     mean = float(total.sum() / elapsed[-1])

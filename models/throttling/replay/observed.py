@@ -1,6 +1,6 @@
 """What was seen of a topic and its subscriptions in a window. In: nothing; out: the records that ``read`` fills.
 
-Everything is brought to the scrapes of the subscription that is asked for: counters as what each scrape added, gauges as they
+Everything is aligned with the scrapes of the selected subscription: counters as what each scrape added, gauges as they
 stood. Nothing is smoothed or filled: where a scrape is missing for long, or a counter restarted, the window says so.
 """
 
@@ -51,9 +51,9 @@ class Observed:
     Attributes
     ----------
     partition : int or None
-        The partition that was asked for; None: all of them.
+        The selected partition; None: all of them.
     times_ms : ndarray of int64
-        Scrapes of the subscription asked for.
+        Scrapes of the selected subscription.
     limit_rows : mapping
         Rows of ``limits`` by (level, partition, subscription), oldest first, the last one being what holds at the end.
     messages_per_entry : float
@@ -112,13 +112,13 @@ class Observed:
 
     @property
     def asked(self) -> dict[int, ReaderSamples]:
-        """Samples of what was asked for, by partition."""
+        """Samples of the selected partitions."""
         mine = self.of(self.subscription)
         return mine if self.partition is None else {self.partition: mine[self.partition]}
 
     @property
     def backlog_entries(self) -> np.ndarray:
-        """Backlog of what was asked for at every scrape."""
+        """Backlog of the selected partitions at every scrape."""
         return np.sum([item.backlog_entries for item in self.asked.values()], axis=0)
 
     def consumers(self, subscription: str) -> int:

@@ -91,7 +91,7 @@ class Future:
 
 
 def keep(known: dict[str, Outlook], asked: str, found: Outlook) -> Outlook:
-    """Put an outlook behind the others; the one that was not asked for the longest goes where there are too many."""
+    """Add an outlook to the cache; the least recently used one is removed where there are too many."""
     known[asked] = found
     while len(known) > MOST_KNOWN:
         known.pop(next(iter(known)), None)

@@ -46,7 +46,7 @@ def read_observed(
     Parameters
     ----------
     lake
-        Holds ``series``, ``samples`` and, where the admin API was asked, ``limits`` and ``topic_stats``.
+        Contains ``series``, ``samples`` and, where the admin API was read, ``limits`` and ``topic_stats``.
     selector
         ``persistent://tenant/ns/topic[-partition-N]#subscription``. All partitions and all subscriptions of the topic are read:
         they share limits and consumers.
@@ -108,9 +108,7 @@ def _known(lake: Lake, name: SubscriptionName, cluster: str | None) -> list[dict
             fix=f"did you mean {near[0]}?" if near else "see throttlescope verdicts for what there is",
         )
     if len(clusters) > 1 and cluster is None:
-        raise InputError(
-            f"Several clusters have {name}", got=", ".join(clusters), fix="name one with --cluster"
-        )
+        raise InputError(f"Several clusters have {name}", got=", ".join(clusters), fix="name the cluster")
     return found
 
 

@@ -4,7 +4,7 @@ Two worlds come from one window: the window itself, with the arrivals of every s
 after it, which begins with the backlog that was seen last.
 
 Every entry of a simulated topic holds the same whole number of messages. Where the mean is none, a simulated message
-stands for so many real ones that entries come, wait and go as they did (:func:`real_messages`).
+represents so many real ones that entries come, wait and go as they did (:func:`real_messages`).
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class Assumed:
 
 
 def names_of(observed: Observed) -> dict[str, str]:
-    """Name in the scenario by subscription; the one asked for comes first."""
+    """Name in the scenario by subscription; the selected one comes first."""
     others = sorted({name for name, _ in observed.readers} - {observed.subscription})
     return {observed.subscription: _ASKED, **{name: f"other-{number}" for number, name in enumerate(others)}}
 
 
 def real_messages(observed: Observed) -> float:
-    """Messages that one simulated message stands for."""
+    """Messages that one simulated message represents."""
     return observed.messages_per_entry / observed.batch_msg
 
 
@@ -71,7 +71,7 @@ def batched(observed: Observed, change: Change) -> Observed:
 
 
 def recorded_entries(observed: Observed, change: Change) -> float:
-    """Entries as they were recorded that one entry of a changed world stands for."""
+    """Recorded entries that one entry of the changed scenario represents."""
     return 1.0 if change.batch_msg is None else change.batch_msg / observed.messages_per_entry
 
 
@@ -117,7 +117,7 @@ def window_world(
 
 
 def asked_dispatchers(world: World, partition: int | None = None) -> list[int]:
-    """Numbers of the dispatchers of what was asked for: of one partition, or of all."""
+    """Numbers of the dispatchers of the selected partitions."""
     return [
         number
         for number, item in enumerate(world.dispatchers)
@@ -160,7 +160,7 @@ def _world(observed: Observed, assumed: Assumed, change: Change, duration_s: int
 def _place(
     world: World, log: Log, observed: Observed, scrape: int, segments: list[Segment], end_us: int
 ) -> None:
-    """Put a backlog in front of the arrivals; whoever has less of it begins further on."""
+    """Put a backlog in front of the arrivals; a subscription with a smaller one begins further on."""
     number = next(number for number, item in enumerate(world.logs) if item is log)
     by_name = {name: real for real, name in names_of(observed).items()}
     waiting = {}
@@ -268,7 +268,7 @@ def limits_after(observed: Observed, change: Change) -> list[dict]:
 
 
 def own_limits(observed: Observed, change: Change) -> dict[str, dict]:
-    """Limits that hold what was asked for, by level."""
+    """Limits that apply to the selected subscription, by level."""
     found = limits_after(observed, change)
     return {item["level"]: item for item in found if item["subscription"] in (None, observed.subscription)}
 

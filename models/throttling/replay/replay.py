@@ -103,15 +103,15 @@ def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon
         level, _, field = key.partition(".")
         if field == "period_s" and level not in limits:
             raise InputError(
-                f"--set {key}: there is no {level} limit whose period it could be",
+                f"{key}: there is no {level} limit with a period",
                 got=f"{key}={value}",
-                fix=f"add --set {level}.msg=N or --set {level}.bytes=N",
+                fix=f"set {level}.msg=N or {level}.bytes=N too",
             )
     for level, limit in limits.items():
         for unit in ("msg", "bytes"):
             if (limit[unit] or 0) * limit["period_s"] > MAX_PER_PERIOD:
                 raise InputError(
-                    f"--set {level}.{unit}: no limit is that large",
+                    f"{level}.{unit}: the limit is too large",
                     got=f"{limit[unit]} times a period of {limit['period_s']} s",
                     expected=f"at most {MAX_PER_PERIOD}",
                 )
@@ -125,12 +125,12 @@ def check_change(observed: Observed, change: Change, arrivals: Arrivals, horizon
             f"A replay of {rate:,.0f} msg/s for {horizon_s:,} s and {readers} subscriptions takes too long",
             got=f"{events:.0e} events",
             expected=f"at most {MAX_EVENTS:.0e}",
-            fix=f"--horizon {max(1, int(horizon_s * MAX_EVENTS / events))}s",
+            fix=f"use a horizon of {max(1, int(horizon_s * MAX_EVENTS / events))}s or less",
         )
 
 
 def topic_share(observed: Observed) -> float:
-    """What is published to the topic over what is published to the partition asked for."""
+    """Publish rate of the topic over that of the selected partition."""
     if observed.partition is None:
         return 1.0
     mine = float(observed.partitions[observed.partition].in_msg.sum())

@@ -1,6 +1,6 @@
 """Samples of topics. In: files of ``samples`` and rows of ``series``; out: the series that a window is made of.
 
-A fleet is read shard by shard: the files of a metric are opened once for all topics that are asked for.
+A fleet is read shard by shard: the files of a metric are opened once for all selected topics.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def of_topics(catalogue: pa.Table, topics: Collection[str]) -> pa.Table:
             pc.equal(labels.keys, "topic"),
             pc.is_in(labels.items, value_set=pa.array(sorted(topics), pa.string())),
         )
-        # A slice shares the keys of the whole: what lies before it belongs to nobody here.
+        # A slice shares the keys of the whole: rows before it belong to no series here.
         offsets = labels.offsets.to_numpy()
         at = np.flatnonzero(named.to_numpy(zero_copy_only=False))
         at = at[(at >= offsets[0]) & (at < offsets[-1])]

@@ -1,4 +1,4 @@
-"""What every part of a scenario is: frozen, and without fields that nobody knows."""
+"""Base class of the parts of a scenario: frozen, and unknown fields are errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes while a scenario runs: in, interventions and states; out, checked parts of a timeline."""
+"""Timeline of a scenario. In: interventions and states; out: checked parts of a timeline."""
 
 from __future__ import annotations
 

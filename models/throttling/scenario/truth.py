@@ -1,4 +1,4 @@
-"""What is true of a scenario and what must be seen for it to count: in, the author's claims; out, checked parts.
+"""Ground truth of a scenario, and the checks for it to count. In: the author's claims; out: checked parts.
 
 Only the lab and the accuracy figures act on these; the simulator computes a scenario with or without them.
 """
@@ -9,38 +9,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from throttlescope.ingest.contracts.vocabulary import CAUSES
+from throttlescope.models.diagnosis.causes import CAUSES as CAUSE_RECORDS
 from throttlescope.models.throttling.scenario.limits import Level
 from throttlescope.models.throttling.scenario.model import Model
 
 Side = Literal["throttle", "consumer_capacity", "both", "neither", "unknown"]
-Cause = Literal[
-    "healthy", "throttled", "micro_burst_throttled", "slow_consumers", "both", "no_consumers", "blocked_on_unacked",
-    "redelivery", "key_shared_blocked", "delayed_delivery", "hung_consumers", "publish_burst", "cold_reads",
-    "topic_moved", "healed_by_loss", "phantom_backlog", "filter_rejects", "read_limit", "unknown",
-]  # fmt: skip
+Cause = Literal[CAUSES]
 LimiterName = Literal[
     "broker.msg", "broker.bytes", "topic.msg", "topic.bytes", "subscription.msg", "subscription.bytes"
 ]
 
 #: Which side a cause belongs to, where there is only one answer.
-SIDE_OF_CAUSE: dict[str, str] = {
-    "healthy": "neither",
-    "throttled": "throttle",
-    "micro_burst_throttled": "throttle",
-    "slow_consumers": "consumer_capacity",
-    "no_consumers": "consumer_capacity",
-    "both": "both",
-    "blocked_on_unacked": "consumer_capacity",
-    "redelivery": "consumer_capacity",
-    "hung_consumers": "consumer_capacity",
-    "delayed_delivery": "neither",
-    "publish_burst": "neither",
-    "healed_by_loss": "neither",
-    "topic_moved": "neither",
-}
+SIDE_OF_CAUSE: dict[str, str] = {cause.name: cause.side for cause in CAUSE_RECORDS if cause.side_is_fixed}
 
 #: Causes that a limiter has to be named for.
-_WITH_LIMITER = ("throttled", "micro_burst_throttled", "both")
+_WITH_LIMITER = {cause.name for cause in CAUSE_RECORDS if cause.names_limiter}
 
 
 class Truth(Model):

@@ -1,6 +1,6 @@
 """YAML that people write. In: a text. Out: the values of its one document; a text that would grow or nest without end is refused.
 
-PyYAML builds what an alias or a merge stands for as often as it is named: nine aliases of nine aliases, ten deep, never end.
+PyYAML builds the value of an alias or a merge at every use: nine aliases of nine aliases, ten deep, never end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-#: Values that aliases may stand for in one file.
+#: The most values that aliases of one file may expand to.
 _MOST_ALIASED = 100_000
 _DEEPEST = 50
 

@@ -1,4 +1,4 @@
-"""What happens when: in, things to do and their moments; out, the same things done in the order of time.
+"""Event queue. In: actions and their times; out: the actions run in the order of time.
 
 Times are whole microseconds from the beginning of the run. Things of one microsecond are done by rank, and within a rank
 in the order in which they were added, so that the same scenario always gives the same run.

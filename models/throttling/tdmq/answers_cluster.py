@@ -143,7 +143,7 @@ def question_2_case_2() -> str:
     return f"""\
 One node, so that case 1 cannot happen, with a limit of {threshold:,}. {group.per_place} producers send {group.sends[0].requests} requests each at the same moment, with up to
 {group.in_flight_requests} of them in flight. When {threshold:,} are processed, the channels close. **{first.processed_after_close} requests are in flight and are processed all the same:
-{first.processed:,} in the window.** Their answers are held back until the channels open, {pc.min(delays_us).as_py() // 1000} to {pc.max(delays_us).as_py() // 1000} ms later.
+{first.processed:,} in the window.** Their answers are delayed until the channels open, {pc.min(delays_us).as_py() // 1000} to {pc.max(delays_us).as_py() // 1000} ms later.
 
 {markdown(heads, rows)}
 What is in flight is bounded by how much the clients may have pending; many producers add up. Nothing is paid back, so in an

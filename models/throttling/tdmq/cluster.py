@@ -7,9 +7,9 @@ has used it up, all its channels of that direction close until the next window.
 from __future__ import annotations
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import TdmqGate
 from throttlescope.models.throttling.tdmq.records import Threshold
 from throttlescope.models.throttling.tdmq.scenario import WINDOW_US, ClusterScenario
+from throttlescope.models.throttling.tdmq.throttle_gates import TdmqGate
 
 
 def node_threshold(limit: int | None, own_use: int, cluster_use: int) -> int | None:
@@ -57,7 +57,7 @@ class ClusterThrottle:
     def _begin_window(self) -> None:
         self._window_us = self._agenda.now_us
         self._agenda.add(self._window_us + WINDOW_US, Rank.WINDOW, self._begin_window)
-        # At the very beginning nobody has used anything, so every node knows that: the rule gives each the whole limit.
+        # At the start the use is zero, and every node knows that: the rule gives each the whole limit.
         for at_us in self._known_at_us:
             if at_us:
                 self._agenda.add(self._window_us + at_us, Rank.LOOK, self._learn_usage)

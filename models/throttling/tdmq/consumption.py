@@ -9,9 +9,9 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import TdmqGate, Throttle
 from throttlescope.models.throttling.tdmq.records import Delivery, Request
 from throttlescope.models.throttling.tdmq.scenario import Consumers
+from throttlescope.models.throttling.tdmq.throttle_gates import TdmqGate, Throttle
 
 
 @dataclass(slots=True)

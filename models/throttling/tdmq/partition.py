@@ -8,9 +8,9 @@ stops pushing for one second. Neither looks before a message passes, so both let
 from __future__ import annotations
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import TdmqGate
 from throttlescope.models.throttling.tdmq.records import Threshold
 from throttlescope.models.throttling.tdmq.scenario import WINDOW_US, PartitionScenario
+from throttlescope.models.throttling.tdmq.throttle_gates import TdmqGate
 
 
 class PartitionThrottle:

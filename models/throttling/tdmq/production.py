@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 from throttlescope.models.throttling.tdmq.agenda import Agenda, Rank
-from throttlescope.models.throttling.tdmq.gates import TdmqGate, Throttle
 from throttlescope.models.throttling.tdmq.records import Request
 from throttlescope.models.throttling.tdmq.scenario import Producers, Scenario, Sends
+from throttlescope.models.throttling.tdmq.throttle_gates import TdmqGate, Throttle
 
 
 def sent_us(sends: Sends, random: Random) -> Iterator[int]:
@@ -47,7 +47,7 @@ class Production:
     gates : list of TdmqGate
         One for each node (partition).
     holds_answers : bool
-        Answers to requests that were processed behind a closed channel are held back until it opens ("packet response
+        Answers to requests that were processed behind a closed channel are delayed until it opens ("packet response
         delay" of the cluster throttle).
     when_processed : callable
         Called with each request that was processed.

@@ -1,4 +1,4 @@
-"""What a run leaves behind: one record for every request, delivery and closed channel. Times are microseconds."""
+"""Records of a run: one for every request, delivery and closed channel. Times are microseconds."""
 
 from __future__ import annotations
 

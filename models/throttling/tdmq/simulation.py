@@ -5,12 +5,12 @@ from __future__ import annotations
 from throttlescope.models.throttling.tdmq.agenda import Agenda
 from throttlescope.models.throttling.tdmq.cluster import ClusterThrottle
 from throttlescope.models.throttling.tdmq.consumption import Consumption
-from throttlescope.models.throttling.tdmq.gates import TdmqGate
 from throttlescope.models.throttling.tdmq.partition import PartitionThrottle
 from throttlescope.models.throttling.tdmq.production import Production
 from throttlescope.models.throttling.tdmq.records import Records
 from throttlescope.models.throttling.tdmq.scenario import WINDOW_US, ClusterScenario, Scenario
 from throttlescope.models.throttling.tdmq.tables import Tables, tables_of
+from throttlescope.models.throttling.tdmq.throttle_gates import TdmqGate
 
 
 def simulate(scenario: Scenario, seed: int = 0) -> Tables:

@@ -4,6 +4,6 @@ In: a world and a machine. Out: the same columns as the kernel's, which must not
 and for tests; ``kernel/`` is for use.
 """
 
-from throttlescope.models.throttling.twin.run import run_twin
+from throttlescope.models.throttling.twin.simulation import run_twin
 
 __all__ = ["run_twin"]

@@ -1,4 +1,4 @@
-"""What the timeline and the broker's own tasks do to the twin: limits, consumers, unloads, seeks, expiry, stats."""
+"""Changes of the twin by the timeline and the broker's tasks: limits, consumers, unloads, seeks, expiry, stats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from throttlescope.models.throttling.world import Step
 
 
 class Changes(Dispatching):
-    """Carries out the steps of a world."""
+    """Applies the changes of a world."""
 
     now_us = 0
 
@@ -38,7 +38,7 @@ class Changes(Dispatching):
     # -- consumers ---------------------------------------------------------------------------------
 
     def join(self, number: int, now_us: int) -> None:
-        """A client connects to all its partitions and asks for a queue full of messages."""
+        """A client connects to all its partitions and requests messages up to its queue size."""
         worker = self.workers[number]
         if worker.joined:
             return
@@ -84,7 +84,7 @@ class Changes(Dispatching):
         port.session += 1
         others = bool(self.ports_of(state))
         if state.spec.kind == "single":
-            # What it holds is read again at once, so a read that waits for new entries must not stand in the way.
+            # Its unacknowledged entries are read again at once, so a read that waits for new entries must not block that.
             if was_active or port.pending:
                 self.cancel_reads(state)
         elif not others:

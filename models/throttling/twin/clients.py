@@ -175,5 +175,5 @@ class Clients:
         state.poll_asked = True
 
     def clear_queue(self, worker: WorkerState, port_number: int) -> None:
-        """The client forgets what it holds for a port; the message that it works on is lost to nobody."""
+        """The client drops the messages of a port; the one that it is processing is not lost."""
         worker.queue = type(worker.queue)(item for item in worker.queue if item.port != port_number)

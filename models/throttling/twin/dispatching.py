@@ -40,7 +40,7 @@ class Dispatching(Reading):
     def sent(
         self, number: int, index: int, session: int, entries: int, messages: int, size: int, now_us: int
     ) -> None:
-        """A write of a single-active dispatcher is complete, whatever was asked for meanwhile on that connection."""
+        """A write of a single-active dispatcher is complete, whatever was requested meanwhile on that connection."""
         state = self.dispatchers[number]
         if self.ports[index].session == session:
             self.charge(state, entries, messages, size, now_us)

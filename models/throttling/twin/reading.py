@@ -167,7 +167,7 @@ class Reading(Clients):
             self.dispatch(number, state, found, now_us)
 
     def armed_done(self, number: int, at_us: int, now_us: int) -> None:
-        """A read that waited for new entries completes, without asking the limiters again."""
+        """A read that waited for new entries completes, without checking the limiters again."""
         state = self.dispatchers[number]
         if state.armed and state.arm_us == at_us:
             found = self._take(state, state.armed, now_us)

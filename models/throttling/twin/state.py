@@ -1,4 +1,4 @@
-"""What the twin remembers. In: the specs of a world; out: mutable records of dispatchers, ports, workers and entries."""
+"""State of the twin. In: the specs of a world; out: mutable records of dispatchers, ports, workers and entries."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from throttlescope.app.server.api.endpoints import Endpoints
 from throttlescope.app.server.api.parameters import Parameters, parse_form
 from throttlescope.app.server.app import create_app
 from throttlescope.app.services.promql.concurrency import QueryLimits
+from throttlescope.transforms.promql.annotations import Annotation
 from throttlescope.transforms.promql.matrix import Steps, empty
 from throttlescope.transforms.promql.query import Options, QueryAnswer
 
@@ -146,24 +147,31 @@ def test_statistics_are_given_where_asked(client):
     assert stats["throttlescope"]["samples"] > 0
 
 
-class _Noted:
-    """Queries that have something to say."""
+class _AnnotatedQueries:
+    """Queries that are answered with annotations."""
 
-    def __init__(self, *notes):
-        self.notes = notes
+    def __init__(self, *annotations):
+        self.annotations = annotations
 
     def instant(self, text, time_ms, options):
-        return QueryAnswer("vector", Steps.at(time_ms), empty(1), *self.notes)
+        return QueryAnswer("vector", Steps.at(time_ms), empty(1), self.annotations)
 
 
-def test_ten_notes_are_shown_and_the_rest_are_counted():
-    warnings, infos = (tuple(f"{kind} {n}" for n in range(count)) for kind, count in (("w", 13), ("i", 10)))
-    reply = Endpoints(_Noted(warnings, infos), QueryLimits()).query(Parameters(parse_form(b"query=1")))
-    assert reply.warnings == (*warnings[:10], "3 more warning annotations omitted")
-    assert reply.infos == infos
+def test_ten_annotations_are_shown_and_the_rest_are_counted():
+    warnings, infos = (
+        [Annotation(kind, str(n)) for n in range(count)] for kind, count in (("warning", 13), ("info", 10))
+    )
+    reply = Endpoints(_AnnotatedQueries(*warnings, *infos), QueryLimits()).query(
+        Parameters(parse_form(b"query=1"))
+    )
+    assert reply.warnings == (
+        *(one.text for one in warnings[:10]),
+        "3 more warning annotations omitted",
+    )
+    assert reply.infos == tuple(one.text for one in infos)
 
 
-def test_infos_and_warnings_stand_beside_the_data(client):
+def test_annotations_come_with_the_data(client):
     found = client.get(
         "/api/v1/query", query_string={"query": "quantile(2, rate(up[5m]))", "time": AT}
     ).get_json()

@@ -11,7 +11,7 @@ import requests
 from tests.app.api.serving import serving
 from tests.app.lake_of_verdicts import lake_with, verdict
 from throttlescope.app.server.app import create_app
-from throttlescope.app.services.server_counters import counted, kind_of, looked
+from throttlescope.app.services.server_counters import count_lookup, counters_text, kind_of
 
 
 def value(text: str, name: str, **labels: str) -> float:
@@ -40,10 +40,10 @@ def test_addresses_are_counted_by_few_words(path, kind):
 def test_requests_looks_and_lines_are_counted(tmp_path):
     lake = lake_with(tmp_path / "lake", [verdict(2)])
     client = create_app(lake.root).server.test_client()
-    before = counted()
+    before = counters_text()
 
     def more(name, **labels):
-        return value(counted(), name, **labels) - value(before, name, **labels)
+        return value(counters_text(), name, **labels) - value(before, name, **labels)
 
     for path, times in (("/api/v1/labels", 3), ("/api/v1/nothing", 2), ("/-/ready", 1)):
         for _ in range(times):
@@ -53,8 +53,8 @@ def test_requests_looks_and_lines_are_counted(tmp_path):
     assert more("throttlescope_http_requests_total", kind="state") == 1
     assert more("throttlescope_http_request_duration_seconds_count", kind="api") == 5
     assert 0 < more("throttlescope_http_request_duration_seconds_sum", kind="api") < 60
-    looked("answers", found=True)
-    looked("answers", found=False)
+    count_lookup("answers", found=True)
+    count_lookup("answers", found=False)
     assert more("throttlescope_cache_lookups_total", cache="answers", result="hit") == 1
     assert more("throttlescope_cache_lookups_total", cache="answers", result="miss") == 1
     logging.getLogger("throttlescope.anything").error("a fault")
@@ -65,7 +65,7 @@ def test_requests_looks_and_lines_are_counted(tmp_path):
 
 def test_a_lake_that_cannot_be_read_is_counted(tmp_path):
     lake = lake_with(tmp_path / "lake", [verdict(2)])
-    before = counted()
+    before = counters_text()
     server = create_app(lake.root).server
     server.test_client().get("/-/ready")
     text = server.test_client().get("/metrics").text

@@ -19,7 +19,7 @@ from throttlescope.ingest.lake import Lake
 SECONDS = 900
 BILLING = SubscriptionPartition("prod", key()["topic"], -1, "billing")
 END_MS = START_MS + 1000 * SECONDS + 1
-ADDRESS = WhatIfAddress(BILLING, END_MS - 600_000, END_MS, ahead="1h")
+ADDRESS = WhatIfAddress(BILLING, start_ms=END_MS - 600_000, end_ms=END_MS, ahead="1h")
 
 
 def write_lab_lake(

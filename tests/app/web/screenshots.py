@@ -26,8 +26,8 @@ _HELD = SubscriptionPartition("europe-west", "persistent://payments/checkout/car
 _AT_MS = parse_time("2026-11-23T16:28:00Z", now_ms=0)
 _WHAT_IF = WhatIfAddress(
     _HELD,
-    _AT_MS - 10 * MINUTE_MS,
-    _AT_MS,
+    start_ms=_AT_MS - 10 * MINUTE_MS,
+    end_ms=_AT_MS,
     ahead="1h",
     runs=("topic.msg=90", "topic.msg=110", "topic.msg=160"),
 )

@@ -15,11 +15,11 @@ from tests.app.web.sampled_lake import write_sampled_lake
 from tests.app.web.test_format import plain
 from tests.app.web.test_server import call
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
-from throttlescope.app.rules_export import alerts as a
+from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.app.rules_export.export import all_rules
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.preview.firings import NOT_REAL, REAL, UNDECIDED
-from throttlescope.app.rules_export.rules import Alerting
+from throttlescope.app.rules_export.rule_records import Alerting
 from throttlescope.app.server.app import create_app
 from throttlescope.app.services.promql.concurrency import QueryLimits
 from throttlescope.app.web.address.alerts import AlertsAddress
@@ -95,7 +95,7 @@ def test_an_address_comes_back(address):
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("?kind=bad", "a kind of trouble that does not exist"),
+        ("?kind=bad", "that does not exist"),
         ("?rule=a&yaml=b", "one of them"),
         ("?rule=Nobody", "There is no exported alert of this name"),
         ("?yaml=" + "x" * 9_000, "too long for an address"),
@@ -250,7 +250,7 @@ def test_an_exported_alert_with_all_that_it_reads(app, lake):
     assert len(view.plan.rules) > 20
     assert view.plan.before_ms >= 6 * 60 * MINUTE_MS, "messages per entry are remembered for six hours"
     assert view.failures == ()
-    said = size_words(asking_of(app), "?" + urlsplit(AlertsAddress(a.UNEXPLAINED, **RANGE).href()).query)
+    said = size_words(asking_of(app), AlertsAddress(a.UNEXPLAINED, **RANGE))
     assert plain(said).startswith(f"{len(view.plan.rules)} rules at {view.plan.moments} moments")
     assert "counts as real" in read(tree)
 
@@ -258,7 +258,7 @@ def test_an_exported_alert_with_all_that_it_reads(app, lake):
 # -- limits
 
 
-def test_a_preview_goes_through_the_turnstile_of_the_api(lake):
+def test_previews_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     query = "?" + urlsplit(AlertsAddress(None, LARGE, **RANGE).href()).query
     with asking_of(app).place():

@@ -41,7 +41,7 @@ def read(part) -> str:
 
 
 def shown(reader, address: AnomaliesAddress) -> str:
-    return read(page._parts(reader, address.href().partition("?")[2])[0])
+    return read(page.page_parts(reader, address)[0])
 
 
 def opening(rows: list[dict], name: str, signal: str) -> tuple[dict, AnomaliesAddress]:
@@ -136,7 +136,7 @@ def test_one_group_is_shown_whole(reader, rows):
 
 
 def test_a_subscription_is_reached_at_that_time(reader, rows):
-    tree = page._parts(reader, "")[0]
+    tree = page.page_parts(reader, AnomaliesAddress())[0]
     links = [link for link in find(tree, "Link") if link.href.startswith("/subscription?")]
     assert len(links) == len(rows)
     for link in links:
@@ -152,7 +152,7 @@ def test_a_subscription_is_reached_at_that_time(reader, rows):
 
 
 def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path, sample_lake):
-    assert "Nothing is left by these filters." in shown(reader, AnomaliesAddress(search="nobody"))
+    assert "No anomaly matches these filters." in shown(reader, AnomaliesAddress(search="nobody"))
     before = AnomaliesAddress(start_ms=START_MS - 12 * DAY_MS, end_ms=START_MS - 11 * DAY_MS)
     assert "Nothing is stored of this range. The oldest row is of" in shown(reader, before)
     calm = asked.JudgedAnomalies(True, END_MS, 0, None, START_MS)
@@ -187,7 +187,7 @@ def test_the_chart_has_the_band_that_judged(reader, rows):
 
 def test_silence_is_told_apart_from_zero(reader, rows):
     silent = page.opened_part(reader, opening(rows, "search", "samples")[1])
-    assert "That is no zero" in read(silent)
+    assert "That is not a zero" in read(silent)
     (graph,) = find(silent, "Graph")
     gap = [y for x, y in zip(graph.figure.data[0].x, graph.figure.data[0].y, strict=True) if minute_ms(TODAY, 905) < x <= minute_ms(TODAY, 955)]  # fmt: skip
     assert gap, "the silent minutes are on the axis"
@@ -217,7 +217,7 @@ def test_an_anomaly_of_an_old_link_is_explained(reader):
 
 def test_names_are_text_and_links_stay_here(reader, rows):
     _, address = opening(rows, HOSTILE, "in_msg_rate")
-    for part in walk([page._parts(reader, ""), page.opened_part(reader, address)]):
+    for part in walk([page.page_parts(reader, AnomaliesAddress()), page.opened_part(reader, address)]):
         assert type(part).__name__ not in ("Markdown", "DangerouslySetInnerHTML", "Script", "Iframe", "Img")
         target = getattr(part, "href", None)
         assert target is None or (target.startswith("/") and "<" not in target)

@@ -93,7 +93,7 @@ def test_cards_filter_and_sorting_is_the_servers(watched):
     wait_for_rows(page, 5)
     assert "Cause now" in page.inner_text("#subscriptions-grid .ag-header")
     page.fill("#subscriptions-search", "nobody is called so")
-    page.wait_for_selector("text=Nothing is left by these filters.")
+    page.wait_for_selector("text=matches these filters.")
     page.click("text=Show all of them")
     page.wait_for_selector("text=34 subscriptions, worst first")
     assert page.input_value("#subscriptions-search") == ""
@@ -186,7 +186,7 @@ def test_a_hostile_name_is_found_opened_and_harmless(watched):
         ("/nowhere", "There is no such page."),
         ("/?cause=bad_luck", "The address names a cause that does not exist"),
         ("/subscription", "The address does not name a subscription"),
-        ("/subscription?cluster=a&topic=b&subscription=c", "The lake has never seen this subscription."),
+        ("/subscription?cluster=a&topic=b&subscription=c", "The lake has no data of this subscription."),
     ],
 )
 def test_what_is_not_there_is_explained(watched, path, says):

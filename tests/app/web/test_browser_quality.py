@@ -81,7 +81,7 @@ def test_an_anomaly_opens_with_its_chart_and_leads_to_its_subscription(watched):
     page.click(".filter:has-text('silent')")
     page.wait_for_selector("text=1 anomaly in 1 group")
     page.fill("#anomalies-search", "onerror=alert")
-    page.wait_for_selector("text=Nothing is left by these filters.")
+    page.wait_for_selector("text=matches these filters.")
     page.click("text=Show all of this range")
     page.wait_for_selector("text=in 4 groups")
     assert page.input_value("#anomalies-search") == ""
@@ -98,4 +98,4 @@ def test_the_method_page_chooses_a_set_of_recordings(watched):
     page.wait_for_selector(".view.chosen:has-text('shipped')")
     assert page.url.endswith("set=shipped")
     page.click(".part-tabs >> text=Simulator")
-    page.wait_for_selector("text=The simulator beside a real broker")
+    page.wait_for_selector("text=The simulator compared with a real broker")

@@ -130,12 +130,12 @@ def test_advice_that_cannot_be_worked_out_is_said_and_kept_for_its_window(watche
     )
     page.click("#subscription-advice-ask")
     page.wait_for_function("() => window.wasDisabled")
-    page.wait_for_selector("text=The smallest change could not be worked out")
-    assert page.inner_text("#subscription-advice-ask") == "Work out the smallest change"
+    page.wait_for_selector("text=The smallest change could not be computed")
+    assert page.inner_text("#subscription-advice-ask") == "Find the smallest change"
     page.reload()
-    page.wait_for_selector("text=The smallest change could not be worked out")
+    page.wait_for_selector("text=The smallest change could not be computed")
     page.goto(watched.address + BILLING + "&at=2026-11-20T02:00:00Z")
     page.wait_for_selector(".answer-newest")
     page.wait_for_load_state("networkidle")
-    assert page.locator("text=The smallest change could not be worked out").count() == 0
+    assert page.locator("text=The smallest change could not be computed").count() == 0
     assert page.locator("button:has-text('Diagnose now')").is_disabled()

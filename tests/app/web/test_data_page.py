@@ -128,7 +128,7 @@ def test_refused_rows_are_counted_by_reason_and_shown(reader):
         r"missing key label a series without a label .*? samples 7 2 1 2026-11-20 02:31:00 UTC", said
     )
     assert "policy unreadable" in said
-    assert "can be repaired and taken back" in said
+    assert "can be repaired and validated again" in said
     assert f"topic={HOSTILE}" in said
     assert "no JSON {" in said
     only = shown(reader, DataAddress("quarantine", reason="policy_unreadable"))

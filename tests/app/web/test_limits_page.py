@@ -138,25 +138,25 @@ def test_how_fresh_and_what_is_not_known(limits_reader, reader):
     told = known(limits_reader)
     assert told.observed_ms >= START_MS + 2 * BLOCK_MS
     assert (told.subscriptions, told.unknown) == (2, {"broker": 0, "topic": 0, "subscription": 0})
-    hidden, below, fresh, status, *_ = page_parts(limits_reader, "")
+    below, hidden, fresh, status, *_ = page_parts(limits_reader, LimitsAddress())
     assert hidden is False
     assert "policies read up to 2026-11-20 02:00:00 UTC" in read(fresh)
     assert "data up to 2026-11-20 03:00:00 UTC" in read(fresh)
     assert read(status).startswith("4 limiters.")
     assert "Not known" not in read(below)
     # The sample lake has signals with limits, and no answers of the admin API.
-    _, below, fresh, status, *_ = page_parts(reader, "")
+    below, _, fresh, status, *_ = page_parts(reader, LimitsAddress())
     assert "policies: never read" in read(fresh)
     assert "No limits were read yet." in read(status)
     assert known(reader).unknown == {"broker": 34, "topic": 34, "subscription": 34}
 
 
 def test_each_kind_of_nothing_has_its_own_words(limits_reader, tmp_path):
-    assert "No verdicts yet." in read(page_parts(LakeReader(tmp_path), "")[3])
-    said = page_parts(limits_reader, "?q=nobody")[3]
-    assert "4 limits are known; none fits the search" in read(said)
+    assert "No verdicts yet." in read(page_parts(LakeReader(tmp_path), LimitsAddress())[3])
+    said = page_parts(limits_reader, LimitsAddress(search="nobody"))[3]
+    assert "4 limits are known; none matches the search" in read(said)
     assert find(said, "Link")[0].href == "/limits"
-    assert "at least half used" in read(page_parts(limits_reader, "?use=never")[3])
+    assert "at least half used" in read(page_parts(limits_reader, LimitsAddress(use="never"))[3])
 
 
 # -- the address ------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def test_an_unreadable_address_is_said(query):
 
 
 def test_the_ladder_says_which_record_won_and_what_it_hides(limits_reader):
-    said = read(page_parts(limits_reader, urlsplit(SUBJECT.href()).query)[1])
+    said = read(page_parts(limits_reader, SUBJECT)[0])
     for words in (
         "Limits of s topic persistent://t/n/x · not partitioned · cluster recorded",
         "broker.msg 5 000 msg per 1 s",
@@ -230,10 +230,10 @@ def test_the_winners_are_the_limits_in_force(limits_reader):
 
 def test_a_subscription_that_nobody_asked_for_is_explained(limits_reader):
     address = LimitsAddress(subject=SubscriptionPartition(CLUSTER, "persistent://t/other/y", 2, "gone"))
-    said = read(page_parts(limits_reader, urlsplit(address.href()).query)[1])
+    said = read(page_parts(limits_reader, address)[0])
     assert "No limit of this subscription was read." in said
     assert "An unknown limit is not the absence of one." in said
-    assert "None was seen." in read(changes_part(limits_reader, urlsplit(address.href()).query))
+    assert "None was seen." in read(changes_part(limits_reader, address))
 
 
 def test_answers_are_text(tmp_path):
@@ -244,7 +244,7 @@ def test_answers_are_text(tmp_path):
          "observed_ms": START_MS, "date": date_of(START_MS)}
     ]  # fmt: skip
     lake.upsert("policies", pa.Table.from_pylist(rows, schema=TABLES["policies"].loose_schema), run_id="r")
-    page = page_parts(LakeReader(tmp_path), urlsplit(SUBJECT.href()).query)[1]
+    page = page_parts(LakeReader(tmp_path), SUBJECT)[0]
     assert "The answers cannot be read." in read(page)
     pre = find(page, "Pre")[0]
     assert "</pre><script>" in pre.children, "a string among children, which React escapes"
@@ -277,15 +277,17 @@ def test_changes_belong_to_a_range_and_to_what_is_filtered(limits_reader):
         (LimitsAddress(levels=("broker",)), 0),
     ):
         assert changes(limits_reader, address, START_MS, END_MS).total == number
-    below = changes_part(limits_reader, "?from=2026-11-20T02:30:00Z&to=2026-11-20T03:00:00Z")
+    below = changes_part(
+        limits_reader, LimitsAddress.parse("?from=2026-11-20T02:30:00Z&to=2026-11-20T03:00:00Z")
+    )
     assert "None was seen." in read(below)
-    said = read(changes_part(limits_reader, urlsplit(SUBJECT.href()).query))
+    said = read(changes_part(limits_reader, SUBJECT))
     assert "topic.msg ▲ raised 60 msg/s now 120 msg/s 1 on 1 topic s t/n/x" in said
-    assert "This compares and does not prove" in said
+    assert "A comparison is not a proof" in said
 
 
 def test_the_range_shifts_by_links(limits_reader):
-    below = changes_part(limits_reader, "?level=topic")
+    below = changes_part(limits_reader, LimitsAddress.parse("?level=topic"))
     links = {link.className: link.href for link in find(below, "Link") if getattr(link, "className", None)}
     earlier = LimitsAddress.parse(urlsplit(links["range-link shift-earlier"]).query)
     assert earlier.levels == ("topic",)

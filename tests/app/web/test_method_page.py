@@ -1,4 +1,4 @@
-"""Method and accuracy: every number on the page is one that ships, and what did not ship is said."""
+"""Accuracy page: every number on the page is one that ships, and what did not ship is said."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_broken_address_says_what_is_wrong():
     with pytest.raises(InputError):
         MethodAddress.parse("tab=x")
     with pytest.raises(InputError):
-        page.page("set=nobody")
+        page.page(MethodAddress(recordings="nobody"))
 
 
 # -- accuracy ---------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def test_all_four_parts_ship():
 
 
 def test_targets_are_those_that_were_judged(found):
-    said = read(page.page(""))
+    said = read(page.page(MethodAddress()))
     assert found["targets"]
     for target in found["targets"]:
         met = {True: "✓ met", False: "✖ missed", None: "? nothing to count"}[target["met"]]
@@ -102,7 +102,7 @@ def test_a_miss_stands_in_its_row_and_column():
 @pytest.mark.parametrize("name", ["kept aside", "development", "shipped"])
 def test_recall_and_precision_come_with_their_intervals(found, name):
     part = found["sets"][name]
-    said = read(page.page(MethodAddress(recordings=name).href().partition("?")[2]))
+    said = read(page.page(MethodAddress(recordings=name)))
     for cause, one in part["classes"].items():
         if one["windows"]:
             recall = one["recall"]
@@ -114,7 +114,7 @@ def test_recall_and_precision_come_with_their_intervals(found, name):
 
 
 def test_every_rule_stands_beside_ours(found):
-    said = read(table(page.page(""), "Burrow"))
+    said = read(table(page.page(MethodAddress()), "Burrow"))
     for rule in found["sets"]["kept aside"]["rules"].values():
         share = rule["side_right_when_answered"]
         assert f"{percent(share['count'], share['of'])} {share['count']} of {share['of']}" in said
@@ -122,7 +122,7 @@ def test_every_rule_stands_beside_ours(found):
     wrong = naive["side_right_when_answered"]["of"] - naive["side_right_when_answered"]["count"]
     assert (
         f"Here it named the wrong side in {wrong} of {naive['side_right_when_answered']['of']} windows"
-        in read(page.page(""))
+        in read(page.page(MethodAddress()))
     )
 
 
@@ -138,7 +138,7 @@ def test_calibration_is_drawn_with_its_intervals(found):
 
 def test_less_evidence_and_times_are_there(found):
     part = found["sets"]["kept aside"]
-    said = read(page.page(""))
+    said = read(page.page(MethodAddress()))
     for one in part["evidence"].values():
         assert f"{one['unknown']['count']} of {one['unknown']['of']}, " in said
     change = part["delays"]["after_change"]
@@ -151,7 +151,7 @@ def test_less_evidence_and_times_are_there(found):
 def test_figures_of_other_rules_say_so(found):
     said = read(diagnosis.accuracy(found | {"rules_version": "0"}, MethodAddress()))
     assert f"These figures are of rules 0. The installed rules are {RULES_VERSION}" in said
-    assert "These figures are of rules" not in read(page.page(""))
+    assert "These figures are of rules" not in read(page.page(MethodAddress()))
 
 
 def test_what_did_not_ship_is_said():

@@ -29,7 +29,7 @@ def test_the_whole_page_reads_in_order(reader):
         "Open backlogs",
     ):
         assert words in said
-    assert said.index("What is lost next") < said.index("Shared incidents") < said.index("Open backlogs")
+    assert said.index("Upcoming message loss") < said.index("Shared incidents") < said.index("Open backlogs")
 
 
 def test_the_next_loss_is_first_and_only_the_newest_forecast_counts(reader):
@@ -50,7 +50,7 @@ def test_each_kind_of_nothing_is_told_apart(reader):
     assert "No forecasts yet." in read(overview.losses([], freshness, is_forecast=False))
     assert "No loss is expected" in read(overview.losses([], freshness, is_forecast=True))
     assert "No episodes yet." in read(overview.incidents([], freshness, are_judged=False))
-    assert "No limiter or broker holds several" in read(overview.incidents([], freshness, are_judged=True))
+    assert "No limiter or broker affects several" in read(overview.incidents([], freshness, are_judged=True))
     assert "Every backlog is drained." in read(overview.backlogs([], 0, freshness, are_judged=True))
 
 
@@ -113,14 +113,14 @@ def test_counts_are_compared_with_a_day_before(tmp_path):
     assert "▲ Throttled 1 no change" in said
     assert "● Slow consumers 1 +1" in said
     assert "✓ Healthy 1 -1" in said
-    assert "against 24 h earlier" in said
+    assert "compared with 24 h earlier" in said
 
 
 def test_a_run_that_failed_is_not_quiet():
     failed = overview.run_line(LastRun("run", "failed", END_MS, START_MS))
-    assert read(failed[0]) == ("run failed at 2026-11-20 03:00:00 UTC; last done 2026-11-20 00:00:00 UTC")
+    assert read(failed[0]) == ("run failed at 2026-11-20 03:00:00 UTC; last success 2026-11-20 00:00:00 UTC")
     assert failed[0].className == "run-failed"
-    assert "none was ever done" in read(overview.run_line(LastRun("run", "gated", END_MS, None))[0])
+    assert "no run has succeeded" in read(overview.run_line(LastRun("run", "gated", END_MS, None))[0])
     assert overview.run_line(None) == []
 
 

@@ -144,10 +144,10 @@ def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
     assert "No verdicts yet." in said
     assert "throttlescope run" in said
     hidden = summary.status(SubscriptionsAddress(search="nobody"), newest.freshness(reader), 0, "lake")
-    assert "Nothing is left by these filters. 34 subscriptions are in the lake" in read(hidden)
+    assert "No subscription matches these filters. 34 subscriptions are in the lake" in read(hidden)
     assert find(hidden, "Link")[0].href == "/subscriptions"
     quiet = dataclasses.replace(newest.freshness(reader), own_topics=7)
-    assert "7 healthy ones of Pulsar's own topics are left out" in read(
+    assert "7 healthy subscriptions of Pulsar's own topics are hidden" in read(
         summary.status(SubscriptionsAddress(), quiet, 34, "lake")
     )
     assert read(summary.status(SubscriptionsAddress(), newest.freshness(reader), 34, "lake")).startswith(
@@ -165,7 +165,7 @@ def test_recordings_are_called_recordings(reader):
 
 def test_a_synthetic_cluster_is_marked(reader):
     mixed = dataclasses.replace(newest.freshness(reader), clusters=("prod", SYNTHETIC))
-    marked = f"{SYNTHETIC} was made by the simulator: nothing of it was measured"
+    marked = f"{SYNTHETIC} is simulated data, not measurements"
     assert marked in read(shell.freshness_line(mixed))
     assert marked not in read(shell.freshness_line(newest.freshness(reader)))
     assert [read(one) for one in synthetic_badge(SYNTHETIC)] == ["synthetic: made by the simulator"]
@@ -348,7 +348,10 @@ def test_an_endless_range_is_cut_to_its_end():
 def test_a_range_without_data_says_where_there_is_some(page):
     said = read(page("billing", start_ms=START_MS - BLOCK_MS, end_ms=START_MS))
     assert "No verdict in this range." in said
-    assert "The lake knows this subscription from 2026-11-20 00:00:00 UTC to 2026-11-20 03:00:00 UTC." in said
+    assert (
+        "The lake has data of this subscription from 2026-11-20 00:00:00 UTC to 2026-11-20 03:00:00 UTC."
+        in said
+    )
     assert "No minutes in this range." in said
 
 
@@ -356,7 +359,7 @@ def test_a_stranger_is_explained(reader):
     stranger = SubscriptionAddress(SubscriptionPartition("c", "persistent://t/n/x", -1, "nobody"))
     assert read_view(reader, stranger) is None
     said = read(subscription.never_seen(stranger))
-    assert "The lake has never seen this subscription." in said
+    assert "The lake has no data of this subscription." in said
     assert "unloaded" in said
 
 

@@ -19,7 +19,7 @@ from tests.app.web.test_server import call
 from tests.transforms.lakes import lake_of
 from throttlescope.app.presentation.figures.series import MOST_LINES, Drawn, look, series_figure
 from throttlescope.app.server.app import create_app
-from throttlescope.app.services.promql.concurrency import QueryLimits, Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.promql import PromqlAddress
 from throttlescope.app.web.client_disconnect import left
@@ -265,7 +265,7 @@ def test_what_cannot_be_answered_is_explained(app, query, says, tab):
 # -- limits
 
 
-def test_a_page_waits_at_the_turnstile_of_the_api(lake):
+def test_page_queries_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     with asking_of(app).place():
         view, tree = asked(app, "up")
@@ -315,9 +315,9 @@ def test_a_client_that_hangs_up_is_noticed_by_many_threads():
     assert not left()(), "outside of a request nobody is known to have left"
 
 
-def test_a_fault_of_the_turnstile_says_what_to_do():
-    turnstile = Turnstile(1, 0)
-    with turnstile.place(1.0), pytest.raises(ApiError) as caught, turnstile.place(1.0):
+def test_concurrency_error_has_advice():
+    concurrency = ConcurrencyLimit(1, 0)
+    with concurrency.place(1.0), pytest.raises(ApiError) as caught, concurrency.place(1.0):
         pytest.fail("it was let in")
     assert "Run it again" in text_of(fault_of_query("up", caught.value, timeout_s=50))
 

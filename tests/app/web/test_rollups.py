@@ -172,12 +172,12 @@ def test_a_broker_that_no_scrape_named_stays_in_the_table():
 
 
 def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
-    said = read(list(parts(LakeReader(tmp_path), "?by=broker")[3:4]))
+    said = read(list(parts(LakeReader(tmp_path), RollupsAddress("broker"))[3:4]))
     assert "No verdicts yet." in said
     assert "throttlescope run" in said
-    nothing = parts(reader, "?by=namespace&q=nobody")
+    nothing = parts(reader, RollupsAddress("namespace", search="nobody"))
     assert (
-        "Nothing is left by these filters. 34 subscription partitions are in the lake; no namespace fits"
+        "No roll-up matches these filters. 34 subscription partitions are in the lake; no namespace fits"
         in read(nothing[3])
     )
     assert find(nothing[3], "Link")[0].href == "/rollups?by=namespace&view=recent"
@@ -308,7 +308,7 @@ def test_a_place_reads_in_order(reader):
         "Topic shop/web/feed",
         "cluster sample-east · 2 subscription partitions on 1 topic · namespace shop/web · broker 127.0.0.1:8080",
         "▲ Throttled 2",
-        "nothing was judged 24 h earlier to compare with",
+        "no verdicts from 24 h earlier to compare with",
         "ready entries (batches)",
         "data up to 2026-11-20 03:00:00 UTC",
         "How full its limits were",
@@ -316,7 +316,7 @@ def test_a_place_reads_in_order(reader):
         "Subscriptions now",
         "greedy-export",
         "Backlogs in this range",
-        "Held by, times added up",
+        "Limited by, times added up",
         "Shared incidents",
         "the topic's limit",
         "Not seen here",
@@ -358,7 +358,7 @@ def test_the_day_before_is_compared(tmp_path, monkeypatch):
     said = read(place_page(read_place(LakeReader(tmp_path / "lake"), FEED)))
     assert "▲ Throttled 1 +1" in said
     assert "✓ Healthy 0 -1" in said
-    assert "against 24 h earlier" in said
+    assert "compared with 24 h earlier" in said
 
 
 def test_a_place_that_is_gone_is_explained_and_its_past_is_shown(reader):
@@ -368,7 +368,7 @@ def test_a_place_that_is_gone_is_explained_and_its_past_is_shown(reader):
     assert "Nothing of this topic was judged in the last day of its cluster." in gone
     assert "No limit is known in this range." in gone
     assert read_place(reader, RollupsAddress("topic").opened("nowhere", "x")) is None
-    hidden, shown, *_ = parts(reader, "?by=topic&cluster=nowhere&name=x")
+    shown, hidden, *_ = parts(reader, RollupsAddress("topic").opened("nowhere", "x"))
     assert hidden is True
     assert "The lake has no verdicts of the cluster nowhere." in read(shown)
 

@@ -79,8 +79,8 @@ def test_the_first_page_shows_a_frame_before_any_script(client):
     text = client.get("/").text
     body = text[text.index("<body>") : text.index("<footer>")]
     for page in app.IN_HEADER:
-        assert f'href="{page.PATH}"' in body
-        assert f">{page.TITLE}<" in body
+        assert f'href="{page.path}"' in body
+        assert f">{page.title}<" in body
     assert body.index("first-bar") < body.index("react-entry-point")
     assert "<script" not in body
 
@@ -140,7 +140,7 @@ def test_an_unreadable_address_gives_no_rows_and_an_explanation(client):
     [
         ("", "does not name a subscription"),
         ("?cluster=c&topic=t&subscription=s&partition=x", "not a number"),
-        ("?cluster=c&topic=t&subscription=s", "The lake has never seen this subscription."),
+        ("?cluster=c&topic=t&subscription=s", "The lake has no data of this subscription."),
         (
             "?cluster=c&topic=t&subscription=s&from=2026-11-20T03:00:00Z&to=2026-11-20T02:00:00Z",
             "The start is not before the end",

@@ -58,14 +58,17 @@ def test_losses_come_before_the_drain_and_what_does_not_come_is_last():
     rows = [read(row) for row in find(tree, "Li")]
     assert rows[0].startswith("Messages expire (TTL) in 1 h 30 m")
     assert rows[1] == "Drained in 20 m, at 03:20:00 UTC , 90 %: 03:00:00 to 03:50:00."
-    assert rows[2] == "The backlog quota by age is not reached at this rate."
+    assert rows[2] == "The backlog quota by age is not reached at the current rate."
     assert [getattr(row, "className", None) for row in find(tree, "Li")] == ["loss", None, None]
 
 
 def test_no_trend_is_no_time():
-    assert "When it is drained cannot be told yet." in said(forecast("drain", "unknown"))
+    assert "No forecast yet of when the backlog is drained." in said(forecast("drain", "unknown"))
     never = said(forecast("drain", "never", low_ms=END_MS + 60 * MINUTE_MS))
-    assert "It does not drain at this rate. In 9 of 10 cases not before 2026-11-20 04:00:00 UTC." in never
+    assert (
+        "At the current rate the backlog will not drain. In 9 of 10 cases not before 2026-11-20 04:00:00 UTC."
+        in never
+    )
 
 
 def test_an_open_end_and_another_day_are_said():

@@ -75,7 +75,8 @@ def test_the_section_names_them_and_leads_to_the_same_moment(tmp_path):
     tree = context.more(own, page)
     said = read(tree)
     assert (
-        "Who shares the limit the topic message limit in the told window: 2 subscriptions, most first" in said
+        "Who shares the limit the topic message limit in the selected window: 2 subscriptions, most first"
+        in said
     )
     assert "this one search-index" in said
     assert "88 %" in said

@@ -41,7 +41,7 @@ def test_what_matters_comes_first(view):
         "Throttled 93 % confidence",
         "First:",
         "By when, if nothing changes",
-        "Work out the smallest change",
+        "Find the smallest change",
         "Verdict over time",
         "Messages in, out",
         "Evidence",

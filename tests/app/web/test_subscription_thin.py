@@ -11,7 +11,7 @@ from tests.examples import seeds
 from tests.naive import thin as naive
 from throttlescope.app.presentation import figures
 from throttlescope.app.presentation.figures.chart import PACKED_FROM, known, numbers, packed
-from throttlescope.app.presentation.figures.thin import BUCKETS, MOST_POINTS, fullest, kept
+from throttlescope.app.presentation.figures.downsampling import BUCKETS, MOST_POINTS, fullest, kept
 from throttlescope.ingest.core.times import MINUTE_MS
 
 WEEK = 7 * 24 * 60

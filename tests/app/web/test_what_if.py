@@ -10,6 +10,7 @@ import pytest
 from tests.app.web.components import find, text_of, walk
 from tests.app.web.lab_lake import ADDRESS, BILLING, END_MS, write_lab_lake
 from throttlescope.app.presentation.figures.what_if import bounds, corners
+from throttlescope.app.presentation.whatif import main
 from throttlescope.app.services.whatif import warm
 from throttlescope.app.services.whatif.scales import scales
 from throttlescope.app.web.address.what_if import WhatIfAddress
@@ -60,15 +61,15 @@ def shown(windows, address) -> list:
 def test_runs_stand_beside_each_other_with_what_holds_them(windows):
     view = read_view(windows, HELPED)
     as_is, helped, more = (
-        run_text.main(answer.changed) for answer in (view.as_is, view.runs[0].answer, view.runs[1].answer)
+        main(answer.changed) for answer in (view.as_is, view.runs[0].answer, view.runs[1].answer)
     )
     assert (as_is.drain_s, as_is.held_by) == (None, "subscription.msg")
     assert helped.drain_s is not None
     assert more.drain_s is None
     said = plain(shown(windows, HELPED)[3])
-    assert "subscription.msg 1 200 msg per 1 s, was 500 msg per 1 s" in said
-    assert "8 consumers, was 4" in said
-    assert "subscription.msg 500 msg per 1 s" in said
+    assert "subscription.msg is 1 200 msg per 1 s instead of 500 msg per 1 s" in said
+    assert "8 consumers are connected instead of 4" in said
+    assert "the subscription message limit of 500 msg per 1 s" in said
     assert "not within 1 h, grows by" in said
 
 
@@ -102,14 +103,16 @@ def test_the_error_of_the_replay_is_said_above(windows):
     _, bar, error, _, _, sure = shown(windows, HELPED)
     assert "The replay misses the recorded backlog of this window by" in plain(error)
     assert "data up to 2026-11-20 08:15:00 UTC" in plain(bar)
-    assert "consumers were never seen at their limit" in plain(shown(windows, replace(HELPED, chosen=1))[5])
+    assert "consumers were never observed at their limit" in plain(
+        shown(windows, replace(HELPED, chosen=1))[5]
+    )
     assert "--" not in plain(sure)
 
 
 def test_the_window_as_it_would_have_been(windows):
     said = plain(shown(windows, replace(HELPED, when="start"))[3])
-    assert "what would have been in the window" in said
-    assert "Gone for good after" in said
+    assert "what would have happened in the window" in said
+    assert "Gone after" in said
 
 
 def test_the_command_restates_the_whole_limit_and_leads_back(windows):
@@ -124,7 +127,7 @@ def test_the_command_restates_the_whole_limit_and_leads_back(windows):
         for one in (line.do, line.undo)
     ]
     assert "no command of Pulsar does that" in plain(shown(windows, replace(HELPED, chosen=1))[4])
-    assert "Nothing is different in it yet" in plain(shown(windows, ADDRESS)[4])
+    assert "This run has no change yet" in plain(shown(windows, ADDRESS)[4])
 
 
 def test_every_link_carries_the_runs_and_absolute_times(windows):
@@ -188,7 +191,7 @@ def test_a_window_is_read_once_and_few_are_kept(lake, monkeypatch):
         ("load=nan", "a number from 0 to 1000"),
         ("consumers=2.5", "a whole number from 0 to 10000"),
         ("<script>alert(1)</script>=1", "KEY=VALUE with one of"),
-        ("topic.period_s=10", "Next: add topic.msg=N or topic.bytes=N"),
+        ("topic.period_s=10", "Next: set topic.msg=N or topic.bytes=N too"),
         ("load=2 rate_msg=5", "one of them"),
     ],
 )
@@ -199,7 +202,7 @@ def test_an_absurd_run_says_what_is_accepted_and_the_others_run(windows, run, ac
     assert "Run A was not run." in said
     assert accepted in said
     assert "--set" not in said
-    assert "subscription.msg 1 200 msg per 1 s, was 500" in said
+    assert "subscription.msg is 1 200 msg per 1 s instead of 500" in said
     assert "This run was not run." in plain(command)
 
 
@@ -221,8 +224,8 @@ def test_a_load_without_end_is_answered_too(windows):
 )  # fmt: skip
 def test_what_is_not_there_is_explained(windows, address, words):
     place, *_ = page._place(windows, query(address))
-    assert run_text in plain(place)
-    assert run_text in plain(shown(windows, address)[3])
+    assert words in plain(place)
+    assert words in plain(shown(windows, address)[3])
 
 
 def test_ten_thousand_runs_are_one_panel(windows):

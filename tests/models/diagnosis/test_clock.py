@@ -59,6 +59,6 @@ def test_a_verdict_says_that_the_clock_is_off():
     verdict = diagnose(hung(1200))
     assert (verdict.cause, verdict.confidence) == ("unknown", 0.0)
     (said,) = [one.what for one in verdict.missing_evidence if "clock" in one.what]
-    assert said == "how long ago consumers asked and acknowledged: the broker's clock is at least 5 min ahead"
+    assert "5 min ahead" in said
     assert "-" not in verdict.symptoms.by_name["flow_stopped"].text
     assert not [one for one in diagnose(hung(0)).missing_evidence if "clock" in one.what]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from throttlescope.models.diagnosis import describe
-from throttlescope.models.diagnosis.hypotheses import HYPOTHESES
+from throttlescope.models.diagnosis.causes import RULES
 
 PAGE = Path(__file__).parents[3] / "docs" / "background" / "diagnosis.md"
 
@@ -23,8 +23,8 @@ def test_every_table_is_on_the_page():
         assert f"<!-- rules: {name} -->" in page
 
 
-def test_every_hypothesis_says_when_it_stands():
-    assert all(ask.__doc__ for ask in HYPOTHESES)
+def test_every_rule_has_a_docstring():
+    assert all(rule.__doc__ for rule in RULES)
 
 
 def test_a_bar_in_a_cell_does_not_break_the_table():

@@ -16,8 +16,8 @@ from tests.models.diagnosis.test_cases import CASES, FULL, UP, sub
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import CAUSES, LIMITERS, SET_BY, SIDES
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.models.diagnosis.evidence import WEIGHTS
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.symptoms import SYMPTOMS
 from throttlescope.models.diagnosis.verdict import diagnose
 from throttlescope.models.diagnosis.window import SubscriptionKey, Window
@@ -73,7 +73,7 @@ def _check(verdict) -> None:
     TABLES["verdicts"].conform(pa.Table.from_pylist([row], schema=TABLES["verdicts"].loose_schema))
     assert row["cause"] in CAUSES
     assert row["side"] in SIDES
-    assert row["side"] == SIDE_OF[row["cause"]]
+    assert row["side"] == CAUSE_OF[row["cause"]].side
     assert row["limiter"] in (None, *LIMITERS)
     assert (row["limiter"] is not None) == (row["cause"] in ("throttled", "both", "micro_burst_throttled"))
     assert 0.0 <= row["confidence"] <= 0.95

@@ -18,10 +18,11 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import LIMITERS
 from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.models.diagnosis.apply import verdicts_of
-from throttlescope.models.diagnosis.evidence import BEARING, WEIGHTS
+from throttlescope.models.diagnosis.bearing import BEARING
+from throttlescope.models.diagnosis.causes import RULES
+from throttlescope.models.diagnosis.evidence import WEIGHTS
 from throttlescope.models.diagnosis.healthy_fast_path import COLUMNS, FastAnswer, WindowGrid, judge
 from throttlescope.models.diagnosis.healthy_fast_path.evidence import TOLD
-from throttlescope.models.diagnosis.hypotheses import HYPOTHESES
 from throttlescope.models.diagnosis.window import Window
 
 SIGNALS = TABLES["signals"].loose_schema
@@ -254,13 +255,13 @@ def test_the_screen_knows_all_that_bears_on_healthy():
 
 
 def test_the_screen_knows_all_hypotheses_that_stand_without_a_backlog():
-    names = [ask.__name__ for ask in HYPOTHESES]
+    names = [rule.__name__ for rule in RULES]
     without = {
         "not_enough_seen", "healed_by_loss", "no_consumers", "delayed_delivery", "micro_burst_throttled", "healthy",
     }  # fmt: skip
     need_a_backlog = {
         "blocked_on_unacked", "throttled", "hung_consumers", "dispatch_stopped", "filter_rejects", "redelivery",
         "key_shared_blocked", "publish_burst", "draining", "acks_behind", "read_limit", "cold_reads", "phantom_backlog",
-        "slow_consumers", "topic_moved", "nobody_can_say", "replication_markers",
+        "slow_consumers", "topic_moved", "no_cause_found", "replication_markers",
     }  # fmt: skip
     assert set(names) == without | need_a_backlog

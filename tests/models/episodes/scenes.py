@@ -7,7 +7,7 @@ import pyarrow as pa
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
 from throttlescope.ingest.lake import write_data_file
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes.find import episodes_of
 from throttlescope.models.episodes.minutes import COLUMNS
@@ -82,7 +82,7 @@ def verdicts(letters, *, key=KEY, start_ms=DAY, window=5, every=5, confidence=0.
                 **key._asdict(),
                 "window_start_ms": low,
                 "window_end_ms": low + window * MINUTE_MS,
-                "side": SIDE_OF[cause],
+                "side": CAUSE_OF[cause].side,
                 "cause": cause,
                 "limiter": limiter,
                 "confidence": 0.0 if cause == "unknown" else confidence,

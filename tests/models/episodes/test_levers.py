@@ -9,8 +9,8 @@ from tests.models.episodes.scenes import verdicts
 from tests.models.throttling.replay.samples import SELECTOR, START_MS, key, scenario, simulated_lake
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS, date_of
+from throttlescope.models.diagnosis.causes import CAUSE_OF
 from throttlescope.models.diagnosis.counterfactual import counterfactuals
-from throttlescope.models.diagnosis.hypotheses import SIDE_OF
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.episodes.levers import lifted
 from throttlescope.models.episodes.levers.apply import build_counterfactuals
@@ -35,7 +35,7 @@ def episode(cause="throttled", limiter="subscription.msg", *, of=KEY, start_ms=S
         "state": "drained", "since_ms": start_ms, "since_method": "start_of_data", "start_entries": 200.0,
         "peak_entries": 60_000.0, "peak_ms": peak_ms, "last_entries": 60_000.0, "known_until_ms": peak_ms + MINUTE_MS,
         "over_until_ms": peak_ms + MINUTE_MS, "backlog": [], "backlog_step_ms": MINUTE_MS, "worst_ms": peak_ms,
-        "worst_age_s": None, "cause": cause, "side": SIDE_OF[cause],
+        "worst_age_s": None, "cause": cause, "side": CAUSE_OF[cause].side,
         "limiter": limiter, "confidence": 0.9, "named_ms": 600_000, "causes": [], "limiters": [],
         "flips_before_per_h": None, "flips_after_per_h": None, "marks": [], "broker": None, "rules_version": "2",
         "judged_until_ms": peak_ms + BLOCK_MS, "counterfactual": None, "date": date_of(start_ms),

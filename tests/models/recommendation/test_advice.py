@@ -59,11 +59,11 @@ def test_a_throttled_subscription_is_told_its_limit_and_that_consumers_will_not_
     advice = advise(observed(tmp_path))
     first = advice.recommendations[0]
     assert first.lever == "limit"
-    assert first.words.startswith("Raise the subscription's message limit from 500 msg/s to ")
-    assert "set-subscription-dispatch-rate" in first.do
-    assert "-md 500 -bd -1 -dt 1" in first.undo
+    assert (first.limiter, first.now) == ("subscription.msg", 500)
+    assert "set-subscription-dispatch-rate" in first.apply
+    assert "-md 500 -bd -1 -dt 1" in first.roll_back
     assert first.earliest_drain_s <= TARGET_S
-    assert any("consumers will not help" in words for words in advice.not_helping)
+    assert "advice.no_help.consumers" in [one.key for one in advice.not_helping]
     assert not any(one.lever == "period" for one in advice.recommendations), (
         "the mean rate is what is missing"
     )
@@ -75,11 +75,10 @@ def test_slow_consumers_are_told_how_many_and_that_the_limit_will_not_help(tmp_p
     )
     advice = advise(window)
     assert [one.lever for one in advice.recommendations] == ["consumers"]
-    assert advice.recommendations[0].words.startswith("Connect 4 consumers instead of 2")
-    assert advice.recommendations[0].do is None
-    assert advice.not_helping == (
-        "Raising subscription.msg will not help: what the consumers can do holds the backlog without it, too.",
-    )
+    assert (advice.recommendations[0].now, advice.recommendations[0].value) == (2, 4)
+    assert advice.recommendations[0].apply is None
+    (limit,) = advice.not_helping
+    assert limit.values == {"limiter": "subscription.msg", "factor": "consumers"}
 
 
 def test_where_only_one_can_work_it_has_to_be_faster(tmp_path):
@@ -102,10 +101,10 @@ def test_where_neither_is_enough_alone_both_are_said(tmp_path):
     )  # fmt: skip
     first = advise(window, history=history).recommendations[0]
     assert first.lever == "together"
-    assert first.words.startswith("One alone is not enough: connect 4 consumers instead of 2")
+    assert first.actions[1].values == {"value": 4, "now": 2}
     assert first.change.startswith("subscription.msg=")
     assert first.change.endswith("consumers=4")
-    assert "-md 140 " in first.undo
+    assert "-md 140 " in first.roll_back
 
 
 def test_too_short_periods_of_a_mean_that_is_enough_are_lengthened(tmp_path):
@@ -113,6 +112,6 @@ def test_too_short_periods_of_a_mean_that_is_enough_are_lengthened(tmp_path):
     publish = [{"topic": "orders", "rate_msg": 620, "size_bytes": 1024}]
     advice = advise(observed(tmp_path, limits=[subscription_limit(625)], producers=publish))
     period = next(one for one in advice.recommendations if one.lever == "period")
-    assert "lengthen its period from 1 s to" in period.words
-    assert "-md 500" not in period.do
-    assert period.undo.endswith("-md 625 -bd -1 -dt 1")
+    assert period.now == 1 < period.value
+    assert "-md 500" not in period.apply
+    assert period.roll_back.endswith("-md 625 -bd -1 -dt 1")

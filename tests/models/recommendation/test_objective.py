@@ -24,9 +24,9 @@ from throttlescope.models.recommendation.slo import ArrivalMinutes, keep_age
 from throttlescope.models.recommendation.slo.age import backlog_msg, oldest_age_s
 from throttlescope.models.recommendation.slo.arrivals import minutes_of
 from throttlescope.models.recommendation.slo.check import check
+from throttlescope.models.recommendation.slo.recommendations import not_enough, recommendations
 from throttlescope.models.recommendation.slo.result import Sweep, smallest
 from throttlescope.models.recommendation.slo.service import service_msg_per_s
-from throttlescope.models.recommendation.slo.text import not_enough, recommendations
 from throttlescope.models.throttling.replay import Change, Ground, parse_change, read_observed
 
 KEY = SubscriptionKey(**key())
@@ -165,13 +165,14 @@ def test_the_smallest_limit_keeps_the_age_and_less_does_not(tmp_path):
     assert sweep.p99_s(parse_change([f"subscription.msg={round(limit.value * 0.93)}"])) > 300
     assert limit.value > 500
     (said, *_) = recommendations(kept, here)
-    assert said.words.startswith("Raise the subscription's message limit from 500 msg/s to ")
-    assert f"-md {limit.value} -bd -1 -dt 1" in said.do
-    assert "-md 500 -bd -1 -dt 1" in said.undo
+    assert (said.lever, said.limiter, said.now) == ("limit", "subscription.msg", 500)
+    assert said.actions[0].key == "advice.limit.raise"
+    assert f"-md {limit.value} -bd -1 -dt 1" in said.apply
+    assert "-md 500 -bd -1 -dt 1" in said.roll_back
     assert said.risks
-    assert "quantile_over_time(0.99" in said.verify[0]
+    assert said.checks[0].query.startswith("quantile_over_time(0.99")
     # Nobody saw what the consumers can do.
-    assert any("never seen at their capacity" in note for note in kept.notes)
+    assert "advice.slo.capacity_unknown" in [note.key for note in kept.notes]
 
 
 @pytest.mark.long
@@ -182,8 +183,8 @@ def test_a_limit_that_is_larger_than_needed_could_be_lower(tmp_path):
     assert (limit.lever, limit.now) == ("limit", 5000)
     assert 500 < limit.value < 1000
     (said,) = recommendations(kept, here)
-    assert "could be lowered from 5,000 msg/s" in said.words
-    assert any("a busier day" in risk for risk in said.risks)
+    assert said.actions[0].key == "advice.limit.lower"
+    assert "advice.risk.slower_drain" in [risk.key for risk in said.risks]
 
 
 @pytest.mark.long
@@ -194,8 +195,8 @@ def test_consumers_that_are_too_few_are_counted_and_the_limit_alone_is_not_enoug
     # Each does 100 msg/s; an hour of 600 may wait five minutes.
     assert (few.lever, few.now, few.value) == ("consumers", 2, 6)
     assert [name for name, *_ in kept.not_enough] == ["subscription.msg"]
-    (words,) = not_enough(kept)
-    assert "what the consumers can do would have held it" in words
+    (limit,) = not_enough(kept)
+    assert (limit.key, limit.values["factor"]) == ("advice.not_enough.limit", "consumers")
 
 
 @pytest.mark.long
@@ -216,4 +217,4 @@ def test_where_neither_is_enough_alone_both_are_named(tmp_path):
     assert both.change.consumers >= 7
     assert both.value > 500
     assert {name for name, *_ in kept.not_enough} == {"subscription.msg", "consumers"}
-    assert recommendations(kept, here)[0].words.startswith("One alone is not enough: have ")
+    assert recommendations(kept, here)[0].actions[0].key == "advice.together"

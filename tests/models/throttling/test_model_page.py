@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from tests.lab.recording import read_samples
-from throttlescope.models.throttling import Scenario, describe
+from throttlescope.models.throttling import Scenario, model_page
 from throttlescope.models.throttling.scenario import Limit
 
 ROOT = Path(__file__).parents[3]
@@ -27,13 +27,13 @@ def page():
 
 
 def test_the_page_is_up_to_date(page):
-    assert describe.fill(page) == page, (
-        f"run: python -m throttlescope.models.throttling.describe {PAGE.relative_to(ROOT)}"
+    assert model_page.fill(page) == page, (
+        f"run: python -m throttlescope.models.throttling.model_page {PAGE.relative_to(ROOT)}"
     )
 
 
 def test_every_table_is_on_the_page(page):
-    assert sorted(re.findall(r"<!-- simulated: (\w+) -->", page)) == sorted(describe.TABLES)
+    assert sorted(re.findall(r"<!-- simulated: (\w+) -->", page)) == sorted(model_page.TABLES)
 
 
 def test_every_row_that_the_page_names_is_a_worked_example(page):
@@ -49,11 +49,11 @@ def test_every_row_that_the_page_names_is_a_worked_example(page):
 
 
 def test_the_tables_say_what_the_text_says(page):
-    debt = {line.split(" | ")[0].strip("| "): line for line in describe.debt().splitlines()}
+    debt = {line.split(" | ")[0].strip("| "): line for line in model_page.debt().splitlines()}
     assert debt["A0"].count("60") == 9
     assert debt["A"].startswith("| A | 60 | 0 | 0 | 0 | 0 | 0 | 60 |")
     assert "| B | 120 |" in debt["B"]
-    assert "| 200 | 0.833 | 0.863 |" in describe.backoff()
+    assert "| 200 | 0.833 | 0.863 |" in model_page.backoff()
 
 
 def test_recordings_alone_on_their_broker_deliver_what_the_page_says(page):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from throttlescope.models.throttling.tdmq import answers_cluster, answers_partition, describe
+from throttlescope.models.throttling.tdmq import answers_cluster, answers_partition, model_page
 from throttlescope.models.throttling.tdmq.scenario import SHIPPED, ClusterScenario, PartitionScenario
 from throttlescope.models.throttling.tdmq.tables import CONTRACTS
 
@@ -25,8 +25,8 @@ def page():
 
 @pytest.mark.long
 def test_the_page_is_up_to_date(page):
-    assert describe.page() == page, (
-        f"run: python -m throttlescope.models.throttling.tdmq.describe {PAGE.relative_to(ROOT)}"
+    assert model_page.page() == page, (
+        f"run: python -m throttlescope.models.throttling.tdmq.model_page {PAGE.relative_to(ROOT)}"
     )
 
 

@@ -107,7 +107,7 @@ class Language:
 def whole_language(base_ms: int) -> Language:
     """Everything of Prometheus 3.5 that this evaluator does not refuse by name."""
     return Language(
-        tuple(name for name, function in FUNCTIONS.items() if function.carried),
+        tuple(name for name, function in FUNCTIONS.items() if function.supported),
         tuple(AGGREGATIONS),
         _ARITHMETIC,
         (

@@ -9,10 +9,10 @@ import numpy as np
 import xxhash
 
 from throttlescope.transforms.promql import kernels
+from throttlescope.transforms.promql.annotations import Annotations, TextPlace
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty, grouped, masked
-from throttlescope.transforms.promql.notes import Notes, TextPlace
 from throttlescope.transforms.promql.operators.elements import larger, smaller
 from throttlescope.transforms.promql.operators.wording import plain, short
 from throttlescope.transforms.promql.semantics import Labels, group_key, is_label_name, shown
@@ -44,17 +44,17 @@ def quantile(
     quantiles: StepScalar,
     labels: tuple[str, ...],
     without: bool,
-    notes: Notes,
+    annotations: Annotations,
     place: TextPlace | None = None,
 ) -> StepMatrix:
     """A quantile of each group; ``quantiles`` may change from step to step.
 
-    Notes are about the whole query: the largest and the smallest quantile asked for, and NaN.
+    Annotations are about the whole query: the largest and the smallest quantile, and NaN.
     """
     low, high = least(quantiles), most(quantiles)
     for wrong, value in ((np.isnan(quantiles).any(), np.nan), (high > 1, high), (low < 0, low)):
         if wrong:
-            notes.warn(f"quantile value should be between 0 and 1, got {short(value)}", place)
+            annotations.warn(f"quantile value should be between 0 and 1, got {short(value)}", place)
     if not vector.labels:
         return empty(vector.steps)
     groups, group_of = grouped(vector, labels, without)
@@ -111,7 +111,7 @@ def chosen(
     parameter: StepScalar,
     labels: tuple[str, ...],
     without: bool,
-    notes: Notes,
+    annotations: Annotations,
     place: TextPlace | None = None,
 ) -> StepMatrix:
     """``topk``, ``bottomk``, ``limitk`` and ``limit_ratio``: some elements of each group, with all their labels.
@@ -125,8 +125,8 @@ def chosen(
         At a step at which there is anything to choose from the parameter is NaN, or no int64 holds it.
     """
     if op == "limit_ratio":
-        return _share(vector, parameter, notes, place)
-    # Prometheus looks at no element where no step asks for any, and so finds no fault with the parameter.
+        return _share(vector, parameter, annotations, place)
+    # Where no step requests an element, Prometheus looks at none and does not check the parameter.
     if not vector.labels or most(parameter) < 1:
         return empty(vector.steps)
     counts = _whole(parameter, vector.present.any(axis=0), len(vector.labels))
@@ -151,20 +151,22 @@ def _whole(parameter: StepScalar, needed: np.ndarray, series: int) -> np.ndarray
     return np.trunc(np.clip(np.nan_to_num(parameter), 0, series)).astype(np.int64)
 
 
-def _share(vector: StepMatrix, ratios: StepScalar, notes: Notes, place: TextPlace | None) -> StepMatrix:
+def _share(
+    vector: StepMatrix, ratios: StepScalar, annotations: Annotations, place: TextPlace | None
+) -> StepMatrix:
     low, high = least(ratios), most(ratios)
     if low == high == 0:
         return empty(vector.steps)
     for wrong, value, bound in ((high > 1, high, "1"), (low < -1, low, "-1")):
         if wrong:
-            notes.warn(
+            annotations.warn(
                 f"ratio value should be between -1 and 1, got {short(value)}, capping to {bound}", place
             )
     if (vector.present.any(axis=0) & np.isnan(ratios)).any():
         raise QueryError("Ratio value NaN is NaN")
     ratios = np.clip(ratios, -1, 1)
     places = (np.array([label_hash(labels) for labels in vector.labels], np.uint64) / 2.0**64)[:, np.newaxis]
-    # A negative ratio asks for the others: those that the positive rest would not take.
+    # A negative ratio selects the complement: the elements that the ratio 1 + r would not select.
     inside = np.where(ratios >= 0, places < ratios, places >= 1.0 + ratios)
     return masked(vector.labels, vector.values, vector.present & inside & (ratios != 0))
 

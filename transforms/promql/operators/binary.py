@@ -1,6 +1,6 @@
 """Operators with a vector. In: step matrices and scalars. Out: a step matrix.
 
-Prometheus matches at each step anew. Here series meet once, as pairs of rows whose keys agree; what Prometheus refuses
+Prometheus matches at each step. Here series are matched once, as pairs of rows whose keys agree; what Prometheus refuses
 at a step is found in the presence of those pairs.
 """
 
@@ -41,7 +41,7 @@ def with_scalar(
     """An operator between each element and the step's scalar.
 
     A comparison without ``bool`` keeps the elements for which it holds, with the vector's value and name wherever the
-    scalar stands. Everything else drops the name.
+    scalar is. Everything else drops the name.
     """
     numbers = np.broadcast_to(scalar, vector.values.shape)
     left, right = (numbers, vector.values) if scalar_left else (vector.values, numbers)

@@ -11,7 +11,7 @@ _LAST_RESERVED = max(RESERVED)
 def nameless(labels: tuple[Labels, ...]) -> tuple[tuple[Labels, ...], bool]:
     """Label sets without name, type and unit, and whether they are still distinct for sure.
 
-    Series of one metric that differ stay different: then nobody has to look for equal label sets.
+    Different series of one metric stay different, so equal label sets need not be searched for.
     """
     if not labels:
         return labels, True

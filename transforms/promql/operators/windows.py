@@ -8,13 +8,13 @@ import numpy as np
 
 from throttlescope.ingest.core.selector import NAME_LABEL
 from throttlescope.transforms.promql import kernels
+from throttlescope.transforms.promql.annotations import Annotations, TextPlace
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.errors import QueryError
 from throttlescope.transforms.promql.functions import FUNCTIONS
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty
-from throttlescope.transforms.promql.notes import Notes, TextPlace
 from throttlescope.transforms.promql.operators.select import seen_rows
-from throttlescope.transforms.promql.operators.wording import note_quantiles, quoted
+from throttlescope.transforms.promql.operators.wording import quoted, warn_of_quantiles
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import Samples
 
@@ -60,7 +60,7 @@ def window(
     range_ms: int,
     scalars: Sequence[StepScalar],
     steps_ms: np.ndarray,
-    notes: Notes,
+    annotations: Annotations,
     budget: Budget,
     place: TextPlace | None = None,
 ) -> StepMatrix:
@@ -73,7 +73,7 @@ def window(
     steps_ms : ndarray
         The steps themselves, which ``predict_linear`` counts from whatever offset and ``@`` say.
     place : TextPlace, optional
-        Where in the text the argument stands that a note may be about.
+        The place of the argument that an annotation may be about.
 
     Raises
     ------
@@ -89,9 +89,9 @@ def window(
         parts.append(_computed(function, samples, ends_ms[some], range_ms, scalars_there, steps_ms[some]))
     values, present = parts[0] if len(parts) == 1 else map(np.hstack, zip(*parts, strict=True))
     if function == "quantile_over_time":
-        note_quantiles(notes, scalars[0][present.any(axis=0)], place)
+        warn_of_quantiles(annotations, scalars[0][present.any(axis=0)], place)
     elif function in ("rate", "increase"):
-        _note_gauges(samples.labels, present, notes, place)
+        _annotate_gauges(samples.labels, present, annotations, place)
     return seen_rows(samples.labels, values, present)
 
 
@@ -150,13 +150,13 @@ def _computed(
     return values, present
 
 
-def _note_gauges(
-    labels: tuple[Labels, ...], present: np.ndarray, notes: Notes, place: TextPlace | None
+def _annotate_gauges(
+    labels: tuple[Labels, ...], present: np.ndarray, annotations: Annotations, place: TextPlace | None
 ) -> None:
     names = {dict(one).get(NAME_LABEL, "") for one, row in zip(labels, present, strict=True) if row.any()}
     for name in sorted(names):
         if name and not name.endswith(_COUNTER_NAMES):
-            notes.info(
+            annotations.info(
                 "metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "
                 + quoted(name),
                 place,

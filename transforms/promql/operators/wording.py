@@ -1,4 +1,4 @@
-"""Notes in Prometheus' words. In: values that a note is about. Out: notes, and numbers and text as Go formats them."""
+"""Texts of annotations, as Prometheus writes them. In: values. Out: annotations, and numbers and strings as Go formats them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from decimal import Decimal
 
 import numpy as np
 
-from throttlescope.transforms.promql.notes import Notes, TextPlace
+from throttlescope.transforms.promql.annotations import Annotations, TextPlace
 
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r"}
 _ESCAPES |= {"\t": "\\t", "\v": "\\v"}
 
 
-def note_quantiles(notes: Notes, quantiles: np.ndarray, place: TextPlace | None) -> None:
+def warn_of_quantiles(annotations: Annotations, quantiles: np.ndarray, place: TextPlace | None) -> None:
     """Warn of each quantile outside 0 to 1."""
     wrong = ~((quantiles >= 0) & (quantiles <= 1))
     for value in dict.fromkeys(map(short, quantiles[wrong].tolist())):
-        notes.warn(f"quantile value should be between 0 and 1, got {value}", place)
+        annotations.warn(f"quantile value should be between 0 and 1, got {value}", place)
 
 
 def short(value: float) -> str:

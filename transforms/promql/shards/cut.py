@@ -1,7 +1,7 @@
-"""Where shards must meet. In: a plan and its steps. Out: the parts of it that every shard computes by itself.
+"""Split of a plan into per-shard parts. In: a plan and its steps. Out: the parts of it that every shard computes by itself.
 
-A part is *within* a shard when what all shards compute, put together, is what one evaluation over all series would give:
-everything per series is, and so are matches and groups that keep the labels that decide the shard.
+A part is *within* a shard if the concatenated results of all shards equal one evaluation over all series: everything per
+series is, and so are matches and groups that keep the labels that decide the shard.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.plan import (
     Aggregation,
-    Buckets,
-    Instant,
-    Map,
-    Match,
+    ApplyFunction,
+    ApplyRangeFunction,
+    BinaryMatch,
+    BinaryWithScalar,
+    ChangeLabels,
+    HistogramFunction,
     Negate,
     Plan,
-    RangeSamples,
-    RangeWindow,
-    Read,
-    Relabel,
-    SampleTime,
+    SampleTimestamp,
     ScalarFirst,
+    SelectInstant,
+    SelectorRead,
+    SelectRange,
     SetOperation,
-    StepTime,
+    StepTimestamp,
     SubqueryPlan,
-    WithScalar,
     gives_scalar,
     inputs,
     reads,
@@ -52,7 +52,7 @@ class Cut:
     Attributes
     ----------
     plan : Plan
-        The part of the query whose value is put together from theirs.
+        The part of the query whose value is combined from theirs.
     steps : Steps
     in_parts : bool
         ``plan`` is an aggregation over all shards, and each computes its share of it.
@@ -63,72 +63,74 @@ class Cut:
     in_parts: bool
 
 
-def cuts(plan: Plan, steps: Steps) -> list[Cut]:
+def find_cuts(plan: Plan, steps: Steps) -> list[Cut]:
     """The largest parts of a (settled) plan that are within a shard, or in parts, each once."""
-    return list(dict.fromkeys(_cuts(plan, steps)))
+    return list(dict.fromkeys(_find_cuts(plan, steps)))
 
 
-def _cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
+def _find_cuts(plan: Plan, steps: Steps) -> Iterator[Cut]:
     if not any(True for _ in reads(plan)):
         return
-    if within(plan):
+    if is_within_shard(plan):
         yield Cut(plan, steps, in_parts=False)
         return
     if (
         isinstance(plan, Aggregation)
         and plan.op in IN_PARTS
         and _pure(plan, plan.vector)
-        and within(plan.vector)
+        and is_within_shard(plan.vector)
     ):
         yield Cut(plan, steps, in_parts=True)
         return
     if isinstance(plan, ScalarFirst):
-        yield from _cuts(plan.scalar, Steps.at(steps.start_ms))
+        yield from _find_cuts(plan.scalar, Steps.at(steps.start_ms))
         return
     read = getattr(plan, "read", None)
     if isinstance(read, SubqueryPlan):
         inner = read.steps(*read.ends_ms(steps.start_ms, steps.end_ms), plan.range_ms)
         if inner is not None:
-            yield from _cuts(read.plan, inner)
+            yield from _find_cuts(read.plan, inner)
     for part in inputs(plan):
         if not (isinstance(read, SubqueryPlan) and part is read.plan):
-            yield from _cuts(part, steps)
+            yield from _find_cuts(part, steps)
 
 
 def is_cut_whole(plan: Plan) -> bool:
-    """Whether shards read all that a plan reads: not the range of a function whose other argument has to meet first."""
+    """Whether shards read all that a plan reads: not the range of a function with another argument that needs all shards."""
     return not any(
-        isinstance(node, RangeWindow) and isinstance(node.read, Read) and not within(node)
+        isinstance(node, ApplyRangeFunction)
+        and isinstance(node.read, SelectorRead)
+        and not is_within_shard(node)
         for node in walk(plan)
     )
 
 
-def within(plan: Plan) -> bool:
+def is_within_shard(plan: Plan) -> bool:
     """Whether each shard can compute its rows of ``plan`` by itself."""
     match plan:
-        case Instant() | SampleTime():
+        case SelectInstant() | SampleTimestamp():
             return True
-        case RangeSamples(read=read):
-            return isinstance(read, Read) or within(read.plan)
-        case RangeWindow(read=read):
+        case SelectRange(read=read):
+            return isinstance(read, SelectorRead) or is_within_shard(read.plan)
+        case ApplyRangeFunction(read=read):
             if not _pure(plan, getattr(read, "plan", None)):
                 return False
-            return isinstance(read, Read) or within(read.plan)
-        case Negate(vector=vector) | StepTime(vector=vector) | WithScalar(vector=vector):
-            return _pure(plan, vector) and within(vector)
-        case Map(vector=vector) | Buckets(vector=vector):
-            return _pure(plan, vector) and within(vector)
-        case Relabel(vector=vector, texts=texts):
+            return isinstance(read, SelectorRead) or is_within_shard(read.plan)
+        case Negate(vector=vector) | StepTimestamp(vector=vector) | BinaryWithScalar(vector=vector):
+            return _pure(plan, vector) and is_within_shard(vector)
+        case ApplyFunction(vector=vector) | HistogramFunction(vector=vector):
+            return _pure(plan, vector) and is_within_shard(vector)
+        case ChangeLabels(vector=vector, texts=texts):
             # The first text is the label that is written.
-            return texts[0] not in SHARD_LABELS and within(vector)
+            return texts[0] not in SHARD_LABELS and is_within_shard(vector)
         case (
-            Match(left=left, right=right, matching=matching)
+            BinaryMatch(left=left, right=right, matching=matching)
             | SetOperation(left=left, right=right, matching=matching)
         ):
-            return _matches_topics(matching) and within(left) and within(right)
+            return _matches_topics(matching) and is_within_shard(left) and is_within_shard(right)
         case Aggregation(op=op, vector=vector, labels=labels, without=without):
             keeps = SHARD_LABELS.isdisjoint(labels) if without else set(labels) >= SHARD_LABELS
-            return keeps and op not in _NOT_WITHIN and _pure(plan, vector) and within(vector)
+            return keeps and op not in _NOT_WITHIN and _pure(plan, vector) and is_within_shard(vector)
     return False
 
 

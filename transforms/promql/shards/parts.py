@@ -1,20 +1,21 @@
 """Results of shards. In: a cut and the samples of one shard; later, the results of all. Out: the value of the cut.
 
-A sum keeps what its additions lost beside it until all shards are added, so that it is as exact as one sum over all series.
+A sum carries the error of its additions with it until all shards are added, so that it is as exact as one sum over all series.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from throttlescope.transforms.promql import kernels
+from throttlescope.transforms.promql.annotations import Annotation
 from throttlescope.transforms.promql.evaluate import PlanEvaluation, Value
 from throttlescope.transforms.promql.matrix import StepMatrix, empty, grouped, in_order
 from throttlescope.transforms.promql.open_checks import Left
-from throttlescope.transforms.promql.plan import RangeSamples
+from throttlescope.transforms.promql.plan import SelectRange
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.shards.cut import Cut
 from throttlescope.transforms.promql.source import Series
@@ -30,13 +31,12 @@ class PieceResult:
         One per cut of the span.
     left_open : mapping
         What only all shards, or all spans, can decide.
-    notes : mapping
-        Records of :class:`Notes`.
+    annotations : tuple of Annotation
     """
 
     parts: list[ShardPart]
     left_open: Left
-    notes: Mapping[str, tuple[int, ...]]
+    annotations: tuple[Annotation, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,9 @@ class ShardPart:
     ----------
     value : StepMatrix or list of Series
     lost, counts : ndarray, groups x steps, or None
-        Beside the sums of a sum or an average: what their additions lost, and of how many values they are.
+        For ``sum`` and ``avg``: the error of the additions, and the number of values.
     means : ndarray, groups x steps, or None
-        Beside these, for an average: the mean.
+        For ``avg``: the mean.
     """
 
     value: StepMatrix | list[Series]
@@ -78,7 +78,7 @@ def part_of(cut: Cut, evaluation: PlanEvaluation) -> ShardPart:
 def value_of(cut: Cut, parts: Sequence[ShardPart], evaluation: PlanEvaluation) -> Value:
     """Put the results of all shards together, in the order of shards."""
     parts = [part for part in parts if not _is_empty(part)]
-    if isinstance(cut.plan, RangeSamples):
+    if isinstance(cut.plan, SelectRange):
         return sorted(
             (series for part in parts for series in part.value), key=lambda one: sorted(one.labels.items())
         )

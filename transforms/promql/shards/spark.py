@@ -17,10 +17,10 @@ from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.spark.executors import parallelism
 from throttlescope.ingest.spark.tags import cancel_jobs, tag_jobs, untag_jobs
+from throttlescope.transforms.promql.annotations import Annotations
 from throttlescope.transforms.promql.budget import Budget
 from throttlescope.transforms.promql.evaluate import Value
 from throttlescope.transforms.promql.lake_source import LakeSampleSource
-from throttlescope.transforms.promql.notes import Notes
 from throttlescope.transforms.promql.series_index import SeriesIndex, with_limits
 from throttlescope.transforms.promql.shards.gather import Gathering, result_of_piece
 from throttlescope.transforms.promql.shards.parts import PieceResult
@@ -38,7 +38,7 @@ _RESULT = pa.schema(
 )
 
 
-def run_on_spark(work: Work, session: SparkSession, notes: Notes, budget: Budget) -> Value:
+def run_on_spark(work: Work, session: SparkSession, annotations: Annotations, budget: Budget) -> Value:
     """Do a query's work in Spark's tasks.
 
     Raises
@@ -47,7 +47,7 @@ def run_on_spark(work: Work, session: SparkSession, notes: Notes, budget: Budget
         Of the first piece, in the order of time and shards, that failed; or the time is up and the job was cancelled.
     """
     results = _results(work, session, budget) if work.pieces else {}
-    gathering = Gathering(work, notes, budget)
+    gathering = Gathering(work, annotations, budget)
     for number in range(len(work.spans)):
         gathering.add(
             [_opened(results.pop(at)) for at, piece in enumerate(work.pieces) if piece.span == number]

@@ -1,4 +1,4 @@
-"""The work of a query. In: a plan, the steps, the lake as it stands. Out: pieces, each one shard and a span of time.
+"""The work of a query. In: a plan, the steps, a version of the lake. Out: pieces, each one shard and a span of time.
 
 The driver prunes files by metric, matcher and time. A piece names the files that it reads; each file of a span is read once
 for all selectors. Spans are UTC days, shorter where a shard holds so much that a piece would not fit its memory.
@@ -22,23 +22,23 @@ from throttlescope.transforms.promql.matrix import Steps
 from throttlescope.transforms.promql.partition_matchers import PartitionedTopics
 from throttlescope.transforms.promql.plan import (
     Aggregation,
-    Buckets,
-    Instant,
+    ApplyRangeFunction,
+    HistogramFunction,
     Plan,
-    RangeWindow,
     ScalarFirst,
     ScalarNumber,
+    SelectInstant,
     needed_samples,
     walk,
 )
 from throttlescope.transforms.promql.series_index import SeriesIndex, with_limits
-from throttlescope.transforms.promql.shards.cut import Cut, cuts
+from throttlescope.transforms.promql.shards.cut import Cut, find_cuts
 
 #: Samples, and cells of a step matrix, that one piece holds at most, unless an hour of one shard is more: 16 bytes a
 #: sample and 9 a cell, each a few times over, stay below 500 MB.
 PIECE_SAMPLES = 6_000_000
 
-#: Aggregations that look at the largest parameter of all steps, be it for a note or because then nothing is asked for.
+#: Aggregations that need the largest parameter of all steps, for an annotation or because it requests no element.
 _JUDGED_OVER_ALL_STEPS = ("quantile", "limit_ratio", "topk", "bottomk", "limitk")
 
 _INDEXED = ["series_id", "metric_name", "labels"]
@@ -273,7 +273,7 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
         lookback_ms,
         tuple(spans),
         tuple(pieces),
-        tuple(cuts(plan, spans[0])),
+        tuple(find_cuts(plan, spans[0])),
         len(view.all_files),
         len(of_metrics),
         len(in_time),
@@ -286,7 +286,7 @@ def plan_work(text: str, plan: Plan, steps: Steps, view: LakeView, lookback_ms: 
 def needed(plan: Plan, steps: Steps, lookback_ms: int) -> dict:
     """What the shards read for some steps: per selector one range [start, end)."""
     found: dict = {}
-    for cut in cuts(plan, steps):
+    for cut in find_cuts(plan, steps):
         for selector, (low, high) in needed_samples([cut.plan], cut.steps, lookback_ms).items():
             before = found.get(selector, (low, high))
             found[selector] = (min(low, before[0]), max(high, before[1]))
@@ -295,13 +295,13 @@ def needed(plan: Plan, steps: Steps, lookback_ms: int) -> dict:
 
 def _looks_at_all_steps(node: Plan) -> bool:
     """Whether a node takes something from the query's first step, or judges what is largest over all steps."""
-    if isinstance(node, ScalarFirst) or (isinstance(node, Instant) and node.ages):
+    if isinstance(node, ScalarFirst) or (isinstance(node, SelectInstant) and node.ages):
         return True
     parameters = []
     if isinstance(node, Aggregation) and node.op in _JUDGED_OVER_ALL_STEPS:
         parameters = [node.parameter]
-    elif isinstance(node, Buckets) or (
-        isinstance(node, RangeWindow) and node.function == "quantile_over_time"
+    elif isinstance(node, HistogramFunction) or (
+        isinstance(node, ApplyRangeFunction) and node.function == "quantile_over_time"
     ):
         parameters = node.scalars
     return not all(isinstance(parameter, ScalarNumber) for parameter in parameters)

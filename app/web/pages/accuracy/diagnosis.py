@@ -172,7 +172,7 @@ def _rules(part: dict[str, Any]) -> html.Section:
         if name in names
     ]
     return section(
-        "Beside simpler rules",
+        "Compared with simpler rules",
         [
             plain_table(("Figure", *(_RULES[name] for name in names)), rows),
             html.Ul(said, className="rules-say"),
@@ -202,7 +202,7 @@ def _naive(part: dict[str, Any]) -> html.P:
     wrong = naive["side_right_when_answered"]["of"] - naive["side_right_when_answered"]["count"]
     missed = naive["recall"]["of"] - naive["recall"]["count"]
     return html.P(
-        f"The naive rule is shown beside every verdict. Here it named the wrong side in {fmt.exact(wrong)} of "
+        f"The naive rule is shown next to every verdict. Here it named the wrong side in {fmt.exact(wrong)} of "
         f"{fmt.exact(naive['side_right_when_answered']['of'])} windows, missed {fmt.exact(missed)} of {fmt.exact(naive['recall']['of'])} "
         f"throttled ones and cried throttled in {fmt.exact(naive['false_alarms']['count'])} of {fmt.exact(naive['false_alarms']['of'])} others; "
         f"{naive['states_mostly_on_the_wrong_side']} states were mostly on the wrong side. Between causes of one side it cannot tell at all."

@@ -56,7 +56,7 @@ def met(found: bool | None) -> html.Span:
 
 
 def page_of(path: str) -> html.P:
-    """Where all of it stands; a path inside the repository."""
+    """Where the whole report is; a path inside the repository."""
     return html.P(
         ["All figures, how they were made, and what they do not show: ", html.Code(path)], className="quiet"
     )

@@ -20,7 +20,7 @@ _ERRORS = {
 
 
 def simulator(found: dict[str, Any] | None) -> list:
-    """The simulator beside recordings of a real broker, and beside a model of one line."""
+    """The simulator compared with recordings of a real broker, and with a model of one line."""
     if not found:
         return [_missing("simulator", "python -m tests.lab.simulated")]
     parts = found["parts"]
@@ -55,7 +55,7 @@ def simulator(found: dict[str, Any] | None) -> list:
     ]
     return [
         section(
-            "The simulator beside a real broker",
+            "The simulator compared with a real broker",
             [
                 plain_table(
                     (
@@ -140,7 +140,7 @@ def forecasts(found: dict[str, Any] | None) -> list:
             note="no recording is judged by an interval that it had a part in",
         ),
         section("By how far it looks ahead", [_coverage("In lengths of the stretch it rests on", found["reaches"])]),
-        section("By what held the backlog before", [_coverage("Cause", found["causes"])]),
+        section("By the previous cause of the backlog", [_coverage("Cause", found["causes"])]),
         section(
             "First losses",
             [
@@ -209,7 +209,7 @@ def _of(count: int, of: int) -> str:
 
 
 def anomalies(found: dict[str, Any] | None) -> list:
-    """The scores on generated traffic, beside simpler detectors."""
+    """The scores on generated traffic, compared with simpler detectors."""
     if not found:
         return [_missing("anomalies", "python -m benchmarks.anomalies --page")]
     ours, wanted, met = found["detectors"][found["ours"]], found["targets"], found["met"]
@@ -231,7 +231,7 @@ def anomalies(found: dict[str, Any] | None) -> list:
             note=f"generated traffic: {found['subscriptions']} subscriptions, {found['days']} days each, {ours['events']} injected events; "
             f"method version {found['method_version']}",
         ),
-        section("Beside simpler detectors", [_scores("Detector", found["detectors"])], note="no points are adjusted: an alarm is a moment"),
+        section("Compared with simpler detectors", [_scores("Detector", found["detectors"])], note="no points are adjusted: an alarm is a moment"),
         section(
             "What is found",
             [

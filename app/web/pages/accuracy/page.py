@@ -1,4 +1,4 @@
-"""Method and accuracy: how often the shipped rules, simulator, forecasts and anomalies are right, and what the rules say.
+"""Accuracy: how often the shipped rules, simulator, forecasts and anomalies are right, and what the rules say.
 
 In: the address, and the figures that the package brings. Out: components. Nothing of the lake is read: figures are of the
 package, not of this cluster.
@@ -6,20 +6,20 @@ package, not of this cluster.
 
 from __future__ import annotations
 
-from dash import Dash, Input, Output, State, html, no_update
+from dash import Dash, Output, html
 
 from throttlescope.app.presentation.links.paths import METHOD_PATH
 from throttlescope.app.web.address.method import MethodAddress
-from throttlescope.app.web.components.shell import explained, skeleton
+from throttlescope.app.web.components.shell import skeleton
 from throttlescope.app.web.components.tabs import tabs
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.accuracy.diagnosis import accuracy
 from throttlescope.app.web.pages.accuracy.models import anomalies, forecasts, simulator
 from throttlescope.app.web.pages.accuracy.rules import rules
 from throttlescope.models.evaluation.measured import measured_of
 
-PATH = METHOD_PATH
-TITLE = "Method"
+TITLE = "Accuracy"
 
 _TABS = (
     ("accuracy", "Accuracy"),
@@ -30,13 +30,13 @@ _TABS = (
 )
 
 
-def layout(_query: str | None) -> html.Div:
+def layout(_address: MethodAddress | None, _query: str | None) -> html.Div:
     """The frame of the page; its content is filled by a callback."""
     return html.Div(
         [
             html.Div(
                 [
-                    html.H1("Method and accuracy"),
+                    html.H1(TITLE),
                     html.Span(
                         "of what is installed, measured before it shipped; not of this lake",
                         className="freshness",
@@ -52,17 +52,11 @@ def layout(_query: str | None) -> html.Div:
 
 def register(app: Dash, _reader: LakeReader) -> None:
     """One callback: a part of the page from the address."""
-
-    @app.callback(
-        Output("method-content", "children"), Input("address", "search"), State("address", "pathname")
-    )
-    def show(query, pathname):
-        return explained(lambda: page(query))() if pathname == PATH else no_update
+    PAGE.fill(app, page, Output("method-content", "children"))
 
 
-def page(query: str | None) -> html.Div:
+def page(address: MethodAddress) -> html.Div:
     """The parts as links, and the one that the address names."""
-    address = MethodAddress.parse(query)
     links = tabs(
         [(word, title, MethodAddress(word).href()) for word, title in _TABS],
         address.tab,
@@ -82,3 +76,6 @@ def content_of(address: MethodAddress) -> list:
     if address.tab == "anomalies":
         return anomalies(measured_of("anomalies"))
     return accuracy(measured_of("diagnosis"), address)
+
+
+PAGE = WebPage(METHOD_PATH, TITLE, MethodAddress, layout, register)

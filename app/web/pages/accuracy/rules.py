@@ -1,4 +1,4 @@
-"""What the rules say. In: the rules themselves. Out: components: what each cause means, the order in which they are asked, the truth table, every number."""
+"""What the rules say. In: the rules themselves. Out: components: what each cause means, the order of the rules, the truth table, every number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from throttlescope.app.presentation.causes import CAUSES, SIDES
 from throttlescope.app.web.address.data_quality import DataAddress
 from throttlescope.app.web.components.parts import cause_badge, plain_table, section
 from throttlescope.ingest.contracts.vocabulary import LIMITERS
-from throttlescope.models.diagnosis.hypotheses import HYPOTHESES, SIDE_OF
+from throttlescope.models.diagnosis.causes import CAUSE_OF, RULES
 from throttlescope.models.diagnosis.thresholds import THRESHOLDS
 from throttlescope.models.diagnosis.truth_table import TABLE
 from throttlescope.models.diagnosis.verdict import ANSWER_FLOOR, CONFIDENCE_OF_GRADE, FLAWS, RULES_VERSION
@@ -30,7 +30,7 @@ _WORDS = (
     ("counter: continuous", "as often as a limiter that holds, and its events mean something"),
     (
         "counter: ticking",
-        "as often, but every read of a healthy subscription would count too (or nobody knows)",
+        "as often, but every read of a healthy subscription would count too (or it is not known)",
     ),
     ("counter: sparse, silent, unseen", "less often than a limiter that holds; never; no such counter"),
     (
@@ -59,7 +59,7 @@ def rules() -> list:
                     ("Cause", "Side", "Says", "First", "Not"),
                     [
                         [
-                            cause_badge(word), f"{SIDES[SIDE_OF[word]].mark} {SIDES[SIDE_OF[word]].label}",
+                            cause_badge(word), _side(word),
                             _long(cause.answer + "."), _long(cause.first), _long(cause.never),
                         ]
                         for word, cause in CAUSES.items()
@@ -68,17 +68,17 @@ def rules() -> list:
             ],
         ),
         section(
-            "In which order they are asked",
+            "Order of the rules",
             [
                 html.Ol(
                     [
-                        html.Li([html.Strong(ask.__name__.replace("_", " ")), ": ", _first_line(ask)])
-                        for ask in HYPOTHESES
+                        html.Li([html.Strong(rule.__name__.replace("_", " ")), ": ", _first_line(rule)])
+                        for rule in RULES
                     ],
                     className="hypotheses",
                 )
             ],
-            note="several may stand; the first is the cause, the others contribute",
+            note="several may match; the first is the cause, the others contribute",
         ),
         section(
             "The truth table of limiter and consumers",
@@ -108,7 +108,7 @@ def rules() -> list:
                     ],
                 ),
                 html.P(
-                    "A flaw of the evidence takes away: "
+                    "A flaw of the evidence multiplies the confidence: "
                     + ", ".join(f"{name.replace('_', ' ')} x {factor:g}" for name, factor in FLAWS.items())
                     + f". Below {ANSWER_FLOOR:g} no cause is named."
                 ),
@@ -137,8 +137,13 @@ def _any(words: str) -> str:
     return "any" if words == "*" else words.replace(" ", " or ")
 
 
-def _first_line(ask) -> str:
-    return (ask.__doc__ or "").strip().splitlines()[0]
+def _side(cause: str) -> str:
+    side = SIDES[CAUSE_OF[cause].side]
+    return f"{side.mark} {side.label}"
+
+
+def _first_line(rule) -> str:
+    return (rule.__doc__ or "").strip().splitlines()[0]
 
 
 def _long(text: str) -> html.Span:

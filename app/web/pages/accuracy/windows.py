@@ -64,7 +64,7 @@ def matrix(part: dict[str, Any]) -> html.Section:
                 className="matrix-box",
                 tabIndex=0,
                 role="region",
-                **{"aria-label": "confusion matrix; its numbers stand in the table below"},
+                **{"aria-label": "confusion matrix; the table below has its numbers"},
             ),
             plain_table(
                 (

@@ -1,7 +1,7 @@
-"""Alerts: preview a rule on history, and take the rules along.
+"""Alerts: preview a rule on history, and download the rules.
 
 In: the address (an exported alert or a rule of one's own, a range). Out: components. Rules are evaluated over the lake in this process,
-under the limits of the HTTP API and through its turnstile.
+under the limits and the concurrency limit of the HTTP API.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import dash_mantine_components as dmc
-from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.links.paths import ALERTS_PATH
 from throttlescope.app.rules_export.export import inhibit_document
 from throttlescope.app.rules_export.preview.kinds import KINDS
-from throttlescope.app.rules_export.preview.rules import exported_alerts
+from throttlescope.app.rules_export.preview.preview_rules import exported_alerts
 from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
 from throttlescope.app.web.components.form_inputs import (
@@ -33,23 +33,20 @@ from throttlescope.app.web.components.shell import panel, skeleton
 from throttlescope.app.web.data.promql import Asking, asking_of
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.exported_rules import INHIBIT_PATH, RULES_PATH, rules_blueprint
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.alerts.preview import AlertPreview, asked_of, range_of, read_view
 from throttlescope.app.web.pages.alerts.result import answer
-from throttlescope.ingest.core.errors import InputError, ThrottlescopeError
+from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.transforms.rules.preview import MOST_CELLS, MOST_MOMENTS, MOST_SAMPLES, plan_preview
 
-PATH = ALERTS_PATH
 TITLE = "Alerts"
 
 _KIND_WORDS = {"limit": "a limit", "consumers": "the consumers", "both": "both at once", "any": "any trouble"}
 
 
-def layout(query: str | None) -> html.Div:
+def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
     """The frame of the page: what is typed stays, the answer is filled by a callback."""
-    try:
-        text = AlertsAddress.parse(query).text or ""
-    except InputError:
-        text = ""
+    text = (address or AlertsAddress()).text or ""
     return html.Div(
         [
             html.H1(TITLE),
@@ -96,20 +93,12 @@ def layout(query: str | None) -> html.Div:
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """One callback that evaluates, a quick one beside it that says how much, and one in the browser for the form."""
+    """One callback that evaluates, a quick one that says how much, and one in the browser for the form."""
     asking = asking_of(app)
     app.server.register_blueprint(rules_blueprint())
 
-    register_answer(app, "alerts", PATH, lambda query: _parts(asking, reader, query))
-
-    @app.callback(
-        Output("alerts-size", "children"),
-        Input("address", "search"),
-        State("address", "pathname"),
-    )
-    def size(query, pathname):
-        return size_words(asking, query) if pathname == PATH else no_update
-
+    register_answer(app, "alerts", PAGE, lambda address: _parts(asking, reader, address))
+    PAGE.fill_quietly(app, lambda address: size_words(asking, address), Output("alerts-size", "children"))
     app.clientside_callback(
         ClientsideFunction("throttlescope", "fillAlerts"),
         Output("alerts-filled", "data"),
@@ -120,10 +109,9 @@ def register(app: Dash, reader: LakeReader) -> None:
     )
 
 
-def size_words(asking: Asking, query: str | None) -> str:
+def size_words(asking: Asking, address: AlertsAddress) -> str:
     """How much a preview evaluates; empty where there is none, or where the page says what is wrong."""
     try:
-        address = AlertsAddress.parse(query)
         asked = asked_of(address)
         newest_ms = asking.queries.catalogue().newest_ms
         if asked is None or newest_ms is None or address.start_ms is None or address.end_ms is None:
@@ -137,8 +125,7 @@ def size_words(asking: Asking, query: str | None) -> str:
     )
 
 
-def _parts(asking: Asking, reader: LakeReader, query: str | None) -> Answered:
-    address = AlertsAddress.parse(query)
+def _parts(asking: Asking, reader: LakeReader, address: AlertsAddress) -> Answered:
     try:
         view = read_view(asking, reader, address)
     except ApiError as error:
@@ -224,7 +211,7 @@ def _exported(view: AlertPreview) -> html.Section:
 
 
 def _rule(view: AlertPreview) -> list[html.Section]:
-    """An exported rule; one's own stands above, where it was typed."""
+    """An exported rule; a rule that was typed is shown above."""
     if view.address.text is not None:
         return []
     text = view.asked.text
@@ -247,7 +234,7 @@ def _rule(view: AlertPreview) -> list[html.Section]:
 def _export() -> html.Section:
     inhibit = inhibit_document()
     return section(
-        "Take them along",
+        "Download",
         [
             html.Ul(
                 [
@@ -290,7 +277,7 @@ def _export() -> html.Section:
 def _limits(asking: Asking) -> html.P:
     return html.P(
         f"A preview may take {asking.limits.options.timeout_s:g} s, about {fmt.exact(MOST_SAMPLES)} samples, {fmt.exact(MOST_MOMENTS)} "
-        f"evaluations of a rule and {fmt.exact(MOST_CELLS)} results of one, and waits for its place beside the queries of the HTTP API.",
+        f"evaluations of a rule and {fmt.exact(MOST_CELLS)} results of one, and shares the concurrency limit with the queries of the HTTP API.",
         className="quiet promql-limits",
     )
 
@@ -304,3 +291,6 @@ def _busy(error: ApiError):
         next_step="Preview it again in a moment.",
         tone="orange",
     )
+
+
+PAGE = WebPage(ALERTS_PATH, TITLE, AlertsAddress, layout, register)

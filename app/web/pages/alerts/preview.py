@@ -1,4 +1,4 @@
-"""What a preview shows, asked once. In: an address, a reader and the way to the lake's samples. Out: firings held against verdicts."""
+"""What a preview shows, evaluated once. In: an address, a reader and the way to the lake's samples. Out: firings compared with verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from throttlescope.app.rules_export.preview.firings import JudgedFirings, judge, missed
 from throttlescope.app.rules_export.preview.kinds import AlertKind, kind_of
-from throttlescope.app.rules_export.preview.rules import PreviewedRules, exported, typed
+from throttlescope.app.rules_export.preview.preview_rules import PreviewedRules, exported, typed
 from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
 from throttlescope.app.web.address.alerts import AlertsAddress
 from throttlescope.app.web.components.range_bar import chosen_range
@@ -38,7 +38,7 @@ class AlertPreview:
     newest_ms : int
         Time of the lake's newest sample.
     start_ms, end_ms : int
-        As asked, or the page's own choice.
+        As requested, or the page's own choice.
     asked : PreviewedRules or None
         The rule; None: none was named.
     plan : PreviewPlan or None
@@ -47,7 +47,7 @@ class AlertPreview:
     failures : tuple of (str, int, str)
         Rules whose evaluations failed: name, how often, and the first error.
     missed : list or None
-        Rows of ``episodes`` without a firing; None: nobody can say.
+        Rows of ``episodes`` without a firing; None: not known.
     real_total : int
         Backlogs of the rule's kind in the range.
     is_cut : bool

@@ -209,7 +209,7 @@ def _missed(view: AlertPreview) -> list:
         ]
         for row in view.missed[:ROWS]
     ]
-    heads = ("SubscriptionPartition", "Main cause", "Backlog since", "For", "Largest, entries", "Why")
+    heads = ("Subscription", "Main cause", "Backlog since", "Duration", "Largest, entries", "Why")
     note = "backlogs of the kind without a firing, earliest first"
     if len(view.missed) > ROWS:
         note += f"; the first {ROWS} of {fmt.exact(len(view.missed))}"

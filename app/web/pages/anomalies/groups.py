@@ -70,7 +70,7 @@ def _group(group: dict, rows: list[dict], address: AnomaliesAddress) -> html.Sec
             plain_table(
                 (
                     "What",
-                    "SubscriptionPartition",
+                    "Subscription",
                     f"Began, {fmt.zone_of(group['start_ms'])}",
                     "For",
                     "Value",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import dash_mantine_components as dmc
-from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash import Dash, Output, dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.links.paths import ANOMALIES_PATH
@@ -16,32 +16,28 @@ from throttlescope.app.web.address.anomalies import STATES, AnomaliesAddress
 from throttlescope.app.web.address.method import MethodAddress
 from throttlescope.app.web.components.inputs_in_address import AddressInputs, search_box
 from throttlescope.app.web.components.range_bar import chosen_range, range_bar
-from throttlescope.app.web.components.shell import explained, freshness_line, panel, skeleton
+from throttlescope.app.web.components.shell import freshness_line, panel, skeleton
 from throttlescope.app.web.data import anomalies as asked
 from throttlescope.app.web.data import history, newest
 from throttlescope.app.web.data.anomalies import Groups, JudgedAnomalies
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.anomalies import text as words
 from throttlescope.app.web.pages.anomalies.details import gone, opened, shown_range
 from throttlescope.app.web.pages.anomalies.groups import groups
-from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.models.anomaly.rules import RULES
 
-PATH = ANOMALIES_PATH
 TITLE = "Anomalies"
 
-_INPUTS = AddressInputs("anomalies", PATH, {"search": "q"})
+_INPUTS = AddressInputs("anomalies", AnomaliesAddress, ("search",))
 _LENGTHS_MS = (6 * BLOCK_MS, DAY_MS, 7 * DAY_MS, 28 * DAY_MS)
 _LONGEST_MS = 92 * DAY_MS
 
 
-def layout(query: str | None) -> html.Div:
+def layout(address: AnomaliesAddress | None, _query: str | None) -> html.Div:
     """The frame of the page; its parts are filled by callbacks."""
-    try:
-        search = AnomaliesAddress.parse(query).search
-    except InputError:
-        search = ""
+    address = address or AnomaliesAddress()
     return html.Div(
         [
             html.Div(
@@ -52,7 +48,7 @@ def layout(query: str | None) -> html.Div:
                 [
                     search_box(
                         "anomalies",
-                        search,
+                        address.search,
                         "search subscription, topic, cluster",
                         label="search anomalies by subscription, topic, cluster",
                     ),
@@ -69,39 +65,23 @@ def layout(query: str | None) -> html.Div:
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """Callbacks: the list, and the anomaly that is opened; one in the browser writes the search into the address."""
-
-    @app.callback(
+    """Callbacks: the list, the anomaly that is opened, and the search."""
+    PAGE.fill(
+        app,
+        lambda address: page_parts(reader, address),
         Output("anomalies-content", "children"),
         Output("anomalies-filters", "children"),
         Output("anomalies-freshness", "children"),
-        Input("address", "search"),
-        State("address", "pathname"),
+        on_fault=("", ""),
     )
-    def show(query, pathname):
-        if pathname != PATH:
-            return (no_update,) * 3
-        found = explained(lambda: _parts(reader, query))()
-        return found if isinstance(found, tuple) else (found, "", "")
-
-    @app.callback(
-        Output("anomalies-opened", "children"), Input("address", "search"), State("address", "pathname")
+    PAGE.fill_quietly(
+        app, lambda address: opened_part(reader, address), Output("anomalies-opened", "children")
     )
-    def show_opened(query, pathname):
-        if pathname != PATH:
-            return no_update
-        try:
-            address = AnomaliesAddress.parse(query)
-        except InputError:
-            # The list says what is wrong with the address.
-            return None
-        return None if address.opened is None else explained(lambda: opened_part(reader, address))()
-
     _INPUTS.register(app)
 
 
-def _parts(reader: LakeReader, query: str | None) -> tuple:
-    address = AnomaliesAddress.parse(query)
+def page_parts(reader: LakeReader, address: AnomaliesAddress) -> tuple:
+    """The list, the filters, and how fresh the data is."""
     freshness = newest.freshness(reader)
     newest_ms = asked.newest_end(reader) or freshness.data_up_to_ms
     if newest_ms is None:
@@ -130,8 +110,10 @@ def _parts(reader: LakeReader, query: str | None) -> tuple:
     return html.Div([bar, summary(found, there), body]), filters(address, counted), freshness_line(freshness)
 
 
-def opened_part(reader: LakeReader, address: AnomaliesAddress) -> html.Section:
-    """The anomaly that the address names."""
+def opened_part(reader: LakeReader, address: AnomaliesAddress) -> html.Section | None:
+    """The anomaly that the address names, if it names one."""
+    if address.opened is None:
+        return None
     row = asked.one(reader, address.opened)
     if row is None:
         return gone()
@@ -158,7 +140,7 @@ def summary(found: Groups, there: JudgedAnomalies) -> html.P:
             f"{fmt.exact(there.learning)} subscription {'partition is' if there.learning == 1 else 'partitions are'} still being learned{until}. "
         )
     parts += [
-        "An anomaly is unusual for this subscription at this hour; it is no verdict. ",
+        "An anomaly is a deviation from this subscription's usual pattern at this hour; it is not a diagnosis. ",
         dcc.Link("How well they are found", href=MethodAddress("anomalies").href()),
     ]
     return html.P(parts, className="anomalies-says")
@@ -190,7 +172,7 @@ def nothing(address: AnomaliesAddress, there: JudgedAnomalies, unfiltered: int, 
     )
     if address.is_filtered:
         return panel(
-            "Nothing is left by these filters.",
+            "No anomaly matches these filters.",
             [
                 "There may be anomalies of other subscriptions, signals or states in this range."
                 if unfiltered == 0
@@ -271,3 +253,6 @@ def _filter(name: str, choices: list[tuple[str, int, AnomaliesAddress, bool]]) -
         className="filter-group",
         **{"aria-label": f"{name} filter"},
     )
+
+
+PAGE = WebPage(ANOMALIES_PATH, TITLE, AnomaliesAddress, layout, register)

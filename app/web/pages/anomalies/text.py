@@ -35,7 +35,7 @@ def explained(row: dict) -> str:
     """One sentence: what it means that this strayed."""
     if row["direction"] == "silence":
         return (
-            "Samples stopped although the cluster was scraped. That is no zero: nobody knows what the value was. The topic may be "
+            "Samples stopped although the cluster was scraped. That is not a zero: the value is unknown. The topic may be "
             "unloaded, the subscription gone, or its metrics are no longer scraped."
         )
     if row["direction"] == "down" and row["value"] == 0:

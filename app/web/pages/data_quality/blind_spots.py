@@ -160,8 +160,8 @@ def _old_brokers(found: BlindSpots) -> html.Li:
     return _spot(
         "Brokers before 4.0.4",
         seen,
-        "They have no throttle counters (pulsar_subscription_dispatch_throttled_*; 4.1 has them from 4.1.0 on). There only use / limit tells a limiter, and without "
-        "limits nobody can say. Verdicts of such a broker name fewer causes and say what is missing.",
+        "They have no throttle counters (pulsar_subscription_dispatch_throttled_*; 4.1 has them from 4.1.0 on). There only use / limit shows a limiter, and without "
+        "limits it cannot be determined. Verdicts of such a broker name fewer causes and say what is missing.",
         any_=bool(old or found.clusters_without_version),
     )
 
@@ -188,7 +188,7 @@ def _brokers(found: BlindSpots) -> list:
         section(
             "Broker versions",
             [plain_table(("Version", "Throttle counters", "Brokers", "Which"), rows)],
-            note="as the admin API or pulsar_version_info last told them",
+            note="as the admin API or pulsar_version_info last reported them",
         )
     ]
 

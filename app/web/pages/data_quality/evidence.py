@@ -1,4 +1,4 @@
-"""What a verdict rests on and what it lacks, briefly. In: a verdict's row. Out: components, so that two can stand side by side."""
+"""What a verdict rests on and what it lacks, briefly. In: a verdict's row. Out: components, so that two can be compared side by side."""
 
 from __future__ import annotations
 

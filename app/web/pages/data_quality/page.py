@@ -5,7 +5,7 @@ In: the address. Out: components; each part reads only what it shows.
 
 from __future__ import annotations
 
-from dash import Dash, Input, Output, State, html, no_update
+from dash import Dash, Output, html
 
 from throttlescope.app.presentation.links.paths import DATA_PATH
 from throttlescope.app.web.address.data_quality import DataAddress
@@ -15,6 +15,7 @@ from throttlescope.app.web.components.shell import explained, fault, freshness_l
 from throttlescope.app.web.components.tabs import tabs
 from throttlescope.app.web.data import blind_spots, newest, past_verdict, quality
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.data_quality import blind_spots as blind
 from throttlescope.app.web.pages.data_quality import past_verdict as past
 from throttlescope.app.web.pages.data_quality.gates import gates
@@ -22,7 +23,6 @@ from throttlescope.app.web.pages.data_quality.quarantine import refused
 from throttlescope.app.web.pages.data_quality.runs import runs
 from throttlescope.ingest.core.errors import InputError
 
-PATH = DATA_PATH
 TITLE = "Data"
 
 _TABS = (
@@ -33,17 +33,14 @@ _TABS = (
     ("blind", "Blind spots"),
     ("verdict", "A past verdict"),
 )
-_INPUTS = AddressInputs("data", PATH, {"search": "q"})
+_INPUTS = AddressInputs("data", DataAddress, ("search",))
 #: Subscriptions that a search offers.
 _OFFERED = 20
 
 
-def layout(query: str | None) -> html.Div:
+def layout(address: DataAddress | None, _query: str | None) -> html.Div:
     """The frame of the page; its content is filled by a callback."""
-    try:
-        address = DataAddress.parse(query)
-    except InputError:
-        address = DataAddress()
+    address = address or DataAddress()
     return html.Div(
         [
             html.Div(
@@ -70,27 +67,20 @@ def layout(query: str | None) -> html.Div:
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """Callbacks: one fills the page, one in the browser writes the search into the address."""
-
-    @app.callback(
+    """Callbacks: the parts of the page, and the search."""
+    PAGE.fill(
+        app,
+        lambda address: _parts(reader, address),
         Output("data-content", "children"),
         Output("data-tabs", "children"),
         Output("data-freshness", "children"),
         Output("data-search-bar", "hidden"),
-        Input("address", "search"),
-        State("address", "pathname"),
+        on_fault=(links(DataAddress()), "", True),
     )
-    def show(query, pathname):
-        if pathname != PATH:
-            return (no_update,) * 4
-        found = explained(lambda: _parts(reader, query))()
-        return found if isinstance(found, tuple) else (found, links(DataAddress()), "", True)
-
     _INPUTS.register(app)
 
 
-def _parts(reader: LakeReader, query: str | None) -> tuple:
-    address = DataAddress.parse(query)
+def _parts(reader: LakeReader, address: DataAddress) -> tuple:
     freshness = newest.freshness(reader)
     offers = address.tab == "verdict" and address.subscription is None
     content = explained(lambda: html.Div(content_of(reader, address, recordings=freshness.is_recording)))()
@@ -144,3 +134,6 @@ def _past(reader: LakeReader, address: DataAddress) -> list:
             parts.append(fault(error))
     parts.append(past.windows(rows, key, address.at_ms, chosen))
     return parts
+
+
+PAGE = WebPage(DATA_PATH, TITLE, DataAddress, layout, register)

@@ -51,7 +51,7 @@ def chooser(found: Sequence[dict], total: int, address: DataAddress) -> html.Sec
         body: Any = html.P("No subscription fits these words.", className="quiet")
     else:
         body = plain_table(
-            ("SubscriptionPartition", "Cluster", "Newest verdict"),
+            ("Subscription", "Cluster", "Newest verdict"),
             [
                 [
                     dcc.Link(
@@ -146,7 +146,7 @@ def identity(key: SubscriptionPartition, at_ms: int | None) -> html.P:
 
 
 def opened(found: Reopened, key: SubscriptionPartition) -> list:
-    """The stored verdict beside today's rules on the same minutes, its evidence and the minutes."""
+    """The stored verdict next to the result of today's rules for the same minutes, its evidence and the minutes."""
     stored, again = found.stored, found.again.to_row()
     return [
         section(

@@ -1,4 +1,4 @@
-"""What was refused at the door. In: rows of ``quarantine``. Out: components: counts by reason, rows to look at, and what to do."""
+"""Rows refused by ingest validation. In: rows of ``quarantine``. Out: components: counts by reason, rows to look at, and what to do."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def refused(by_reason: list[dict], found: Rows, address: DataAddress) -> list:
             ),
             html.P(
                 [
-                    "A refused row can be repaired and taken back through the door that refused it: throttlescope quarantine readmit. What is "
+                    "A refused row can be repaired and validated again: throttlescope quarantine readmit. What is "
                     "wrong at the source is mended there; a run replaces what it reads. ",
                     html.Code(_AGAIN),
                     " ",
@@ -73,14 +73,14 @@ def refused(by_reason: list[dict], found: Rows, address: DataAddress) -> list:
     if not found.total:
         rows = panel(
             "No row was refused for that reason.",
-            [f"Asked for: {fmt.name(address.reason or '', 80)}."],
+            [f"Selected: {fmt.name(address.reason or '', 80)}."],
             next_step=everything,
         )
     else:
         rows = html.Div(
             [
                 plain_table(
-                    ("Refused for", "Meant for", "Cluster", "The row", "Stands for", "Refused", "Run"),
+                    ("Refused for", "Meant for", "Cluster", "The row", "Rows", "Refused", "Run"),
                     [
                         [
                             fmt.name(row["reason"], 60).replace("_", " "),

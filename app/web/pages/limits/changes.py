@@ -17,7 +17,7 @@ _MARKS = {"set": "✚", "removed": "✖", "raised": "▲", "lowered": "▼", "re
 
 
 def changes_section(found: LimitChanges) -> html.Section:
-    """The events of the range, or which kind of nothing this is."""
+    """The events of the range, or why there are none."""
     title = "Changes in this range"
     if not found.events:
         return section(
@@ -42,15 +42,15 @@ def changes_section(found: LimitChanges) -> html.Section:
         [
             plain_table(
                 (
-                    f"Seen, {fmt.zone_of(found.events[0].event.new_from_ms)}", "Limiter", "Was and is", "Reached", "Before and after of", "Use / limit", "Events / min",
+                    f"Seen, {fmt.zone_of(found.events[0].event.new_from_ms)}", "Limiter", "Before, now", "Affected", "Before and after of", "Use / limit", "Events / min",
                     "Backlog, entries", "Published, msg/s", "Cause",
                 ),
                 [_row(event) for event in found.events],
             ),
             html.P(
                 "Seen: the first answer of the admin API with the new limit; it changed at some time since the answer before. Before and after: up to "
-                f"{fmt.duration(SPAN_MS)} each, of the subscription with the largest backlog among those that it reached; ~ marks minutes of which no answer says "
-                "that the limit was still the same. This compares and does not prove: traffic may have changed as well. Events alone tell nothing.",
+                f"{fmt.duration(SPAN_MS)} each, of the subscription with the largest backlog among those that it affected; ~ marks minutes for which no answer confirms "
+                "that the limit was still the same. A comparison is not a proof: traffic may have changed as well. Events alone prove nothing.",
                 className="facts",
             ),
         ],

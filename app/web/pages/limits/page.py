@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dash import Dash, Input, Output, State, html, no_update
+from dash import Dash, Output, html, no_update
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.links.paths import LIMITS_PATH
@@ -17,7 +17,6 @@ from throttlescope.app.web.components.range_bar import chosen_range, range_bar
 from throttlescope.app.web.components.served_table import ROW_PX, page_grid, register_table, shown_store
 from throttlescope.app.web.components.shell import (
     cluster_choices,
-    explained,
     freshness_line,
     no_verdicts,
     skeleton,
@@ -28,13 +27,12 @@ from throttlescope.app.web.data.limit_subject import subject
 from throttlescope.app.web.data.limiters import Known, known, limiters
 from throttlescope.app.web.data.newest import ClusterFreshness
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.limits.changes import changes_section
 from throttlescope.app.web.pages.limits.subject import head, in_force, ladder, raw
 from throttlescope.app.web.pages.limits.table import columns, grid_row, not_known, status, toggles, uses
-from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 
-PATH = LIMITS_PATH
 TITLE = "Limits"
 
 #: Changes are looked for over this long, unless the address says otherwise, and never over more than the longest.
@@ -42,17 +40,12 @@ DEFAULT_MS, LONGEST_MS = DAY_MS, 31 * DAY_MS
 _HEAD_PX, _MOST_HEIGHT_PX = 56, 520
 LENGTHS_MS = (6 * BLOCK_MS, DAY_MS, 7 * DAY_MS, 31 * DAY_MS)
 
-_INPUTS = AddressInputs(
-    "limits", PATH, {"search": "q", "clusters": "cluster", "namespaces": "namespace"}, unless="subscription"
-)
+_INPUTS = AddressInputs("limits", LimitsAddress, ("search", "clusters", "namespaces"), unless="subject")
 
 
-def layout(query: str | None) -> html.Div:
+def layout(address: LimitsAddress | None, query: str | None) -> html.Div:
     """The frame of the page: the table, and the place of what is opened; callbacks show one of them."""
-    try:
-        address = LimitsAddress.parse(query)
-    except InputError:
-        address = LimitsAddress()
+    address = address or LimitsAddress()
     is_opened = address.subject is not None
     return html.Div(
         [
@@ -97,11 +90,12 @@ def layout(query: str | None) -> html.Div:
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """Callbacks: thin ways from the address to the reader and back to components."""
-
-    @app.callback(
-        Output("limits-list", "hidden"),
+    """Callbacks: the parts of the page, the changes, the rows of the table, and the inputs."""
+    PAGE.fill(
+        app,
+        lambda address: page_parts(reader, address),
         Output("limits-below", "children"),
+        Output("limits-list", "hidden"),
         Output("limits-freshness", "children"),
         Output("limits-status", "children"),
         Output("limits-clusters", "data"),
@@ -110,38 +104,25 @@ def register(app: Dash, reader: LakeReader) -> None:
         Output("limits-toggles", "children"),
         Output("limits-grid", "columnDefs"),
         Output("limits-grid", "style"),
-        Output("limits-shown", "data"),
-        Input("address", "search"),
-        State("address", "pathname"),
-        State("limits-shown", "data"),
+        on_fault=(True, *(no_update,) * 8),
+        table="limits",
     )
-    def show(query, pathname, shown):
-        if pathname != PATH:
-            return (no_update,) * 11
-        now = no_update if (query or "") == shown else query or ""
-        parts = explained(lambda: page_parts(reader, query))()
-        return (*parts, now) if isinstance(parts, tuple) else (True, parts, *(no_update,) * 8, now)
-
-    @app.callback(
-        Output("limits-changes", "children"), Input("address", "search"), State("address", "pathname")
+    PAGE.fill_quietly(
+        app, lambda address: changes_part(reader, address), Output("limits-changes", "children")
     )
-    def tell_changes(query, pathname):
-        return explained(lambda: changes_part(reader, query))() if pathname == PATH else no_update
 
-    def rows(query, sort, start, end):
-        address = LimitsAddress.parse(query)
+    def rows(address, sort, start, end):
         if address.subject is not None:
             return [], 0
         found, total = limiters(reader, address, sort=sort, start=start, end=end)
         return [grid_row(row) for row in found], total
 
-    register_table(app, "limits", rows)
+    register_table(app, "limits", LimitsAddress, rows)
     _INPUTS.register(app)
 
 
-def page_parts(reader: LakeReader, query: str | None) -> tuple:
-    """What the address asks for: (list hidden, below the list, and the parts of the list)."""
-    address = LimitsAddress.parse(query)
+def page_parts(reader: LakeReader, address: LimitsAddress) -> tuple:
+    """What is below the list, whether the list is hidden, and the parts of the list."""
     freshness = newest.freshness(reader)
     told = known(reader)
     if address.subject is not None:
@@ -155,7 +136,7 @@ def page_parts(reader: LakeReader, query: str | None) -> tuple:
                 raw(found),
             ]
         )
-        return (True, page, *(no_update,) * 8)
+        return (page, True, *(no_update,) * 8)
     _, total = limiters(reader, address, end=0)
     said = (
         status(address, told, total)
@@ -163,8 +144,8 @@ def page_parts(reader: LakeReader, query: str | None) -> tuple:
         else no_verdicts(reader.lake_path)
     )
     return (
-        False,
         html.Div(not_known(told)),
+        False,
         [*freshness_line(freshness), html.Span(policies_line(told, freshness))],
         said,
         cluster_choices(freshness),
@@ -188,12 +169,8 @@ def policies_line(told: Known, freshness: ClusterFreshness) -> str:
     return words
 
 
-def changes_part(reader: LakeReader, query: str | None) -> html.Div | None:
+def changes_part(reader: LakeReader, address: LimitsAddress) -> html.Div | None:
     """What changed in the range of the address, of the table's filters or of the subscription that is opened."""
-    try:
-        address = LimitsAddress.parse(query)
-    except InputError:
-        return None  # said in the place of the table
     told, freshness = known(reader), newest.freshness(reader)
     if told.observed_ms is None:
         return None
@@ -218,3 +195,6 @@ def changes_part(reader: LakeReader, query: str | None) -> html.Div | None:
             changes_section(changes(reader, address, start_ms, end_ms)),
         ]
     )
+
+
+PAGE = WebPage(LIMITS_PATH, TITLE, LimitsAddress, layout, register)

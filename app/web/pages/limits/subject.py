@@ -1,4 +1,4 @@
-"""The limits of one subscription: what holds, which record won and what it hides, and what the admin API said. In: what was read. Out: components."""
+"""The limits of one subscription: the limits in force, which record won and what it hides, and what the admin API said. In: what was read. Out: components."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def head(key: SubscriptionPartition) -> html.Div:
                     html.Span("cluster ", className="quiet"),
                     hostile(key.cluster),
                     html.Span(" · ", className="quiet"),
-                    dcc.Link("what holds it", href=SubscriptionAddress(key).href()),
+                    dcc.Link("diagnosis", href=SubscriptionAddress(key).href()),
                 ],
                 className="identity",
             ),
@@ -56,7 +56,7 @@ def in_force(found: Subject) -> html.Section:
         body = panel(
             "No limit of this subscription was read.",
             [
-                "The admin API did not answer for it in the newest day of answers, or was not asked: "
+                "The admin API did not answer for it in the newest day of answers, or was not queried: "
                 "throttlescope run --pulsar-admin URL.",
                 "An unknown limit is not the absence of one.",
             ],
@@ -71,7 +71,7 @@ def in_force(found: Subject) -> html.Section:
     if missing:
         notes.append(
             html.P(
-                f"Not known: {', '.join(missing)} limit. An answer on the way to it is missing; the ladder says which.",
+                f"Not known: {', '.join(missing)} limit. An answer that it depends on is missing; the table below says which.",
                 className="facts",
             )
         )
@@ -87,9 +87,7 @@ def in_force(found: Subject) -> html.Section:
     return section(
         "In force",
         [
-            plain_table(
-                ("Limiter", "KnownLimit", "Per second", "Set by", "Read at", "Its throttle events"), rows
-            ),
+            plain_table(("Limiter", "Limit", "Per second", "Set by", "Read at", "Its throttle events"), rows),
             *notes,
         ],
         note="per topic partition; owner broker " + (fmt.name(broker, 80) if broker else "not known"),

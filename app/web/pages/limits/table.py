@@ -17,7 +17,7 @@ from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.limiters import LOOSE_SHARE, NEAR_SHARE, Known
 from throttlescope.ingest.contracts.vocabulary import LEVELS
 
-#: Short forms for a column and for links; the whole words stand in :data:`SET_BY_WORDS`.
+#: Short forms for a column and for links; the full names are in :data:`SET_BY_WORDS`.
 SET_BY_SHORT = {
     "subscription_policy": "subscription policy",
     "topic_policy": "topic policy",
@@ -25,7 +25,7 @@ SET_BY_SHORT = {
     "namespace_policy": "namespace policy",
     "broker_dynamic": "broker, dynamic",
     "broker_file": "broker, file",
-    "none": "nobody",
+    "none": "not set",
 }
 
 
@@ -44,7 +44,7 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
         {"field": "limiter", "headerName": "Limiter", "width": 152, "tooltipField": "limiter_tip"},
         {
             "field": "rate",
-            "headerName": "KnownLimit",
+            "headerName": "Limit",
             "headerTooltip": "as configured, per period; sorted per second",
             "width": 200,
             "tooltipField": "rate_tip",
@@ -73,7 +73,7 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
         {
             "field": "proof",
             "headerName": "Its events",
-            "headerTooltip": "whether throttle events under this limit say more than that somebody read",
+            "headerTooltip": "whether throttle events of this limit prove that it was exhausted",
             "width": 120,
             "tooltipField": "proof_tip",
             "sortable": False,
@@ -81,7 +81,7 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
         {
             "field": "shared_by",
             "headerName": "Shared by",
-            "headerTooltip": "subscription partitions that it holds together",
+            "headerTooltip": "subscription partitions that share it",
             "width": 95,
             "type": "rightAligned",
         },
@@ -163,7 +163,7 @@ def uses(address: LimitsAddress, known: Known) -> list[dcc.Link]:
 
 
 def toggles(address: LimitsAddress) -> list:
-    """Levels and who set them, as links that let one through or no longer."""
+    """Levels and who set them, as links that add one to the filter or remove it."""
     return [
         html.Span("level", className="quiet"),
         *(_toggle(address, "levels", level, LEVEL_WORDS[level]) for level in LEVELS),
@@ -177,7 +177,7 @@ def toggles(address: LimitsAddress) -> list:
             "levels without a limit too",
             href=replace(address, without=not address.without, set_by=()).href(),
             className="toggle chosen" if address.without else "toggle",
-            title="what was asked for and has no limit",
+            title="levels that were read and have no limit",
         ),
     ]
 
@@ -192,7 +192,7 @@ def _toggle(address: LimitsAddress, part: str, word: str, label: str) -> dcc.Lin
 
 
 def status(address: LimitsAddress, known: Known, total: int):
-    """How many there are, or which kind of nothing this is."""
+    """How many there are, or why there are none."""
     if known.observed_ms is None:
         return panel(
             "No limits were read yet.",
@@ -204,17 +204,17 @@ def status(address: LimitsAddress, known: Known, total: int):
     if not total and not known.limiters and not address.without:
         return panel(
             "No dispatch limit is in force.",
-            ["The admin API was asked, and nobody has set one on any level."],
-            next_step=dcc.Link("Show the levels that were asked", href=LimitsAddress(without=True).href()),
+            ["The admin API was read, and no limit is set on any level."],
+            next_step=dcc.Link("Show the levels that were read", href=LimitsAddress(without=True).href()),
         )
     if not total:
         words = {
-            "often": "No limit that fits these filters was nearly used up in the range that was read.",
-            "never": "Every limit that fits these filters and whose use is known was at least half used.",
-            None: f"{fmt.exact(known.limiters)} limits are known; none fits the search and the filters chosen.",
+            "often": "No limit that matches these filters was nearly used up in the range that was read.",
+            "never": "Every limit that matches these filters and whose use is known was at least half used.",
+            None: f"{fmt.exact(known.limiters)} limits are known; none matches the search and the filters.",
         }
         return panel(
-            "Nothing is left by these filters.",
+            "No limit matches these filters.",
             [words[address.use]],
             next_step=dcc.Link("Show all limits", href=LimitsAddress().href()),
         )
@@ -231,7 +231,7 @@ def not_known(known: Known) -> list:
     return [
         html.P(
             f"Not known: {words} of {fmt.exact(known.subscriptions)} subscription partitions. Either the admin API was not "
-            "asked for them, or an answer is missing on the way (a broker's runtime configuration, a policy that "
+            "queried for them, or an answer that they depend on is missing (a broker's runtime configuration, a policy that "
             "may not be read). An unknown limit is not the absence of one. Limits of replicators, publishing and resource groups are not resolved.",
             className="facts",
         )

@@ -27,7 +27,7 @@ def words() -> list[dict[str, str]]:
         *(
             {"text": one.name, "kind": "function", "detail": f"{one.signature}: {KIND_WORDS[one.gives]}"}
             for one in FUNCTIONS.values()
-            if one.carried
+            if one.supported
         ),
         *(
             {

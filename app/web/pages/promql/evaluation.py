@@ -1,12 +1,12 @@
-"""What the console shows, asked once. In: an address and the way to the lake's samples. Out: an answer, an explanation, or a fault."""
+"""What the console shows, evaluated once. In: an address and the way to the lake's samples. Out: an answer, an explanation, or a fault."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 
+from throttlescope.app.services.promql.answer_table import default_step_ms
 from throttlescope.app.services.promql.errors import ApiError
-from throttlescope.app.services.promql.table import default_step_ms
 from throttlescope.app.web.address.promql import EXPLAIN, GRAPH, PromqlAddress
 from throttlescope.app.web.components.range_bar import chosen_range
 from throttlescope.app.web.data.promql import Asking
@@ -19,18 +19,18 @@ DEFAULT_MS = BLOCK_MS
 
 @dataclass(frozen=True)
 class QueryView:
-    """One question and what came of it.
+    """One query and its result.
 
     Attributes
     ----------
     newest_ms : int
         Time of the lake's newest sample.
     start_ms, end_ms, step_ms : int
-        As asked, or the page's own choice.
+        As requested, or the page's own choice.
     answer : QueryAnswer or None
     explained : str or None
     fault : ThrottlescopeError, ApiError or None
-        Why there is neither; all three are None where nothing was asked.
+        Why there is neither; all three are None where no query was given.
     took_s : float
         With waiting for a place.
     """

@@ -1,6 +1,6 @@
 """The PromQL console: type a query, see its answer as a table or a graph, or how it would run.
 
-In: the address (query, range, step, tab). Out: components. Queries go through the limits and the turnstile of the HTTP API.
+In: the address (query, range, step, tab). Out: components. Queries share the limits and the concurrency limit of the HTTP API.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.shell import skeleton
 from throttlescope.app.web.data.promql import Asking, asking_of
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.promql.evaluation import QueryView, read_view
 from throttlescope.app.web.pages.promql.form import form, tabs
 from throttlescope.app.web.pages.promql.query_error import fault_of_query
 from throttlescope.app.web.pages.promql.result import explained as plan_of
 from throttlescope.app.web.pages.promql.result import graph, notes, table
-from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import format_time
 
-PATH = PROMQL_PATH
 TITLE = "PromQL"
 
 _EXAMPLES = (
@@ -51,12 +50,9 @@ _EXAMPLES = (
 )
 
 
-def layout(query: str | None) -> html.Div:
+def layout(address: PromqlAddress | None, _query: str | None) -> html.Div:
     """The frame of the page: the form stays, its answer is filled by a callback."""
-    try:
-        address = PromqlAddress.parse(query)
-    except InputError:
-        address = PromqlAddress()
+    address = address or PromqlAddress()
     return html.Div(
         [
             html.H1("PromQL console"),
@@ -72,7 +68,7 @@ def register(app: Dash, _reader: LakeReader) -> None:
     """One callback that asks, one in the browser that keeps the form in step with the address."""
     asking = asking_of(app)
 
-    register_answer(app, "promql", PATH, lambda query: _parts(asking, query))
+    register_answer(app, "promql", PAGE, lambda address: _parts(asking, address))
     app.clientside_callback(
         ClientsideFunction("throttlescope", "fillPromql"),
         Output("promql-filled", "data"),
@@ -84,8 +80,7 @@ def register(app: Dash, _reader: LakeReader) -> None:
     )
 
 
-def _parts(asking: Asking, query: str | None) -> Answered:
-    address = PromqlAddress.parse(query)
+def _parts(asking: Asking, address: PromqlAddress) -> Answered:
     view = read_view(asking, address)
     if view is None:
         return no_samples(asking.queries.lake.root), None
@@ -191,3 +186,6 @@ def _command(view: QueryView) -> str:
             step_text(view.step_ms),
         ]
     return shlex.join(["throttlescope", "promql", view.address.query, *times])
+
+
+PAGE = WebPage(PROMQL_PATH, TITLE, PromqlAddress, layout, register)

@@ -8,7 +8,7 @@ from dash import dcc, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.figures.chart import CONFIG
 from throttlescope.app.presentation.figures.series import MOST_LINES, Drawn, look, series_figure
-from throttlescope.app.services.promql.table import SUMMED_UP, Line, answer_table, readable
+from throttlescope.app.services.promql.answer_table import SUMMED_UP, Line, answer_table, readable
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import hostile, plain_table, save_buttons
 from throttlescope.app.web.components.shell import panel
@@ -24,13 +24,14 @@ _NOTES = 10
 def notes(answer: QueryAnswer) -> list:
     """Warnings and infos, ten of each, and how many more there are."""
     found = []
-    for label, texts in (("Warning", answer.warnings), ("Info", answer.infos)):
+    for kind, label in (("warning", "Warning"), ("info", "Info")):
+        records = [one for one in answer.annotations if one.kind == kind]
         found += [
-            html.Li([html.Strong(f"{label}: "), html.Bdi(fmt.name(_plain(text), 600))])
-            for text in texts[:_NOTES]
+            html.Li([html.Strong(f"{label}: "), html.Bdi(fmt.name(one.located, 600))])
+            for one in records[:_NOTES]
         ]
-        if len(texts) > _NOTES:
-            found.append(html.Li(f"{label}: {len(texts) - _NOTES} more"))
+        if len(records) > _NOTES:
+            found.append(html.Li(f"{label}: {len(records) - _NOTES} more"))
     return [html.Ul(found, className="promql-notes")] if found else []
 
 
@@ -204,7 +205,3 @@ def _nothing(view: QueryView, when: str):
             "does not cover.",
         ],
     )
-
-
-def _plain(text: str) -> str:
-    return text.removeprefix("PromQL warning: ").removeprefix("PromQL info: ")

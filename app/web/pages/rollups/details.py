@@ -1,4 +1,4 @@
-"""One place on a page: how it stands, how full its limits were, its subscriptions. In: a view. Out: components."""
+"""One topic, namespace or broker: its causes now, the use of its limits, its subscriptions. In: a view. Out: components."""
 
 from __future__ import annotations
 
@@ -126,9 +126,9 @@ def _standing(found: Rollup, address: RollupsAddress, newest_ms: int) -> list:
     now, before = found.now, found.before
     words = [cause for cause in CAUSES if now.causes.get(cause) or (before and before.causes.get(cause))]
     compared = (
-        "nothing was judged 24 h earlier to compare with"
+        "no verdicts from 24 h earlier to compare with"
         if before is None
-        else f"change against 24 h earlier ({_number(before.subscriptions, 'subscription partition')} then)"
+        else f"change compared with 24 h earlier ({_number(before.subscriptions, 'subscription partition')} then)"
     )
     cards = [
         _card(word, now.causes.get(word, 0), None if before is None else before.causes.get(word, 0), address)
@@ -138,7 +138,7 @@ def _standing(found: Rollup, address: RollupsAddress, newest_ms: int) -> list:
     if before is not None and not (
         fmt.is_missing(now.backlog_entries) or fmt.is_missing(before.backlog_entries)
     ):
-        backlog += f", {fmt.signed(now.backlog_entries - before.backlog_entries)} against 24 h earlier"
+        backlog += f", {fmt.signed(now.backlog_entries - before.backlog_entries)} compared with 24 h earlier"
     if fmt.is_missing(now.backlog_entries):
         backlog = "Backlog not measured"
     return [

@@ -5,34 +5,30 @@ In: the address (by what, search, clusters, one place, a range). Out: components
 
 from __future__ import annotations
 
-from dash import Dash, Input, Output, State, html, no_update
+from dash import Dash, Output, html, no_update
 
 from throttlescope.app.presentation.links.paths import ROLLUPS_PATH
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.components.inputs_in_address import AddressInputs, choice, search_box
 from throttlescope.app.web.components.now_or_recent import view_links, with_view
 from throttlescope.app.web.components.served_table import page_grid, register_table, shown_store
-from throttlescope.app.web.components.shell import cluster_choices, explained, freshness_line, skeleton
+from throttlescope.app.web.components.shell import cluster_choices, freshness_line, skeleton
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.data.rollups import places, recent_is_read, share_view
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.rollups.details import BLIND_SPOTS, never_seen, place_page
 from throttlescope.app.web.pages.rollups.listing import read_place
 from throttlescope.app.web.pages.rollups.table import choices, columns, grid_row, status
-from throttlescope.ingest.core.errors import InputError
 
-PATH = ROLLUPS_PATH
 TITLE = "Roll-ups"
 
-_INPUTS = AddressInputs("rollups", PATH, {"search": "q", "clusters": "cluster"}, unless="name")
+_INPUTS = AddressInputs("rollups", RollupsAddress, ("search", "clusters"), unless="name")
 
 
-def layout(query: str | None) -> html.Div:
+def layout(address: RollupsAddress | None, query: str | None) -> html.Div:
     """The frame of the page: the table, and the place of what is opened; callbacks show one of them."""
-    try:
-        address = RollupsAddress.parse(query)
-    except InputError:
-        address = RollupsAddress()
+    address = address or RollupsAddress()
     return html.Div(
         [
             html.Div(
@@ -66,52 +62,45 @@ def layout(query: str | None) -> html.Div:
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """Callbacks: thin ways from the address to the reader and back to components."""
-
-    @app.callback(
-        Output("rollups-list", "hidden"),
+    """Callbacks: the parts of the page, the rows of the table, and the inputs."""
+    PAGE.fill(
+        app,
+        lambda address: _parts(reader, address),
         Output("rollups-place", "children"),
+        Output("rollups-list", "hidden"),
         Output("rollups-freshness", "children"),
         Output("rollups-status", "children"),
         Output("rollups-clusters", "data"),
         Output("rollups-by", "children"),
         Output("rollups-view", "children"),
         Output("rollups-grid", "columnDefs"),
-        Output("rollups-shown", "data"),
-        Input("address", "search"),
-        State("address", "pathname"),
-        State("rollups-shown", "data"),
+        on_fault=(True, *(no_update,) * 6),
+        table="rollups",
     )
-    def show(query, pathname, shown):
-        if pathname != PATH:
-            return (no_update,) * 9
-        now = no_update if (query or "") == shown else query or ""
-        parts = explained(lambda: _parts(reader, query))()
-        return (*parts, now) if isinstance(parts, tuple) else (True, parts, *(no_update,) * 6, now)
 
-    def rows(query, sort, start, end):
-        address = with_view(RollupsAddress.parse(query), newest.freshness(reader))
+    def rows(address, sort, start, end):
+        address = with_view(address, newest.freshness(reader))
         if address.name is not None:
             return [], 0
         found, total = places(reader, address, sort=sort, start=start, end=end)
         return [grid_row(row, address) for row in found], total
 
-    register_table(app, "rollups", rows)
+    register_table(app, "rollups", RollupsAddress, rows)
     _INPUTS.register(app)
 
 
-def _parts(reader: LakeReader, query: str | None) -> tuple:
-    address = RollupsAddress.parse(query)
+def _parts(reader: LakeReader, address: RollupsAddress) -> tuple:
+    """What is opened, whether the list is hidden, and the parts of the list."""
     if address.name is not None:
         view = read_place(reader, address)
-        return (True, never_seen(address) if view is None else place_page(view), *(no_update,) * 6)
+        return (never_seen(address) if view is None else place_page(view), True, *(no_update,) * 6)
     freshness = newest.freshness(reader)
     address = with_view(address, freshness)
     _, total = places(reader, address, end=0)
     share_over = share_view(address.view, recent_is_read=recent_is_read(reader))
     return (
-        False,
         None,
+        False,
         freshness_line(freshness),
         status(address, freshness, total, reader.lake_path),
         cluster_choices(freshness),
@@ -119,3 +108,6 @@ def _parts(reader: LakeReader, query: str | None) -> tuple:
         view_links(address),
         columns(address, share_over),
     )
+
+
+PAGE = WebPage(ROLLUPS_PATH, TITLE, RollupsAddress, layout, register)

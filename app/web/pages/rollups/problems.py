@@ -46,11 +46,11 @@ def episodes(view: PlaceView) -> html.Section:
         [
             html.P(
                 f"{fmt.exact(view.episodes_total)} from start to drain, {fmt.exact(counted['open'])} not drained, on "
-                f"{fmt.exact(counted['subscription_partitions'])} subscription partitions. Held by, times added up{of}: {held or 'nothing named'}.",
+                f"{fmt.exact(counted['subscription_partitions'])} subscription partitions. Limited by, times added up{of}: {held or 'nothing named'}.",
                 className="facts",
             ),
             plain_table(
-                ("Subscription", "Held longest by", "Largest, entries", f"Grew since, {zone}", "Until"),
+                ("Subscription", "Main cause", "Largest, entries", f"Grew since, {zone}", "Until"),
                 [_episode(row) for row in shown],
             ),
         ],
@@ -77,13 +77,13 @@ def incidents(view: PlaceView) -> list[html.Section]:
     if not view.episodes:
         return []
     if not view.incidents:
-        body = html.P("No limiter or broker held several subscriptions at once.", className="quiet")
+        body = html.P("No limiter or broker affected several subscriptions at once.", className="quiet")
     else:
         body = plain_table(
             ("Shared", "Cause", "Subscriptions", f"From, {fmt.zone_of(view.end_ms)}", "Until"),
             [_incident(row, view) for row in view.incidents],
         )
-    return [section("Shared incidents", [body], note="one limiter or broker that held several at once")]
+    return [section("Shared incidents", [body], note="one limiter or broker that affected several at once")]
 
 
 def _incident(row: dict, view: PlaceView) -> list:

@@ -47,7 +47,7 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
             "headerName": "By cause",
             "headerTooltip": "subscription partitions by the cause of the newest window"
             if is_now
-            else f"subscription partitions by what held each longest in {_RECENT}",
+            else f"subscription partitions by their main cause in {_RECENT}",
             "cellRenderer": "CauseCounts",
             "flex": 2,
             "minWidth": 170,
@@ -136,7 +136,7 @@ def status(address: RollupsAddress, freshness: ClusterFreshness, total: int, lak
     plural = PLURAL[address.by]
     if not total:
         return panel(
-            "Nothing is left by these filters.",
+            "No roll-up matches these filters.",
             [
                 f"{fmt.exact(freshness.subscriptions)} subscription partitions are in the lake; "
                 f"no {address.by} fits the search and the clusters chosen."

@@ -12,8 +12,8 @@ from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.links.paths import METHOD_PATH
 from throttlescope.models.evaluation.measured import measured
 
-#: Recordings that nobody looked at while the rules were made.
-KEPT_ASIDE = "kept aside"
+#: Name of the held-out set: recordings that were not used to develop the rules.
+HELD_OUT = "kept aside"
 
 
 @cache
@@ -31,13 +31,13 @@ def accuracy_line(verdict: dict) -> html.P:
 
 def _words(verdict: dict, known: dict[str, Any]) -> str:
     version = fmt.name(verdict["rules_version"], 40)
-    found = known["sets"].get(KEPT_ASIDE)
+    found = known["sets"].get(HELD_OUT)
     if verdict["rules_version"] != known["rules_version"] or found is None:
         return f"How often rules {version} are right was not measured."
     right = found["cause_right_when_answered"]
     low, high = right["clustered"]
     words = (
-        f"On {found['recordings']} recordings of a real broker that were kept aside, rules {version} named the right cause in "
+        f"On {found['recordings']} held-out recordings of a real broker, rules {version} named the right cause in "
         f"{fmt.percent(right['value'])} of {fmt.exact(right['of'])} windows (95\N{NO-BREAK SPACE}%: {fmt.percent(low)} to {fmt.percent(high)})"
     )
     cause, label = found["causes"].get(verdict["cause"]), CAUSES[verdict["cause"]].label

@@ -1,7 +1,7 @@
-"""The button that works out the smallest change. In: a page that is open. Out: an answer that the browser keeps, or why there is none.
+"""The button that finds the smallest change. In: an open page. Out: an answer that the browser stores, or why there is none.
 
-A replay takes seconds, so nobody waits for it who did not ask. It runs in a process of its own that is ended when its time is up or
-its reader has gone; its answer is kept by the browser, for this subscription and this window alone.
+A replay takes seconds, so it starts only on request. It runs in a process of its own, which is ended at the time limit or when the
+browser disconnects; the browser stores its answer for this subscription and this window only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from dash import Dash, Input, Output, dcc, html
 
 from throttlescope.app.incident.advice import AdviceOutcome, advice_within
-from throttlescope.app.services.promql.concurrency import Turnstile
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.services.whatif.replay import Question
 from throttlescope.app.web.client_disconnect import left
@@ -26,34 +26,34 @@ from throttlescope.ingest.core.times import format_time
 
 #: Below the time after which the browser gives up by itself.
 MOST_S = 45.0
-_LABEL = "Work out the smallest change"
-#: As ``throttlescope recommend`` asks by itself.
+_LABEL = "Find the smallest change"
+#: The defaults of ``throttlescope recommend``.
 _WINDOW, _HISTORY, _TARGET = "30m", "24h", "30m"
 
 
 def button(told: dict | None) -> list:
-    """The button; nothing where nothing holds the subscription."""
+    """The button; none where the subscription is healthy."""
     if told is None or told["cause"] == "healthy":
         return []
     title = (
-        "Replays the half hour up to the told window in a simulator of Pulsar's limiters and looks for the smallest change that "
-        f"drains the backlog: some seconds, {MOST_S:g} at most. Nothing is executed."
+        "Replays the half hour up to the selected window in a simulator of Pulsar's limiters and searches for the smallest change that "
+        f"drains the backlog. Takes seconds, at most {MOST_S:g}. Nothing is executed."
     )
     return [html.Button(_LABEL, id="subscription-advice-ask", className="action action-first", title=title)]
 
 
 def place() -> html.Div:
-    """Where the answer appears."""
+    """The place of the answer."""
     return html.Div(id="subscription-advice", **{"aria-live": "polite"})
 
 
 def kept() -> dcc.Store:
-    """The newest answer, kept by the browser while its tab is open."""
-    return dcc.Store(id="subscription-advice-kept", storage_type="session")
+    """The newest answer, stored by the browser while its tab is open."""
+    return dcc.Store(id="subscription-advice-facts", storage_type="session")
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """Two callbacks: one asks, one shows what is kept for the window that is open."""
+    """Two callbacks: one starts the search, one shows the stored answer of the open window."""
     places = Turnstile(running=1, waiting=1)
 
     register_button(
@@ -61,13 +61,13 @@ def register(app: Dash, reader: LakeReader) -> None:
         "subscription-advice-ask",
         _LABEL,
         "Replaying, some seconds ...",
-        Output("subscription-advice-kept", "data"),
+        Output("subscription-advice-facts", "data"),
         lambda data: worked_out(reader, places, data),
     )
 
     @app.callback(
         Output("subscription-advice", "children"),
-        Input("subscription-advice-kept", "data"),
+        Input("subscription-advice-facts", "data"),
         Input("subscription-shown", "data"),
         prevent_initial_call=True,
     )
@@ -76,18 +76,23 @@ def register(app: Dash, reader: LakeReader) -> None:
 
 
 def worked_out(reader: LakeReader, places: Turnstile, data: dict) -> dict[str, Any]:
-    """What the browser keeps: whom it is about, and the document of ``recommend`` or in words why there is none."""
+    """What the browser stores: the window, and the facts of the advice or the reason why there are none."""
     try:
         page = Shown.of(data)
         if page.window_ms is None:
-            return {"of": page.told_key, "found": None, "why_not": "no window is told"}
+            return {"of": page.told_key, "found": None, "why_not": "no window is selected"}
         with places.place(MOST_S / 2) as left_s:
             outcome = _ask(reader, page, MOST_S / 2 + left_s)
     except ApiError:
-        outcome = AdviceOutcome(None, "another one is being worked out in this server; try again in a moment")
+        outcome = AdviceOutcome(None, "another search is running on this server; try again in a moment")
     except ThrottlescopeError as error:
         return {"of": None, "found": None, "why_not": error.what}
-    return {"of": page.told_key, "found": outcome.found, "why_not": outcome.why_not}
+    return {
+        "of": page.told_key,
+        "found": outcome.found,
+        "why_not": outcome.why_not,
+        "timed_out": outcome.timed_out,
+    }
 
 
 def _ask(reader: LakeReader, page: Shown, most_s: float) -> AdviceOutcome:
@@ -98,7 +103,7 @@ def _ask(reader: LakeReader, page: Shown, most_s: float) -> AdviceOutcome:
 
 
 def answer_of(answer: dict | None, data: dict | None):
-    """The answer in words, where it is about the window that is open."""
+    """The answer, if it is about the open window."""
     if not answer or not data:
         return None
     if answer.get("of") not in (None, Shown.of(data).told_key):
@@ -106,10 +111,10 @@ def answer_of(answer: dict | None, data: dict | None):
     if answer["found"] is None:
         why = str(answer["why_not"])
         hints = ["Nothing was changed, here or on the cluster."]
-        if "took longer" in why:
+        if answer.get("timed_out"):
             hints.append(
-                "The first time on a machine the simulator is compiled, which takes about a minute: ask again. "
-                "throttlescope recommend has no such limit."
+                "The first time on a machine the simulator is compiled, which takes about a minute: try again. "
+                "throttlescope recommend has no time limit."
             )
-        return panel(f"The smallest change could not be worked out: {why[:400]}.", hints, tone="orange")
+        return panel(f"The smallest change could not be computed: {why[:400]}.", hints, tone="orange")
     return advice(answer["found"])

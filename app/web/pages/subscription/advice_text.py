@@ -1,4 +1,4 @@
-"""What to change, and what would not help. In: what ``recommend --format json`` prints. Out: components; nothing of it was executed."""
+"""What to change, and what will not help. In: the facts of :mod:`~throttlescope.app.presentation.advice`. Out: components; nothing was executed."""
 
 from __future__ import annotations
 
@@ -7,28 +7,37 @@ from typing import Any
 
 from dash import html
 
-from throttlescope.app.incident.remedies import NO_COMMAND, NO_WAY_BACK, held_words, when_gone
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.advice import PRIMARY, drain_within, lever_words
+from throttlescope.app.presentation.advice import (
+    NO_COMMAND,
+    NO_ROLL_BACK,
+    PRIMARY,
+    drain_within,
+    lever_text,
+    recommendations_of,
+    texts_of,
+)
 from throttlescope.app.web.components.parts import copy_button, hostile_sentence, plain_table
 from throttlescope.ingest.core.times import SECOND_MS
+from throttlescope.models.messages.catalogue import message
+from throttlescope.models.messages.limiting import limiting_factor
+from throttlescope.models.recommendation import Recommendation
+from throttlescope.models.recommendation.recommendation import RecommendedCheck
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
-#: Between the query of a check and what it should show.
-_SHOULD = " should "
 NOT_EXECUTED = "not executed"
 
 
 def advice(found: Mapping[str, Any]) -> html.Section:
-    """The smallest changes first, then what does not help, then the counterfactuals that say so."""
+    """The smallest changes first, then levers that do not help, then the counterfactuals behind both."""
     target = fmt.duration(found["target_s"] * SECOND_MS)
-    known = found["recommendations"]
+    known = recommendations_of(found)
     head = html.Div(
         [
             html.H2("The smallest change" if len(known) == 1 else "The smallest changes, best first"),
             html.Span(NOT_EXECUTED, className="not-executed"),
             html.Span(
-                f"as of {fmt.moment(found['at_ms'])}; the backlog is to be gone within {target}",
+                f"as of {fmt.moment(found['at_ms'])}; target: the backlog is gone within {target}",
                 className="section-note",
             ),
         ],
@@ -36,13 +45,13 @@ def advice(found: Mapping[str, Any]) -> html.Section:
     )
     body: list = [_recommendation(number, one) for number, one in enumerate(known, 1)]
     if not body:
-        body = [html.P(html.Strong(f"Nothing that was tried drains it within {target}."))]
+        body = [html.P(html.Strong(message("advice.none_found", target_s=found["target_s"]).text))]
     if found["not_helping"]:
         body.append(
             html.Div(
                 [
                     html.H3("What will not help"),
-                    html.Ul([html.Li(hostile_sentence(words)) for words in found["not_helping"]]),
+                    html.Ul([html.Li(hostile_sentence(words)) for words in texts_of(found["not_helping"])]),
                 ]
             )
         )
@@ -51,25 +60,23 @@ def advice(found: Mapping[str, Any]) -> html.Section:
     )
 
 
-def _recommendation(number: int, one: Mapping[str, Any]) -> html.Article:
-    gone = when_gone(one)
-    facts = [("Gone in", gone)] if gone else []
-    facts.append(("Then holds the drain", held_words(one["next_brake"])))
+def _recommendation(number: int, one: Recommendation) -> html.Article:
+    facts = [("Gone in", one.gone_in.text)] if one.gone_in else []
+    facts.append(("Then limited by", limiting_factor(one.next_limiting_factor)))
     parts: list = [
-        html.H3([f"{number}. ", hostile_sentence(one["words"])]),
+        html.H3([f"{number}. ", hostile_sentence(one.text)]),
         html.P(" · ".join(f"{label}: {words}" for label, words in facts), className="facts"),
     ]
-    for label, command in (("Command", one["do"]), ("Rollback", one["undo"])):
+    for label, command in (("Command", one.apply), ("Rollback", one.roll_back)):
         if command:
             parts.append(_command(label, command))
-    if not one["undo"]:
-        parts.append(html.P(NO_WAY_BACK if one["do"] else NO_COMMAND, className="facts"))
-    if one["risks"]:
-        parts.append(
-            html.P([html.Strong("Risk: "), hostile_sentence(f"{'; '.join(one['risks'])}.")], className="risk")
-        )
-    if one["verify"]:
-        parts.append(html.Details([html.Summary("How to verify"), *map(_check, one["verify"])]))
+    if not one.roll_back:
+        parts.append(html.P(NO_ROLL_BACK if one.apply else NO_COMMAND, className="facts"))
+    if one.risks:
+        risks = " ".join(risk.text for risk in one.risks)
+        parts.append(html.P([html.Strong("Risk: "), hostile_sentence(risks)], className="risk"))
+    if one.checks:
+        parts.append(html.Details([html.Summary("How to verify"), *map(_check, one.checks)]))
     return html.Article(parts, className="recommendation")
 
 
@@ -86,13 +93,14 @@ def _command(label: str, command: str) -> html.Div:
     )
 
 
-def _check(words: str) -> html.Div:
+def _check(check: RecommendedCheck) -> html.Div:
     """The query apart from what it should show."""
-    query, should, rest = words.rpartition(_SHOULD)
-    if not query:
-        return html.P(hostile_sentence(words))
     return html.Div(
-        [html.Code(fmt.name(query, 4_000)), html.Span(f"{should}{rest}."), copy_button(query)],
+        [
+            html.Code(fmt.name(check.query, 4_000)),
+            html.Span(f" {check.expected.text}."),
+            copy_button(check.query),
+        ],
         className="check",
     )
 
@@ -102,31 +110,29 @@ def _counterfactuals(found: Mapping[str, Any]) -> html.Details:
     rows = [["nothing", _span(found["as_is_entries"]), "", "", ""]]
     rows += [
         [
-            lever_words(row["lever"], row["limiter"]),
+            lever_text(row["lever"], row["limiter"]),
             _span(row["entries"]),
             _span(row["gain_entries"]),
             drain_within(row["earliest_drain_s"], row["latest_drain_s"]),
-            held_words(row["held_by"]),
+            limiting_factor(row["held_by"]),
         ]
         for row in found["counterfactuals"]
     ]
     off = found["replay_error_share"]
-    notes = [
-        f"The replay of the half hour itself is off by {100 * off:.1f}\N{NO-BREAK SPACE}% of its largest backlog."
-    ]
+    notes = [message("advice.replay_error", percent=100 * off).text]
     if off >= FAR_OFF_SHARE:
-        notes.append("That is far off: take these figures as rough.")
-    notes += [f"{note[:1].upper()}{note[1:]}." for note in found["notes"]]
+        notes.append(message("advice.rough").text)
+    notes += texts_of(found["notes"])
     return html.Details(
         [
             html.Summary(["Counterfactuals: ", PRIMARY[found["primary"]]]),
             plain_table(
                 (
-                    "Taken away",
+                    "Without",
                     f"Backlog {later} later, entries",
                     "Less than as it is",
                     "Gone in",
-                    "Then holds it",
+                    "Then limited by",
                 ),
                 rows,
             ),

@@ -1,4 +1,4 @@
-"""The answer on top of the page: what, since when, why, how sure, what first and what not. In: a verdict told. Out: components."""
+"""The answer on top of the page: what, since when, why, how sure, what first and what not. In: a verdict. Out: components."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from throttlescope.app.presentation import figures
 from throttlescope.app.presentation.figures.chart import CONFIG
 from throttlescope.app.presentation.figures.events import is_thinned
 from throttlescope.app.presentation.limits import is_relative
-from throttlescope.app.presentation.measured import is_measured
+from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.app.web.components.parts import save_buttons, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.subscription.content import SubscriptionView

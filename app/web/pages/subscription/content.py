@@ -1,4 +1,4 @@
-"""What the page of a subscription shows, read once. In: a reader and an address. Out: rows of one range, and which verdict is told.
+"""What the page of a subscription shows, read once. In: a reader and an address. Out: rows of one range, and which verdict is selected.
 
 In two steps, as the page comes in two: what the answer needs is read first, and what the charts need when the answer is there.
 """
@@ -58,17 +58,17 @@ class AnsweredWindow:
     start_ms, end_ms : int
         The range shown.
     was_cut : bool
-        The address asked for a longer range.
+        The address requested a longer range.
     verdicts
         Those in that range, without their evidence.
     history
         Those of the day before its end: for "since".
     told
-        The one that the page tells, with its evidence; None: there is none in the range.
+        The one that the page shows, with its evidence; None: there is none in the range.
     told_minutes
-        The minutes of its window, with the broker and which limits held; without one those of the range's last hour.
+        The minutes of its window, with the broker and the limits in force; without one those of the range's last hour.
     outlook
-        What was foretold then, and the backlog that holds.
+        The forecasts of that time, and the open backlog.
     """
 
     address: SubscriptionAddress
@@ -123,7 +123,7 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredW
 
 
 def with_minutes(reader: LakeReader, answered: AnsweredWindow) -> SubscriptionView:
-    """Read what the charts need beside it."""
+    """Read what the charts need in addition."""
     subscription, start_ms, end_ms = answered.address.subscription, answered.start_ms, answered.end_ms
     return SubscriptionView(
         **{field.name: getattr(answered, field.name) for field in fields(AnsweredWindow)},

@@ -32,7 +32,7 @@ _KINDS = {
     "removed": "was removed",
     "raised": "was raised",
     "lowered": "was lowered",
-    "redefined": "was defined anew",
+    "redefined": "was redefined",
 }
 
 
@@ -64,7 +64,7 @@ def more(reader: LakeReader, page: Shown) -> list:
 
 
 def neighbours(uses: list[QuotaUse], told: dict, page: Shown) -> list[html.Section]:
-    """Who used the shared limit in the told window."""
+    """Who used the shared limit in the selected window."""
     if len(uses) < 2:
         return []
     unit = "bytes/s" if told["limiter"].endswith(".bytes") else "per second"
@@ -78,13 +78,13 @@ def neighbours(uses: list[QuotaUse], told: dict, page: Shown) -> list[html.Secti
         for one in uses[:MOST_ROWS]
     ]
     left_out = len(uses) - len(rows)
-    table = plain_table(("SubscriptionPartition", f"Use, {unit}", "Share of all use"), rows)
+    table = plain_table(("Subscription", f"Use, {unit}", "Share of all use"), rows)
     foot = [html.P(f"And {fmt.exact(left_out)} more.", className="facts")] if left_out else []
     return [
         section(
             "Who shares the limit",
             [table, *foot],
-            note=f"the {limiter_words(told['limiter'])} in the told window: {fmt.exact(len(uses))} subscriptions, most first",
+            note=f"the {limiter_words(told['limiter'])} in the selected window: {fmt.exact(len(uses))} subscriptions, most first",
         )
     ]
 
@@ -98,7 +98,7 @@ def _link(one: QuotaUse, page: Shown):
 
 
 def consumers(found: SlowConsumers | None, *, are_blamed: bool = True) -> list[html.Section]:
-    """The consumers of the told window, slow ones first; that they are not measured is only said where they matter."""
+    """The consumers of the selected window, slow ones first; missing measurements are only mentioned where they matter."""
     if found is None or not (found.consumers or are_blamed):
         return []
     words = html.P(hostile_sentence(found.text), className=None if found.consumers else "quiet")
@@ -107,7 +107,7 @@ def consumers(found: SlowConsumers | None, *, are_blamed: bool = True) -> list[h
     rows = [
         [
             html.Bdi(fmt.name(one.called, 60)),
-            {True: "▲ slow", False: "no", None: "cannot be told"}[one.slow],
+            {True: "▲ slow", False: "no", None: "unknown"}[one.slow],
             or_none(one.ack_msg_rate, fmt.short),
             or_none(one.out_msg_rate, fmt.short),
             or_none(one.unacked_msg, fmt.short),
@@ -127,7 +127,7 @@ def consumers(found: SlowConsumers | None, *, are_blamed: bool = True) -> list[h
     )
     left_out = found.of - len(rows)
     foot = [html.P(f"And {fmt.exact(left_out)} more.", className="facts")] if left_out > 0 else []
-    return [section("Consumers", [words, plain_table(heads, rows), *foot], note="in the told window")]
+    return [section("Consumers", [words, plain_table(heads, rows), *foot], note="in the selected window")]
 
 
 def changes(found: list[Compared]) -> list[html.Section]:

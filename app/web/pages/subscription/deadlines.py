@@ -1,4 +1,4 @@
-"""What happens by when: losses and the drain, as they were foretold for the window that is told. In: forecasts. Out: components."""
+"""Deadlines: when messages are lost and when the backlog is drained, as forecast for the selected window. In: forecasts. Out: components."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _HAPPENS = {
     "quota_age": "Backlog quota by age reached",
 }
 _DOES_NOT = {
-    "drain": "It does not drain at this rate",
-    "ttl": "No message expires (TTL) at this rate",
-    "quota_size": "The backlog quota by size is not reached at this rate",
-    "quota_age": "The backlog quota by age is not reached at this rate",
+    "drain": "At the current rate the backlog will not drain",
+    "ttl": "No message expires (TTL) at the current rate",
+    "quota_size": "The backlog quota by size is not reached at the current rate",
+    "quota_age": "The backlog quota by age is not reached at the current rate",
 }
-_UNTOLD = {
-    "drain": "When it is drained cannot be told yet",
-    "ttl": "When messages expire (TTL) cannot be told yet",
-    "quota_size": "When the backlog quota by size is reached cannot be told yet",
-    "quota_age": "When the backlog quota by age is reached cannot be told yet",
+_NOT_YET = {
+    "drain": "No forecast yet of when the backlog is drained",
+    "ttl": "No forecast yet of when messages expire (TTL)",
+    "quota_size": "No forecast yet of when the backlog quota by size is reached",
+    "quota_age": "No forecast yet of when the backlog quota by age is reached",
 }
 
 
@@ -58,7 +58,7 @@ def _forecast(row: dict, told: dict) -> html.Li:
     if row["state"] == "expected":
         words += [html.Strong(f"{_HAPPENS[kind]} {_when(row, at_ms)}"), f"{replayed}, {_interval(row)}."]
     else:
-        says = _DOES_NOT if row["state"] == "never" else _UNTOLD
+        says = _DOES_NOT if row["state"] == "never" else _NOT_YET
         words.append(html.Strong(f"{says[kind]}{replayed}."))
         if row["low_ms"] is not None:
             words.append(f" In 9 of 10 cases not before {fmt.moment(row['low_ms'])}.")

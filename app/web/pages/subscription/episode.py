@@ -1,4 +1,4 @@
-"""The backlog that holds: since when, how large it got, what held it when, and what a replay says would have drained it. In: an episode. Out: components."""
+"""The open backlog: when it started, how large it got, its causes over time, and what would have drained it according to a replay. In: an episode. Out: components."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dash import dcc, html
 
 from throttlescope.app.incident.timeline import SINCE_WORDS
 from throttlescope.app.presentation import format as fmt
-from throttlescope.app.presentation.advice import PRIMARY, lever_words
+from throttlescope.app.presentation.advice import PRIMARY, lever_text
 from throttlescope.app.presentation.episodes import gain_text
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.components.parts import cause_badge, hostile_sentence, section
@@ -28,7 +28,7 @@ _STATES = {
 
 
 def this_backlog(found: StoredOutlook, address: SubscriptionAddress) -> list[html.Section]:
-    """The episode around the told window; nothing where there is no backlog."""
+    """The episode around the selected window; nothing where there is no backlog."""
     row = found.episode
     if row is None:
         if found.episodes_are_stored:
@@ -97,7 +97,7 @@ def _causes(row: Mapping[str, Any], address: SubscriptionAddress) -> list:
 
 
 def counterfactual(found: Mapping[str, Any] | None) -> list:
-    """What was replayed when the run found both a limiter and the consumers blamed; nothing where nobody asked."""
+    """What was replayed when the run found both a limiter and the consumers at fault; nothing where no replay was made."""
     if found is None:
         return []
     head = html.H3("Counterfactual")
@@ -106,11 +106,7 @@ def counterfactual(found: Mapping[str, Any] | None) -> list:
     ahead = fmt.duration((found["horizon_s"] or 0) * SECOND_MS)
     primary = PRIMARY.get(found["primary"], PRIMARY[None])
     rows = [
-        html.Li(
-            f"Without {lever_words(one['lever'], one['limiter'])}: {_less(one)} {ahead} later."
-            if one["lever"] == "limiter"
-            else f"With {lever_words(one['lever'], one['limiter'])}: {_less(one)} {ahead} later."
-        )
+        html.Li(f"Without {lever_text(one['lever'], one['limiter'])}: {_less(one)} {ahead} later.")
         for one in found["tried"] or ()
     ]
     parts = [
@@ -129,7 +125,7 @@ def counterfactual(found: Mapping[str, Any] | None) -> list:
 
 def _less(one: Mapping[str, Any]) -> str:
     if one["gain_high_entries"] is None:
-        return "how much less cannot be told"
+        return "effect unknown"
     if round(one["gain_low_entries"]) == round(one["gain_high_entries"]) == 0:
         return "no entry less"
     return f"{gain_text(one, lambda value: fmt.short(round(value)))} entries less"

@@ -17,13 +17,13 @@ from throttlescope.ingest.core.times import MINUTE_MS
 
 
 def evidence(view: SubscriptionView) -> html.Section:
-    """Every row of the told verdict: what it says, its value, its measurement over the range, and the query that shows it."""
+    """Every evidence row of the selected verdict: what it says, its value, its measurement over the range, and the query that shows it."""
     rows = view.told["evidence"] or ()
     if not rows:
         return section("Evidence", [html.P("None was recorded for this window.", className="quiet")])
     minutes = gapless(view.minutes)
     drawn = [_evidence_row(row, view, minutes) for row in rows]
-    note = "strongest first; pictures: the range of this page, the told window grey"
+    note = "strongest first; pictures: the range of this page, the selected window grey"
     return section("Evidence", [html.Ul(drawn, className="evidence")], note=note)
 
 

@@ -1,4 +1,4 @@
-"""Where one can go from a subscription. In: a view. Out: links with absolute times."""
+"""Links from a subscription to other pages and files. In: a view. Out: links with absolute times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from throttlescope.app.web.components.parts import downloads
 from throttlescope.app.web.pages.subscription.content import AnsweredWindow
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
-#: As far before the told window's end as a replay looks by itself.
+#: As far before the selected window's end as a replay begins by default.
 REPLAYED_MS = 30 * MINUTE_MS
 
 
@@ -57,13 +57,13 @@ def crumbs(view: AnsweredWindow) -> html.Nav:
 
 
 def what_if_href(view: AnsweredWindow) -> str:
-    """The what-if lab on the half hour up to the window that is told."""
+    """The what-if lab on the half hour up to the end of the selected window."""
     end_ms = view.told["window_end_ms"] if view.told else view.end_ms
-    return WhatIfAddress(view.address.subscription, end_ms - REPLAYED_MS, end_ms).href()
+    return WhatIfAddress(view.address.subscription, start_ms=end_ms - REPLAYED_MS, end_ms=end_ms).href()
 
 
 def take_away(view: AnsweredWindow) -> html.Span:
-    """Files of this subscription and range, the bundle of the told moment among them."""
+    """Files of this subscription and range, with the incident bundle of the selected window."""
 
     def query(**parts) -> str:
         return replace(view.address, zoom_ms=None, **parts).href().split("?", 1)[1]

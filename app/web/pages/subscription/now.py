@@ -1,4 +1,4 @@
-"""The button that asks Prometheus at this moment. In: a page that is open, the configured sources. Out: a verdict of now, or why there is none."""
+"""The button that diagnoses this moment from Prometheus. In: a page that is open, the configured sources. Out: a verdict of now, or why there is none."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def live_of(app: Dash) -> Live | None:
 def button(live: Live | None) -> list:
     """The button; without a source it is disabled and says what to configure."""
     if live is not None:
-        title = (
-            f"Asks Prometheus and the admin API, for at most {DEADLINE_S:g} s. Nothing is written anywhere."
-        )
+        title = f"Reads from Prometheus and the admin API, for at most {DEADLINE_S:g} s. Nothing is stored."
         return [html.Button(_LABEL, id="subscription-now-ask", className="action", title=title)]
     return [
         html.Button(
@@ -50,7 +48,7 @@ def button(live: Live | None) -> list:
 
 
 def register(app: Dash) -> None:
-    """One callback, registered where there is something to ask."""
+    """One callback, registered where a source is configured."""
     live = live_of(app)
     if live is None:
         return
@@ -59,7 +57,7 @@ def register(app: Dash) -> None:
         app,
         "subscription-now-ask",
         _LABEL,
-        "Asking Prometheus ...",
+        "Reading from Prometheus ...",
         Output("subscription-now", "children"),
         explained(lambda data: asked_now(live, data)),
     )
@@ -72,11 +70,11 @@ def asked_now(live: Live, data: dict):
 
 
 def card(found: NowAnswer):
-    """What holds at this moment, on one card; no verdict is a panel that says why."""
+    """The verdict of this moment on one card; without a verdict, a panel that says why."""
     rows = sorted(found.verdicts.to_pylist(), key=lambda row: row["window_end_ms"])
     foot = html.P(
         [
-            f"Asked Prometheus{' and the admin API' if found.admin_requests else ''}: data up to {fmt.moment(found.newest_ms)}, "
+            f"Read from Prometheus{' and the admin API' if found.admin_requests else ''}: data up to {fmt.moment(found.newest_ms)}, "
             f"{fmt.exact(found.samples)} samples of {fmt.exact(found.series)} series, "
             f"{fmt.duration(found.took_s * 1000)}. Nothing was stored. ",
             *(hostile_sentence(f"{note} ") for note in found.notes),

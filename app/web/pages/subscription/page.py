@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import dash_mantine_components as dmc
 import pandas as pd
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import ALL, ClientsideFunction, Dash, Input, Output, dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.answer import answer
@@ -20,6 +20,7 @@ from throttlescope.app.web.components.parts import hostile, synthetic_badge
 from throttlescope.app.web.components.shell import back_link, explained, panel, skeleton
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.live import Live
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.subscription import advice, context, now, windows
 from throttlescope.app.web.pages.subscription.answer_card import answer_card, earlier
 from throttlescope.app.web.pages.subscription.charts import charts
@@ -36,11 +37,10 @@ from throttlescope.app.web.pages.subscription.links import crumbs, what_if_href
 from throttlescope.app.web.pages.subscription.range_bar import range_of_page
 from throttlescope.app.web.pages.subscription.selection import Shown, shown
 
-PATH = SUBSCRIPTION_PATH
 TITLE = "Subscription"
 
 
-def layout(_query: str | None) -> html.Div:
+def layout(_address: SubscriptionAddress | None, _query: str | None) -> html.Div:
     """The frame of the page: its parts are filled by callbacks, the answer first."""
     return html.Div(
         [
@@ -48,7 +48,7 @@ def layout(_query: str | None) -> html.Div:
             html.Div(skeleton(answer=False), id="subscription-body"),
             html.Div(id="subscription-more", className="more"),
             html.Div(id="subscription-below"),
-            # What the parts that come later ask about.
+            # What the parts that are filled later read.
             dcc.Store(id="subscription-shown"),
             advice.kept(),
             dcc.Store(id="subscription-told"),
@@ -62,18 +62,13 @@ def layout(_query: str | None) -> html.Div:
 def register(app: Dash, reader: LakeReader) -> None:
     """Callbacks: one that gives the answer, one the charts, those of the parts, and in the browser one that links the charts' zoom to each other and the address."""
     live = now.live_of(app)
-
-    @app.callback(
+    PAGE.fill(
+        app,
+        lambda address: _answered(reader, address, live),
         Output("subscription-content", "children"),
         Output("subscription-shown", "data"),
-        Input("address", "search"),
-        State("address", "pathname"),
+        on_fault=(None,),
     )
-    def show(query, pathname):
-        if pathname != PATH:
-            return no_update, no_update
-        found = explained(lambda: _answered(reader, query, live))()
-        return found if isinstance(found, tuple) else (found, None)
 
     @app.callback(
         Output("subscription-body", "children"),
@@ -108,11 +103,10 @@ def register(app: Dash, reader: LakeReader) -> None:
     )
 
 
-def _answered(reader: LakeReader, query: str | None, live: Live | None):
-    address = SubscriptionAddress.parse(query)
+def _answered(reader: LakeReader, address: SubscriptionAddress, live: Live | None) -> tuple:
     found = read_answered(reader, address)
     if found is None:
-        return never_seen(address)
+        return never_seen(address), None
     return html.Div(top(found, live)), shown(found)
 
 
@@ -131,7 +125,7 @@ def never_seen(address: SubscriptionAddress) -> html.Div:
             html.Div(dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH), className="crumbs"),
             _head(address),
             panel(
-                "The lake has never seen this subscription.",
+                "The lake has no data of this subscription.",
                 [
                     f"Neither minutes nor verdicts are stored for it (cluster {fmt.name(key.cluster)}).",
                     "It may be newer than the last run, unloaded on its broker (then it has no series at all), "
@@ -150,7 +144,7 @@ def page(view: SubscriptionView, live: Live | None = None) -> html.Div:
     Parameters
     ----------
     live : Live, optional
-        The sources that *diagnose now* asks; without them its button says what to configure.
+        The sources that *diagnose now* reads; without them its button says what to configure.
     """
     return html.Div([*top(view, live), body(view), *below(view)])
 
@@ -160,7 +154,7 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
     children: list = [crumbs(found), _head(found.address)]
     told = found.told
     if told:
-        # Limits as of the window that is told, not as of the range's end.
+        # Limits as of the selected window, not as of the range's end.
         limits = known_limits(found.told_minutes, since_ms=told["window_start_ms"])
         history = [row for row in found.history if row["window_end_ms"] < told["window_end_ms"]]
         newest = found.verdicts[-1]
@@ -174,7 +168,7 @@ def top(found: AnsweredWindow, live: Live | None = None) -> list:
 
 
 def body(view: SubscriptionView) -> html.Div:
-    """The charts, and beside them what the answer rests on."""
+    """The charts, and next to them what the verdict is based on."""
     told = view.told
     right = []
     if told:
@@ -197,7 +191,7 @@ def below(view: SubscriptionView) -> list:
 
 
 def _actions(view: AnsweredWindow, live: Live | None) -> html.Div:
-    """What one may do next; none of it changes anything on the cluster."""
+    """Possible next steps; none of them changes anything on the cluster."""
     return html.Div(
         [
             *advice.button(view.told),
@@ -244,10 +238,13 @@ def _nothing_told(view: AnsweredWindow) -> dmc.Alert:
         "No verdict in this range.",
         [
             f"Shown is {fmt.moment(view.start_ms)} to {fmt.moment(view.end_ms)}.",
-            f"The lake knows this subscription from {fmt.moment(first)} to {fmt.moment(last)}.",
+            f"The lake has data of this subscription from {fmt.moment(first)} to {fmt.moment(last)}.",
         ],
         next_step=dcc.Link(
             "Show what is there",
             href=replace(view.address, start_ms=None, end_ms=None, at_ms=None, zoom_ms=None).href(),
         ),
     )
+
+
+PAGE = WebPage(SUBSCRIPTION_PATH, TITLE, SubscriptionAddress, layout, register)

@@ -1,6 +1,6 @@
-"""What a page that is open shows, for what is asked from it later. In: a view, or what a browser gave back. Out: plain values, or them checked.
+"""What an open page shows, for its later requests. In: a view, or the values that a browser sent back. Out: plain values, or checked ones.
 
-It stands in a ``dcc.Store`` of the page: a button's request is then about what its reader sees, whatever came into the lake meanwhile.
+The page keeps them in a ``dcc.Store``: a button's request is then about what the user sees, also where the lake has new data.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Shown:
     start_ms, end_ms : int
         The range of the page.
     window_ms : (int, int) or None
-        The window that is told.
+        The selected window.
     """
 
     address: SubscriptionAddress
@@ -34,7 +34,7 @@ class Shown:
 
     @classmethod
     def of(cls, data: Any) -> Shown:
-        """Read what a browser gave back; anybody may have written it.
+        """Read what a browser sent back; it is not trusted.
 
         Raises
         ------
@@ -62,7 +62,7 @@ class Shown:
 
     @property
     def told_key(self) -> str:
-        """The subscription and the told window: what an answer is kept for."""
+        """The subscription and the selected window, for which an answer is kept."""
         at_ms = None if self.window_ms is None else self.window_ms[1]
         return SubscriptionAddress(self.address.subscription, at_ms=at_ms).href()
 

@@ -17,7 +17,7 @@ def register_button(
     button : str
         Its id.
     label, waiting : str
-        What stands on it, and what meanwhile.
+        Its text, and its text while the answer is awaited.
     """
 
     @app.callback(

@@ -79,7 +79,7 @@ def series_of(
 
 
 def threshold_of(row: Mapping[str, Any]) -> float | None:
-    """What may be drawn as a line beside the measurement."""
+    """The threshold, where it can be drawn next to the measurement."""
     return row["threshold"] if row["symptom"] in _SAME_AS_COLUMN else None
 
 

@@ -1,4 +1,4 @@
-"""The table of windows. In: a view, a reader. Out: components and rows; a row leads to that window told."""
+"""The table of windows. In: a view, a reader. Out: components and rows; a row leads to that window."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def windows(view: SubscriptionView) -> html.Section:
                 },
             )
         ],
-        note=f"{fmt.exact(len(view.verdicts))}, newest first; a click tells that window's verdict above",
+        note=f"{fmt.exact(len(view.verdicts))}, newest first; a click shows that window's verdict above",
     )
 
 

@@ -1,4 +1,4 @@
-"""All subscriptions, what holds each, worst first.
+"""All subscriptions with the cause of each, worst first.
 
 In: the address (search, causes, clusters) and the newest verdicts. Out: components. Rows are sorted,
 filtered and paged by the server; a click or Enter opens a subscription.
@@ -7,7 +7,7 @@ filtered and paged by the server; a click or Enter opens a subscription.
 from __future__ import annotations
 
 import dash_mantine_components as dmc
-from dash import Dash, Input, Output, State, html, no_update
+from dash import Dash, Output, html, no_update
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.links.paths import SUBSCRIPTIONS_PATH
@@ -15,25 +15,21 @@ from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.inputs_in_address import AddressInputs, choice, search_box
 from throttlescope.app.web.components.now_or_recent import view_links, with_view
 from throttlescope.app.web.components.served_table import page_grid, register_table, shown_store
-from throttlescope.app.web.components.shell import cluster_choices, explained, freshness_line
+from throttlescope.app.web.components.shell import cluster_choices, freshness_line
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.subscriptions.summary import cards, exports, status
 from throttlescope.app.web.pages.subscriptions.table import columns, grid_row
-from throttlescope.ingest.core.errors import InputError
 
-PATH = SUBSCRIPTIONS_PATH
 TITLE = "Subscriptions"
 
-_INPUTS = AddressInputs("subscriptions", PATH, {"search": "q", "clusters": "cluster"})
+_INPUTS = AddressInputs("subscriptions", SubscriptionsAddress, ("search", "clusters"))
 
 
-def layout(query: str | None) -> html.Div:
+def layout(address: SubscriptionsAddress | None, query: str | None) -> html.Div:
     """The frame of the page; its parts are filled by callbacks."""
-    try:
-        search = SubscriptionsAddress.parse(query).search
-    except InputError:
-        search = ""
+    address = address or SubscriptionsAddress()
     return html.Div(
         [
             html.Div(
@@ -44,7 +40,7 @@ def layout(query: str | None) -> html.Div:
             html.Div(
                 [
                     html.Div(id="subscriptions-view", className="views"),
-                    search_box("subscriptions", search, "search subscription, topic, cluster"),
+                    search_box("subscriptions", address.search, "search subscription, topic, cluster"),
                     choice("subscriptions", "clusters"),
                 ],
                 className="toolbar",
@@ -65,9 +61,10 @@ def layout(query: str | None) -> html.Div:
 
 
 def register(app: Dash, reader: LakeReader) -> None:
-    """Callbacks: thin ways from the address to the reader and back to components."""
-
-    @app.callback(
+    """Callbacks: the parts of the page, the rows of the table, and the inputs."""
+    PAGE.fill(
+        app,
+        lambda address: _parts(reader, address),
         Output("subscriptions-cards", "children"),
         Output("subscriptions-freshness", "children"),
         Output("subscriptions-status", "children"),
@@ -75,32 +72,22 @@ def register(app: Dash, reader: LakeReader) -> None:
         Output("subscriptions-clusters", "data"),
         Output("subscriptions-view", "children"),
         Output("subscriptions-grid", "columnDefs"),
-        Output("subscriptions-shown", "data"),
-        Input("address", "search"),
-        State("address", "pathname"),
-        State("subscriptions-shown", "data"),
+        on_fault=("", "", "", no_update, "", no_update),
+        table="subscriptions",
     )
-    def show(query, pathname, shown):
-        if pathname != PATH:
-            return (no_update,) * 8
-        now = no_update if (query or "") == shown else query or ""
-        parts = explained(lambda: _parts(reader, query))()
-        return (
-            (*parts, now) if isinstance(parts, tuple) else (parts, "", "", "", no_update, "", no_update, now)
-        )
 
-    def rows(query, sort, start, end):
-        address = with_view(SubscriptionsAddress.parse(query), newest.freshness(reader))
+    def rows(address, sort, start, end):
+        address = with_view(address, newest.freshness(reader))
         found, total = newest.subscriptions(reader, address, sort=sort, start=start, end=end)
         return [grid_row(row, address.view) for row in found], total
 
-    register_table(app, "subscriptions", rows)
+    register_table(app, "subscriptions", SubscriptionsAddress, rows)
     _INPUTS.register(app)
 
 
-def _parts(reader: LakeReader, query: str | None) -> tuple:
+def _parts(reader: LakeReader, address: SubscriptionsAddress) -> tuple:
     freshness = newest.freshness(reader)
-    address = with_view(SubscriptionsAddress.parse(query), freshness)
+    address = with_view(address, freshness)
     counts = newest.cause_counts(reader, address)
     _, total = newest.subscriptions(reader, address, end=0)
     return (
@@ -112,3 +99,6 @@ def _parts(reader: LakeReader, query: str | None) -> tuple:
         view_links(address),
         columns(address.view, fmt.zone_of(freshness.data_up_to_ms)),
     )
+
+
+PAGE = WebPage(SUBSCRIPTIONS_PATH, TITLE, SubscriptionsAddress, layout, register)

@@ -1,4 +1,4 @@
-"""What stands around the table of subscriptions: counts by cause, how many rows, files. In: counts and an address. Out: components."""
+"""What surrounds the table of subscriptions: counts by cause, number of rows, downloads. In: counts and an address. Out: components."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RECENT = fmt.duration(RECENT_MS)
 
 
 def cards(counts: list[CauseCount], address: SubscriptionsAddress) -> html.Nav:
-    """One card per cause with its counts, the view's first; a click lets the cause through or no longer."""
+    """One card per cause with its counts, the view's first; a click adds the cause to the filter, or removes it."""
     return html.Nav(
         [_card(count, address) for count in counts],
         className="cards",
@@ -58,7 +58,7 @@ def exports(address: SubscriptionsAddress) -> html.Span:
 
 
 def status(address: SubscriptionsAddress, freshness: ClusterFreshness, total: int, lake_path: str) -> object:
-    """How many rows are shown, or which kind of nothing this is and what to do next."""
+    """How many rows are shown, or why there are none and what to do next."""
     if not freshness.subscriptions:
         return no_verdicts(lake_path)
     filtered = bool(address.search or address.causes or address.clusters)
@@ -66,10 +66,10 @@ def status(address: SubscriptionsAddress, freshness: ClusterFreshness, total: in
     everything = dcc.Link("Show all of them", href=SubscriptionsAddress(view=address.view).href())
     if not total:
         return panel(
-            "Nothing is left by these filters.",
+            "No subscription matches these filters.",
             [
                 f"{fmt.exact(freshness.subscriptions)} subscriptions are in the lake; "
-                "none fits the search, causes and clusters chosen."
+                "none matches the search, causes and clusters."
             ],
             next_step=everything,
         )
@@ -79,5 +79,5 @@ def status(address: SubscriptionsAddress, freshness: ClusterFreshness, total: in
     words = [f"{fmt.exact(total)} {subscriptions}, worst first. Enter or a click opens one."]
     if hidden:
         link = dcc.Link("Show them", href=replace(address, own_topics=True).href())
-        words += [f" {fmt.exact(hidden)} healthy ones of Pulsar's own topics are left out. ", link]
+        words += [f" {fmt.exact(hidden)} healthy subscriptions of Pulsar's own topics are hidden. ", link]
     return words

@@ -18,7 +18,7 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     names = [
         {
             "field": "subscription",
-            "headerName": "SubscriptionPartition",
+            "headerName": "Subscription",
             "cellRenderer": "SubscriptionLink",
             "flex": 2,
             "minWidth": 120,
@@ -37,10 +37,10 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     is_now = view == NOW
     cause = {
         "field": "cause",
-        "headerName": "Cause now" if is_now else f"Longest in {_RECENT}",
+        "headerName": "Cause now" if is_now else f"Main cause, {_RECENT}",
         "headerTooltip": "cause of the newest window"
         if is_now
-        else f"what held it longest in its cluster's newest {_RECENT}",
+        else f"cause with the longest total duration in its cluster's newest {_RECENT}",
         "cellRenderer": "CauseBadge",
         "width": 218,
         "tooltipField": "cause_tip",
@@ -71,8 +71,9 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     }
     held = {
         "field": "held",
-        "headerName": "For",
-        "headerTooltip": "how long this cause has held" + ("; ≥ : it may be longer" if is_now else " in all"),
+        "headerName": "Duration",
+        "headerTooltip": "how long this cause has lasted"
+        + ("; ≥ : it may be longer" if is_now else " in total"),
         "width": 82,
         "tooltipField": "held_tip",
     }
@@ -81,9 +82,9 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
         "field": "other",
         "headerName": f"Before, last {_RECENT}" if is_now else "Now",
         "headerTooltip": (
-            f"what held it longest in its cluster's newest {_RECENT}, where that is not the cause now; a click tells it"
+            f"main cause in its cluster's newest {_RECENT}, where it differs from the current cause; a click opens it"
             if is_now
-            else "cause of the newest window; a click tells it"
+            else "cause of the newest window; a click opens it"
         ),
         "cellRenderer": "CauseBadge",
         "width": 172 if is_now else 112,
@@ -120,7 +121,7 @@ def grid_row(row: dict, view: str) -> dict:
         return {
             **shared,
             "id": plain,
-            # What the row tells is what a click opens.
+            # A click opens the window that the row is about.
             "href": lately if differs else plain,
             **badge_cells("cause", row["main_cause"], row["main_limiter"]),
             "confidence": _sure(row["main_cause"], row["main_confidence"]),

@@ -1,4 +1,4 @@
-"""What to type for the chosen run, and how to take it back. In: a view. Out: components; nothing here runs it."""
+"""The commands of the selected run, and their rollback. In: a view. Out: components; nothing is executed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from throttlescope.models.throttling.replay import Change, Observed
 
 _NOT_A_COMMAND = {
     "consumers": "start or stop consumers: no command of Pulsar does that",
-    "processing_ms": "make the consumers faster: their own code",
-    "rate_msg": "what producers publish is theirs",
-    "load": "what producers publish is theirs",
+    "processing_ms": "make the consumers faster: in their own code",
+    "rate_msg": "the publish rate is set by the producers",
+    "load": "the publish rate is set by the producers",
     "batch_msg": "batching is set in the producers: batchingMaxMessages and batchingMaxPublishDelay",
 }
 
@@ -44,7 +44,7 @@ def commands_of(observed: Observed, change: Change) -> list[Command]:
 
 
 def command_card(view: LabView) -> html.Section:
-    """Commands of the chosen run with their way back, or why there are none."""
+    """Commands of the selected run with their rollback, or why there are none."""
     run = view.chosen
     return section(
         f"Do it: run {run.letter}", _body(run, view), note="not executed: copy it, read it, run it yourself"
@@ -55,21 +55,21 @@ def _body(run: LabRun, view: LabView) -> list:
     if run.answer is None:
         return [html.P("This run was not run.", className="quiet")]
     if not run.asks:
-        return [html.P("Nothing is different in it yet: move something.", className="quiet")]
+        return [html.P("This run has no change yet: move a control.", className="quiet")]
     observed = run.answer.observed
     parts: list = []
     for command in commands_of(observed, run.change):
         parts += [
-            html.P([html.Strong("pulsar-admin, not executed: "), fmt.name(command.place, 300)]),
+            html.P([html.Strong("pulsar-admin, not executed: "), fmt.name(command.place.text, 300)]),
             command_line("do", command.do),
-            command_line("take back", command.undo),
-            html.Ul([html.Li(fmt.name(note, 300)) for note in command.notes], className="what-if-notes"),
+            command_line("roll back", command.undo),
+            html.Ul([html.Li(fmt.name(note.text, 300)) for note in command.notes], className="what-if-notes"),
         ]
     if run.change.limits and not parts:
         parts.append(
             html.P(
-                "No command: the limits of this subscription were never read from the admin API, so what stands there now "
-                "and would have to be restated is not known. Give --pulsar-admin URL to throttlescope run.",
+                "No command: the limits of this subscription were never read from the admin API, so the present values, which a "
+                "command must repeat, are not known. Give --pulsar-admin URL to throttlescope run.",
                 className="quiet",
             )
         )

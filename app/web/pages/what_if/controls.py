@@ -98,7 +98,7 @@ def _as_it_is(observed: Observed, scale: Scale) -> str:
     if scale.key in ("consumers", "load", "batch_msg"):
         return run_text.amount(scale.now, scale.key)
     if scale.key == "processing_ms":
-        return "never seen at their limit" if scale.now is None else run_text.amount(scale.now, scale.key)
+        return "never observed at their limit" if scale.now is None else run_text.amount(scale.now, scale.key)
     level = scale.key.partition(".")[0]
     period_s = own_limits(observed, Change()).get(level, {}).get("period_s")
     if scale.key.endswith("period_s") and scale.now is None:
@@ -120,7 +120,7 @@ def _number(scale: Scale, text: str | None) -> float | None:
 
 
 def _plain(scale: Scale) -> str:
-    """What stands in an empty field."""
+    """The placeholder of an empty field."""
     if scale.now is None:
         return "none" if scale.liftable else "-" if scale.key.endswith("period_s") else "not seen"
     return f"{scale.now:.6g}" if scale.now < 1e6 else f"{scale.now:.0f}"

@@ -1,8 +1,8 @@
 """The What-if lab. In: the address (subscription, window, runs, search). Out: components; every control writes the address.
 
-Three parts are filled apart: the *place* (head, controls) when another window is asked for, the *runs* at every move, the *search* when
-one is named. The browser's script (``assets/what_if.js``) tells the parts of the address to them, one question for runs at a time: the
-newest goes next.
+Three parts are filled separately: the *place* (head, controls) when the window changes, the *runs* at every move of a control, the
+*search* when one is named. The browser's script (``assets/what_if.js``) sends them the parts of the address, one request for runs at a
+time: the newest is next.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from throttlescope.app.web.address.what_if import AHEADS_S, WhatIfAddress
 from throttlescope.app.web.components.shell import explained, panel, skeleton
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.data.what_if import LabWindow, Windows
+from throttlescope.app.web.page_declaration import ADDRESS_PATH, ADDRESS_QUERY, WebPage
 from throttlescope.app.web.pages.what_if import search, subscription_search
 from throttlescope.app.web.pages.what_if.certainty import error_line, sure
 from throttlescope.app.web.pages.what_if.command import command_card
@@ -31,7 +32,6 @@ from throttlescope.app.web.pages.what_if.table import runs_table
 from throttlescope.app.web.pages.what_if.window import head, place
 from throttlescope.ingest.core.errors import InputError
 
-PATH = WHAT_IF_PATH
 TITLE = "What-if"
 
 _WAIT_MS = 1_500
@@ -46,15 +46,15 @@ _RUNS = (
 )
 
 
-def layout(_query: str | None) -> html.Div:
+def layout(_address: WhatIfAddress | None, _query: str | None) -> html.Div:
     """The frame of the page; its content is filled by callbacks."""
     warm.begin()
     return html.Div(
         [
             html.Div(skeleton(), id="what-if-place", className="what-if"),
-            # Which window the address says; what else it says stands beside what shows it, in the place.
+            # The window of the address; its other parts are shown next to their components, in the place.
             dcc.Store(id="what-if-window"),
-            # What the server says back: which address was answered, which has absolute times, which search began.
+            # What the server answers: which address was evaluated, which has absolute times, which search began.
             dcc.Store(id="what-if-answered"),
             dcc.Store(id="what-if-absolute"),
             dcc.Store(id="what-if-job-begun"),
@@ -70,40 +70,36 @@ def register(app: Dash, reader: LakeReader) -> None:
     searches = Searches()
     _in_browser(app)
 
-    @app.callback(
+    @PAGE.callback(
+        app,
         Output("what-if-place", "children"),
         Output("what-if-absolute", "data"),
         Output("what-if-wait", "disabled"),
         Input("what-if-window", "data"),
         Input("what-if-wait", "n_intervals"),
         State("address", "search"),
-        State("address", "pathname"),
         prevent_initial_call=True,
     )
-    def show_place(_window, _waited, query, pathname):
-        if pathname != PATH:
-            return no_update, no_update, no_update
+    def show_place(_window, _waited, query):
         return _place(windows, query)
 
-    @app.callback(
+    @PAGE.callback(
+        app,
         Output("what-if-graph", "figure"),
         *(Output(name, "children") for name in _RUNS[1:]),
         Output("what-if-answered", "data"),
         Input("what-if-asked", "data"),
-        State("address", "pathname"),
     )
-    def show_runs(query, pathname):
-        if pathname != PATH or query is None:
+    def show_runs(query):
+        if query is None:
             return (no_update,) * (len(_RUNS) + 1)
-        # The time makes two answers to one question differ: the browser waits for each.
+        # The time makes two answers to the same address differ: the browser waits for each.
         return (*_runs(windows, query), [query, time.time()])
 
-    @app.callback(
-        Output("what-if-found", "children"), Input("what-if-search", "value"), State("address", "pathname")
-    )
+    @PAGE.callback(app, Output("what-if-found", "children"), Input("what-if-search", "value"))
     @explained
-    def show_found(text, pathname):
-        return no_update if pathname != PATH else subscription_search.found(reader, text or "")
+    def show_found(text):
+        return subscription_search.found(reader, text or "")
 
     @app.callback(
         Output("what-if-job-begun", "data"),
@@ -122,16 +118,14 @@ def register(app: Dash, reader: LakeReader) -> None:
         except InputError as error:
             return no_update, panel("The search was not started.", [str(error)], tone="orange")
 
-    @app.callback(
+    @PAGE.callback(
+        app,
         Output("what-if-job", "children"),
         Output("what-if-look", "disabled"),
         Input("what-if-job-named", "data"),
         Input("what-if-look", "n_intervals"),
-        State("address", "pathname"),
     )
-    def show_search(name, _looked, pathname):
-        if pathname != PATH:
-            return no_update, no_update
+    def show_search(name, _looked):
         if not name:
             return [], True
         found = searches.progress(name)
@@ -159,7 +153,7 @@ def _in_browser(app: Dash) -> None:
             ClientsideFunction("throttlescope", name), *parts, prevent_initial_call=not initial
         )
 
-    address = (Input("address", "search"), State("address", "pathname"))
+    address = (ADDRESS_QUERY, ADDRESS_PATH)
     script("whatIfWindow", Output("what-if-window", "data"), *address, State("what-if-window", "data"))
     script(
         "whatIfJobNamed", Output("what-if-job-named", "data"), *address, State("what-if-job-named", "data")
@@ -175,11 +169,11 @@ def _in_browser(app: Dash) -> None:
     script(
         "whatIfMove",
         Output("what-if-moves", "children"),
-        Input("address", "search"),
+        ADDRESS_QUERY,
         Input({"type": VALUE, "key": ALL}, "value"),
         Input({"type": SLIDER, "key": ALL}, "value"),
         State("what-if-scales", "data"),
-        State("address", "pathname"),
+        ADDRESS_PATH,
     )
     script("whatIfSearch", Output("what-if-written", "data", allow_duplicate=True), Input("what-if-search", "value"), State("address", "pathname"), initial=False)  # fmt: skip
 
@@ -244,7 +238,7 @@ def _warming() -> html.Div:
 
 
 def _runs(windows: Windows, query: str) -> tuple:
-    """Everything that a move changes; a fault stands in the place of the table."""
+    """Everything that a move of a control changes; an error is shown in place of the table."""
     kept: list[LabView] = []
 
     def build():
@@ -275,3 +269,6 @@ def _search(windows: Windows, query: str | None, lever: str | None, target: str 
         lever or ANY, AHEADS_S[address.ahead] if lever == EXACT else target_s,
         **({"change": " ".join(settings_of(address.runs[address.chosen])), "when": address.when} if lever == EXACT else {}),
     )  # fmt: skip
+
+
+PAGE = WebPage(WHAT_IF_PATH, TITLE, WhatIfAddress, layout, register)

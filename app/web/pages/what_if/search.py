@@ -22,7 +22,7 @@ TARGETS_S = {"10 min": 600, "30 min": 1_800, "1 h": 3_600, "6 h": 21_600}
 _ENDED = {
     "cancelled": "The search was cancelled.",
     "timed out": "The search took too long and was ended.",
-    "lost": "The search ended without a word, as when the machine restarts.",
+    "lost": "The search ended without a result, for example because the machine restarted.",
     "failed": "The search failed.",
 }
 
@@ -69,10 +69,10 @@ def _can(key: str, now: float | None) -> bool:
 
 
 def gone() -> html.Div:
-    """A search of the address that nobody knows any more."""
+    """A search of the address that has been deleted."""
     return html.Div(
         panel(
-            "This search is not there any more.",
+            "This search is no longer stored.",
             [
                 "Searches are kept for a day on the machine that ran them. Search again: it takes a minute or less."
             ],
@@ -103,12 +103,8 @@ def shown(found: SearchProgress) -> html.Div:
             ]
         )  # fmt: skip
     if found.document is None:
-        detail = (
-            [run_text.spoken(fmt.name(found.words, 400))] if found.words and found.state == "failed" else []
-        )
-        return html.Div(
-            panel(_ENDED[found.state], [title, *detail], next_step="Search again to start it anew.")
-        )
+        detail = [fmt.name(found.words, 400)] if found.words and found.state == "failed" else []
+        return html.Div(panel(_ENDED[found.state], [title, *detail], next_step="Search again to restart it."))
     if found.document["lever"] == ANY:
         return _advice(title, found.document)
     if found.document["lever"] == EXACT:
@@ -176,7 +172,7 @@ def _advice(title: str, document: dict) -> html.Div:
         times = _times(one)
         tried = [" ", _try(one["change"])] if one["change"] else []
         lines = [command_line("do", one["do"])] if one["do"] else []
-        lines += [command_line("take back", one["undo"])] if one["undo"] else []
+        lines += [command_line("roll back", one["undo"])] if one["undo"] else []
         parts.append(
             html.Div(
                 [

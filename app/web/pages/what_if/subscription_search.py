@@ -54,7 +54,7 @@ def found(reader: LakeReader, search: str):
             )
         return no_verdicts(reader.lake_path)
     table = plain_table(
-        ("SubscriptionPartition", "Now", "Backlog, entries"),
+        ("Subscription", "Now", "Backlog, entries"),
         [
             [
                 subscription_link(row, _lab(row)),

@@ -1,4 +1,4 @@
-"""The runs beside each other. In: a view. Out: components."""
+"""The runs compared. In: a view. Out: components."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ import numpy as np
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
+from throttlescope.app.presentation import whatif
 from throttlescope.app.presentation.figures.what_if import AS_IS_LOOK, RUN_LOOKS
 from throttlescope.app.web.address.what_if import MOST_RUNS, NOTHING
 from throttlescope.app.web.components.parts import plain_table, section
-from throttlescope.app.web.pages.what_if import run_text
+from throttlescope.app.web.pages.what_if.run_text import PAGE
 from throttlescope.app.web.pages.what_if.runs import LabRun, LabView
 from throttlescope.models.throttling.replay import Change, ReplayAnswer
 
 _AHEAD = (
-    "LabRun",
-    "What is different",
+    "Run",
+    "Change",
     "Backlog gone after",
     "Best to worst",
     "Dispatched",
-    "Held by",
-    "Would bind next",
+    "Limited by",
+    "Next limit",
 )
-_PAST = ("LabRun", "What is different", "Largest backlog", "At the end", "Gone for good after", "Dispatched", "Used most", "Would bind next")  # fmt: skip
+_PAST = ("Run", "Change", "Largest backlog", "At the end", "Gone after", "Dispatched", "Used most", "Next limit")  # fmt: skip
 
 
 def runs_table(view: LabView) -> html.Section:
@@ -33,7 +34,7 @@ def runs_table(view: LabView) -> html.Section:
     rows += [_row(view, run, run.answer, run.change) for run in view.runs if run.asks or len(view.runs) > 1]
     past = view.address.when == "start"
     note = (
-        "what would have been in the window"
+        "what would have happened in the window"
         if past
         else f"from the window's end on, {view.address.ahead} ahead"
     )
@@ -49,12 +50,13 @@ def _row(view: LabView, run: LabRun | None, answer: ReplayAnswer | None, change:
             html.Span("\N{WARNING SIGN} not run", className="what-if-bad"),
             *["-"] * (5 if view.address.when == "end" else 6),
         ]
-    what = run_text.change_words(answer.observed, change) or ["nothing"]
+    what = whatif.changes(answer.observed, change, PAGE) or ["nothing"]
     clauses = html.Span([html.Span(clause, className="what-if-clause") for clause in what])
     forecast = answer.changed
-    outlook = run_text.main(forecast)
+    outlook = whatif.main(forecast)
     out = fmt.msg_rate(outlook.out_msg_per_s)
-    held, then = run_text.held_by(answer, outlook, change), run_text.next_brake(answer, outlook, change)
+    held = whatif.limited_by(answer, outlook, change, PAGE)
+    then = whatif.next_limit(answer, outlook, change, PAGE)
     if view.address.when == "start":
         length_s = int(answer.observed.elapsed_s)
         gone = "not before its end" if outlook.drain_s is None else fmt.duration(1000 * outlook.drain_s)
@@ -67,8 +69,8 @@ def _row(view: LabView, run: LabRun | None, answer: ReplayAnswer | None, change:
     return [
         letter,
         clauses,
-        run_text.drained(forecast, view.ahead_s),
-        run_text.interval(forecast, view.ahead_s),
+        whatif.drained(forecast, PAGE),
+        whatif.interval(forecast, view.ahead_s, PAGE),
         out,
         held,
         then,
@@ -93,8 +95,8 @@ def _letter(view: LabView, run: LabRun | None) -> html.Span:
         title="the controls move this run" if is_chosen else "let the controls move this run",
     )  # fmt: skip
     away = dcc.Link(
-        ["\N{MULTIPLICATION SIGN}", html.Span(f" take run {run.letter} away", className="only-read")], href=view.address.without_run(number).href(), className="what-if-away",
-        title=f"take run {run.letter} away",
+        ["\N{MULTIPLICATION SIGN}", html.Span(f" remove run {run.letter}", className="only-read")], href=view.address.without_run(number).href(), className="what-if-away",
+        title=f"remove run {run.letter}",
     )  # fmt: skip
     return html.Span(
         [choose, away],
@@ -129,7 +131,7 @@ def _errors(view: LabView) -> list[html.Div]:
             continue
         parts = [
             html.Strong(f"Run {run.letter} was not run. "),
-            run_text.spoken(fmt.name(run.error.what, 300)) + ". ",
+            fmt.name(run.error.what, 300) + ". ",
         ]
         for label, value in (
             ("Got: ", run.error.got),
@@ -139,7 +141,7 @@ def _errors(view: LabView) -> list[html.Div]:
             if value is not None:
                 parts += [
                     html.Span(label, className="quiet"),
-                    run_text.spoken(fmt.name(str(value), 300)),
+                    fmt.name(str(value), 300),
                     ". ",
                 ]
         found.append(html.Div(parts, className="what-if-error", role="alert"))

@@ -32,7 +32,7 @@ def place(address: WhatIfAddress, window: LabWindow) -> html.Div:
     return html.Div(
         [
             head(address),
-            # What the address asks and names: told to the server once there is a place for the answer.
+            # The request of the address, sent to the server once there is a place for the answer.
             dcc.Store(id="what-if-asked"),
             dcc.Store(id="what-if-job-named"),
             dcc.Interval(id="what-if-look", interval=_LOOK_MS, disabled=True),

@@ -118,7 +118,7 @@ def test_capacity_is_open_where_a_limit_holds_it(played, name):
     assert (answer.changed.fitted, answer.effect) == (None, "open")
     assert answer.changed.best.drain_s < 60
     assert answer.changed.latest_s is None
-    assert any("--set processing_ms=N" in note for note in answer.notes)
+    assert any(note.key == "whatif.capacity_at_least" for note in answer.notes)
 
 
 def test_the_samples_are_those_of_batches_and_partitions(played):

@@ -1,6 +1,6 @@
 """Functions of instant vectors and scalars, one module per kind. In: step matrices and scalars. Out: the same."""
 
-from throttlescope.transforms.promql.operators.functions.histogram import Forced, note_forced, of_buckets
+from throttlescope.transforms.promql.operators.functions.histogram import Forced, annotate_forced, of_buckets
 from throttlescope.transforms.promql.operators.functions.labels import relabelled
 from throttlescope.transforms.promql.operators.functions.numbers import apply, negated
 from throttlescope.transforms.promql.operators.functions.order import ordered
@@ -14,9 +14,9 @@ from throttlescope.transforms.promql.operators.functions.presence import (
 __all__ = [
     "Forced",
     "absent",
+    "annotate_forced",
     "apply",
     "negated",
-    "note_forced",
     "of_buckets",
     "ordered",
     "relabelled",

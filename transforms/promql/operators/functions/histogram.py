@@ -10,10 +10,10 @@ import numpy as np
 from numba import njit
 
 from throttlescope.ingest.core.selector import NAME_LABEL
+from throttlescope.transforms.promql.annotations import Annotations, TextPlace
 from throttlescope.transforms.promql.matrix import StepMatrix, StepScalar, empty
-from throttlescope.transforms.promql.notes import Notes, TextPlace
 from throttlescope.transforms.promql.operators.functions.numbers import without_names
-from throttlescope.transforms.promql.operators.wording import note_quantiles, quoted
+from throttlescope.transforms.promql.operators.wording import quoted, warn_of_quantiles
 from throttlescope.transforms.promql.semantics import Labels
 
 BUCKET_LABEL = "le"
@@ -35,7 +35,7 @@ def of_buckets(
     function: str,
     vector: StepMatrix,
     scalars: Sequence[StepScalar],
-    notes: Notes,
+    annotations: Annotations,
     place: TextPlace | None = None,
     vector_place: TextPlace | None = None,
     *,
@@ -52,14 +52,14 @@ def of_buckets(
     scalars : sequence of StepScalar
         The quantile; or the bounds between which observations count.
     place, vector_place : TextPlace, optional
-        Where in the text the quantile and the buckets stand.
+        The places of the quantile and of the buckets in the text.
     once : bool
         All that is read is pinned: Prometheus computes the first step only.
     leave_open : callable, optional
-        Given where these are not all steps: takes what a note has to know of the others.
+        Given where these are not all steps: takes what an annotation needs to know of the others.
     """
     if function == "histogram_quantile":
-        note_quantiles(notes, scalars[0], place)
+        warn_of_quantiles(annotations, scalars[0], place)
     histograms: dict[Labels, list[tuple[float, int]]] = {}
     for row, labels in enumerate(vector.labels):
         upper = parse_float(_value(labels, BUCKET_LABEL))
@@ -67,7 +67,7 @@ def of_buckets(
             rest = tuple(pair for pair in labels if pair[0] != BUCKET_LABEL)
             histograms.setdefault(rest, []).append((upper, row))
         elif vector.present[row].any():
-            notes.warn(
+            annotations.warn(
                 f"bucket label {quoted(BUCKET_LABEL)} is missing or has a malformed value of "
                 f"{quoted(_value(labels, BUCKET_LABEL))} for metric name {quoted(_value(labels, NAME_LABEL))}",
                 vector_place,
@@ -85,7 +85,7 @@ def of_buckets(
         values, present, forced = bucket_quantiles(*arrays, scalars[0])
         if once:
             forced, leave_open = forced[:, :1], None
-        _note_forced(tuple(histograms), present, forced, notes, vector_place, leave_open)
+        _annotate_or_leave_forced(tuple(histograms), present, forced, annotations, vector_place, leave_open)
     else:
         values, present = bucket_fractions(*arrays, *scalars)
     return without_names(StepMatrix(tuple(histograms), values, present))
@@ -107,15 +107,15 @@ def _value(labels: Labels, name: str) -> str:
     return ""
 
 
-def _note_forced(
+def _annotate_or_leave_forced(
     labels: tuple[Labels, ...],
     present: np.ndarray,
     forced: np.ndarray,
-    notes: Notes,
+    annotations: Annotations,
     place: TextPlace | None,
     leave_open: Callable[[Forced], None] | None,
 ) -> None:
-    """Tell of histograms that had to be made to rise.
+    """Annotate histograms whose buckets were not monotonic.
 
     Prometheus names the metric at the first step at which a histogram has buckets, and forgets the name for later ones.
     """
@@ -126,14 +126,14 @@ def _note_forced(
     if leave_open is not None and any(_value(one, NAME_LABEL) for one in found):
         leave_open(found)
     else:
-        note_forced(found, notes, place)
+        annotate_forced(found, annotations, place)
 
 
-def note_forced(found: Forced, notes: Notes, place: TextPlace | None) -> None:
-    """Tell of histograms that had to be made to rise, all their steps being known."""
+def annotate_forced(found: Forced, annotations: Annotations, place: TextPlace | None) -> None:
+    """Annotate histograms whose buckets were not monotonic, after all their steps are known."""
     for labels, (_, at_first, later) in found.items():
         for name in ([_value(labels, NAME_LABEL)] if at_first else []) + ([""] if later else []):
-            notes.info(
+            annotations.info(
                 "input to histogram_quantile needed to be fixed for monotonicity (see "
                 "https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile) for metric name "
                 + quoted(name),
@@ -141,7 +141,7 @@ def note_forced(found: Forced, notes: Notes, place: TextPlace | None) -> None:
             )
 
 
-# -- kernels: each stands alone in this file, so that Numba's cache sees every change ---------------
+# -- kernels: each is self-contained in this file, so that Numba's cache sees every change ---------------
 
 
 @_compiled

@@ -93,7 +93,7 @@ def _with(labels: Labels, name: str, value: str) -> Labels:
 def template_parts(template: str) -> list[str | int | tuple[str]]:
     """A replacement as text, numbers of groups and names of groups (each in a tuple).
 
-    A name is the longest run of letters, digits and ``_`` behind ``$``, or what stands in ``${}``; ``$$`` is a dollar, and
+    A name is the longest run of letters, digits and ``_`` behind ``$``, or the text in ``${}``; ``$$`` is a dollar, and
     so is a ``$`` that no name follows.
     """
     parts: list[str | int | tuple[str]] = []

@@ -1,4 +1,4 @@
-"""Order of the answer of an instant query. In: a step matrix of one step. Out: its rows in the order asked for.
+"""Order of the answer of an instant query. In: a step matrix of one step. Out: its rows, sorted.
 
 Over several steps there is no order to speak of: a range query is sorted by labels, and the rows stay as they are.
 """

@@ -1,0 +1,149 @@
+"""The server started from the options of ``serve``. In: options. Out: a server that runs until it is interrupted.
+
+Everything that can be refused is refused before a port is opened.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
+    from throttlescope.app.services.promql.concurrency import QueryLimits
+    from throttlescope.ingest.core.lake_address import LakeAddress
+
+_SERVED = ("verdicts", "samples")
+
+
+def start_server(options: CommandOptions) -> None:
+    """Serve a lake with the options of ``serve``.
+
+    Raises
+    ------
+    InputError
+        The address is open to other machines, the lake holds nothing that is served, or an option is not understood.
+    """
+    from throttlescope.app.log import tell
+    from throttlescope.app.server.app import Live, serve
+    from throttlescope.app.server.security.login import Doors
+    from throttlescope.app.server.security.users import read_users
+    from throttlescope.ingest.core.regex import compile_pattern
+
+    given, settings = options.given, options.settings(sources=options.sources)
+    users, host, port = given["users"], given["host"], given["port"]
+    doors = Doors(
+        users,
+        given["user_header"],
+        tuple(given["proxy"] or Doors.proxies),
+        tuple(given["external_host"] or ()),
+    )
+    if users is not None:
+        read_users(users)
+    check_address(host, allow_remote=given["allow_remote"], has_login=doors.has_login)
+    tables = _served_tables(settings.lake)
+    compile_pattern(given["cors_origin"])
+    limits, address = _query_limits(options), f"{_in_url(host)}:{port}"
+    tell(
+        f"throttlescope: http://{address} shows {settings.lake} (Ctrl-C ends it)",
+        event="serving",
+        address=address,
+        lake=str(settings.lake),
+    )
+    serve(
+        settings.lake.absolute(),
+        host=host,
+        port=port,
+        limits=limits,
+        cors_origin=given["cors_origin"],
+        doors=doors,
+        live=Live.of(settings),
+        tables=tables,
+    )
+
+
+def _query_limits(options: CommandOptions) -> QueryLimits:
+    from throttlescope.app.services.promql.concurrency import QueryLimits
+    from throttlescope.ingest.core.times import SECOND_MS
+    from throttlescope.transforms.promql.query import Options
+
+    timeout_ms = options.duration_ms("query_timeout", "--query-timeout is nothing")
+    evaluation = Options(timeout_s=timeout_ms / SECOND_MS, max_samples=options.given["query_max_samples"])
+    return QueryLimits(evaluation, running=options.given["query_concurrency"])
+
+
+def _served_tables(lake: LakeAddress) -> tuple[str, ...]:
+    from throttlescope.ingest.core.errors import InputError
+
+    tables = _tables_there(lake)
+    if not tables:
+        raise InputError(
+            "There are no verdicts and no samples in this lake",
+            got=str(lake),
+            expected="a lake",
+            fix="make one with throttlescope run --lake DIR, or try throttlescope demo",
+        )
+    return tables
+
+
+def _tables_there(lake: LakeAddress) -> tuple[str, ...]:
+    """Which of the tables that are served a lake has; looked at and not opened."""
+    import multiprocessing
+
+    if not lake.is_remote:
+        return tuple(table for table in _SERVED if Path(lake, table, "_delta_log").is_dir())
+    # Threads of the libraries that reach a store do not survive the fork that makes the workers: another process looks.
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_tables_in_store, (str(lake),))
+
+
+def _tables_in_store(lake: str) -> tuple[str, ...]:
+    from throttlescope.ingest.lake.open_storage import storage_of
+
+    storage = storage_of(lake)
+    return tuple(
+        table
+        for table in _SERVED
+        if storage.exists(f"{table}/_delta_log/{0:020d}.json") or storage.list(f"{table}/_delta_log")
+    )
+
+
+def serve_in_place(lake: LakeAddress, *, port: int) -> None:
+    """Become ``throttlescope serve``: this process's threads and its Spark are gone, its terminal stays."""
+    arguments = ["serve", "--lake", str(lake.absolute()), "--port", str(port)]
+    os.execv(sys.executable, [sys.executable, "-m", "throttlescope.app.cli", *arguments])  # noqa: S606
+
+
+def check_address(host: str, *, allow_remote: bool = False, has_login: bool = False) -> None:
+    """Refuse an address that other machines reach, unless ``--allow-remote`` confirms it.
+
+    Raises
+    ------
+    InputError
+        The address cannot be resolved, or is not loopback and ``allow_remote`` is false.
+    """
+    import ipaddress
+    import socket
+
+    from throttlescope.ingest.core.errors import InputError
+
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise InputError("--host cannot be resolved", got=f"{host} ({error.strerror})") from None
+    addresses = [ipaddress.ip_address(address[0].split("%")[0]) for *_, address in found]
+    if not all(address.is_loopback for address in addresses) and not allow_remote:
+        raise InputError(
+            "Passwords would travel in the clear: the app serves plain HTTP"
+            if has_login
+            else "The app has no login and would be open to other machines",
+            got=f"--host {host}",
+            expected="a loopback address such as 127.0.0.1",
+            fix="leave --host out and put a proxy with TLS and a login before it, or add --allow-remote",
+        )
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,29 @@
+"""A written incident report. In: a `WrittenIncident`. Out: a few lines or JSON on stdout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from throttlescope.app.presentation.output import write_result
+from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.units import visible
+
+if TYPE_CHECKING:
+    from throttlescope.app.cli.settings import CommandOptions
+    from throttlescope.app.incident.incident_request import WrittenIncident
+
+
+def write_incident(made: WrittenIncident, options: CommandOptions) -> None:
+    """Write what was put into the zip, in the requested format."""
+    write_result(options.format, table=lambda: _print(made), document=made.as_dict)
+
+
+def _print(made: WrittenIncident) -> None:
+    found, told = made.found, made.found.told
+    cause = "no verdict" if told is None else f"{told['cause']} {told['limiter'] or ''}".strip()
+    print(visible(f"{made.path}: {found.name}, {cause}, told as of {format_time(found.at_ms)}."))
+    print(
+        f"{len(made.bundle.files)} files, {len(made.content):,} bytes. Read README.md or incident.html first. Times are UTC."
+    )
+    for reason in made.bundle.not_made:
+        print(visible(f"Not in it: {reason}"))

@@ -1,0 +1,201 @@
+"""Checks of a Pulsar admin API. In: a cluster's settings and findings from its Prometheus. Out: checks.
+
+Only GET requests: nothing is changed on the cluster.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from throttlescope.app.services.doctor.check import FAILED, OK, SKIPPED, WARNING, DoctorCheck, refused
+from throttlescope.ingest.core.errors import ThrottlescopeError
+
+if TYPE_CHECKING:
+    from throttlescope.app.config import Cluster
+
+AREA = "pulsar_admin"
+_RESTART = "in broker.conf and restart the brokers"
+
+# (setting, value that hides evidence, what it hides, fix). Read from the broker's own runtime configuration.
+_SWITCHES = (
+    ("exposeTopicLevelMetricsInPrometheus", "false", FAILED, "no subscription has a series",
+     f"set exposeTopicLevelMetricsInPrometheus=true {_RESTART}"),
+    ("exposeConsumerLevelMetricsInPrometheus", "false", WARNING, "permits of consumers are hidden",
+     f"set exposeConsumerLevelMetricsInPrometheus=true {_RESTART} (9 more series per consumer)"),
+    ("exposePreciseBacklogInPrometheus", "false", WARNING, "the backlog is two counters subtracted; it can be wrong for hours",
+     f"set exposePreciseBacklogInPrometheus=true {_RESTART} (slower scrapes)"),
+    ("metricsBufferResponse", "true", WARNING, "scrapes inside a minute return the same values",
+     f"set metricsBufferResponse=false {_RESTART}"),
+    ("topicLevelPoliciesEnabled", "false", WARNING, "limits can only be set per namespace and broker",
+     f"set topicLevelPoliciesEnabled=true {_RESTART}, if topics need limits of their own"),
+)  # fmt: skip
+
+
+def examine_admin(name: str, cluster: Cluster, seen: Mapping[str, Any]) -> list[DoctorCheck]:
+    """Checks of one cluster's admin API.
+
+    Parameters
+    ----------
+    seen : mapping
+        From the Prometheus checks: ``clusters`` (values of the cluster label), ``brokers`` (how many are scraped) and
+        ``labels`` (of one subscription).
+    """
+    from throttlescope.app.services.doctor.requests import AdminQuestions
+
+    try:
+        admin = AdminQuestions(list(cluster.pulsar_admin.urls), cluster.pulsar_admin.access())
+    except ThrottlescopeError as error:
+        return [refused(name, AREA, "reachable", error)]
+    return _AdminExamination(name, cluster, seen, admin).run()
+
+
+class _AdminExamination:
+    def __init__(self, name: str, cluster: Cluster, seen: Mapping[str, Any], admin: Any) -> None:
+        self.name, self.cluster, self.seen, self.admin = name, cluster, seen, admin
+        self.checks: list[DoctorCheck] = []
+
+    def run(self) -> list[DoctorCheck]:
+        try:
+            version = str(self.admin.ask("brokers/version"))
+        except ThrottlescopeError as error:
+            return [refused(self.name, AREA, "reachable", error)]
+        self._say("reachable", OK, f"{', '.join(self.cluster.pulsar_admin.urls)}, Pulsar {version}")
+        self._version(version)
+        for check in (self._configuration, self._cluster_name, self._brokers, self._policies, self._stats):
+            self._guarded(check)
+        return self.checks
+
+    def _version(self, version: str) -> None:
+        if has_throttle_counters(version):
+            self._say("version", OK, f"{version} has the throttle counters")
+        else:
+            self._say(
+                "version", WARNING, f"{version} has no throttle counters",
+                "upgrade to 4.0.4, 4.1.0 or newer; until then only use / limit can prove a limiter",
+            )  # fmt: skip
+
+    def _configuration(self) -> None:
+        runtime = self.admin.ask("brokers/configuration/runtime")
+        hidden = 0
+        for setting, hides, status, cost, fix in _SWITCHES:
+            if str(runtime.get(setting, "")).lower() == hides:
+                hidden += 1
+                self._say(setting, status, f"{hides}: {cost}", fix)
+        if not hidden:
+            self._say("switches", OK, "none of the broker's switches hides evidence")
+        if str(runtime.get("dispatchThrottlingOnNonBacklogConsumerEnabled", "true")).lower() == "false":
+            self._say(
+                "dispatchThrottlingOnNonBacklogConsumerEnabled", OK,
+                "false: caught-up subscriptions are exempt from limits; verdicts take it into account",
+            )  # fmt: skip
+        frequency = runtime.get("statsUpdateFrequencyInSecs")
+        if frequency is not None:
+            self._say("rate gauges", OK, f"refreshed every {frequency} s (statsUpdateFrequencyInSecs)")
+
+    def _cluster_name(self) -> None:
+        clusters = set(self.admin.ask("clusters"))
+        shown = self.seen.get("clusters") or {self.name}
+        if clusters & set(shown):
+            self._say("cluster name", OK, ", ".join(sorted(clusters & set(shown))))
+        else:
+            self._say(
+                "cluster name", WARNING,
+                f"the admin API says {', '.join(sorted(clusters))}, the metrics say {', '.join(sorted(shown))}",
+                "check that both addresses belong to the same cluster; its limits are joined by the configured name",
+            )  # fmt: skip
+
+    def _brokers(self) -> None:
+        listed, scraped = len(self.admin.ask("brokers")), self.seen.get("brokers")
+        if scraped is None or listed == scraped:
+            self._say(
+                "brokers", OK, f"{listed} listed" + ("" if scraped is None else ", as many are scraped")
+            )
+        elif scraped < listed:
+            self._say(
+                "brokers", WARNING, f"{scraped} of {listed} brokers are scraped",
+                "scrape every broker: topics of the others have no verdicts",
+            )  # fmt: skip
+        else:
+            self._say(
+                "brokers", WARNING, f"{scraped} brokers are scraped, the admin API lists {listed}",
+                "check that both addresses belong to the same cluster, and that no two clusters share a label cluster",
+            )  # fmt: skip
+
+    def _policies(self) -> None:
+        namespace = _namespace(self.seen, self.cluster)
+        if namespace is None:
+            tenants = self.admin.ask("tenants")
+            self._say("rights", OK, f"may list tenants ({len(tenants)}); no topic known for further checks")
+            return
+        self.admin.ask(f"namespaces/{_path(namespace)}")
+        self._say("rights on policies", OK, f"may read the policies of {namespace}")
+
+    def _stats(self) -> None:
+        topic = _topic(self.seen, self.cluster)
+        if topic is None:
+            self._say("rights on topics", SKIPPED, "no topic known from Prometheus")
+            return
+        domain, rest = topic.split("://", 1)
+        stats = self.admin.ask(f"{domain}/{_path(rest)}/stats")
+        subscriptions = stats.get("subscriptions", {})
+        counted = [s for s in subscriptions.values() if "dispatchThrottledMsgEventsBySubscriptionLimit" in s]
+        if subscriptions and not counted:
+            self._say(
+                "topic stats",
+                WARNING,
+                f"{topic}: no throttle counts in the answer",
+                "upgrade to 4.0.4, 4.1.0 or newer",
+            )
+        else:
+            self._say("topic stats", OK, f"may read {topic}: {len(subscriptions)} subscriptions")
+
+    def _say(self, check: str, status: str, found: str, fix: str = "") -> None:
+        self.checks.append(DoctorCheck(self.name, AREA, check, status, found, fix))
+
+    def _guarded(self, check: Callable[[], None]) -> None:
+        try:
+            check()
+        except ThrottlescopeError as error:
+            what = check.__name__.strip("_").replace("_", " ")
+            failed = refused(self.name, AREA, what, error)
+            # A token without one permission still reads the rest: verdicts have less evidence.
+            self.checks.append(
+                DoctorCheck(
+                    self.name,
+                    AREA,
+                    what,
+                    WARNING,
+                    failed.found,
+                    failed.fix or "grant the token the permission to read it",
+                )
+            )
+
+
+def has_throttle_counters(version: str) -> bool:
+    """Whether a release has the counters of PIP-406: 4.0.4 and later 4.0, 4.1.0 and anything after."""
+    numbers = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", version)
+    if numbers is None:
+        return False
+    major, minor, patch = (int(n or 0) for n in numbers.groups())
+    return (major, minor) >= (4, 1) or ((major, minor) == (4, 0) and patch >= 4)
+
+
+def _namespace(seen: Mapping[str, Any], cluster: Cluster) -> str | None:
+    value = seen.get("labels", {}).get(cluster.labels.namespace, "")
+    return value if value.count("/") == 1 else None
+
+
+def _topic(seen: Mapping[str, Any], cluster: Cluster) -> str | None:
+    labels = seen.get("labels", {})
+    topic, partition = labels.get(cluster.labels.topic, ""), labels.get(cluster.labels.partition, "-1")
+    if not re.match(r"(persistent|non-persistent)://[^/]+/[^/]+/.", topic):
+        return None
+    return topic if partition in ("", "-1") else f"{topic}-partition-{partition}"
+
+
+def _path(text: str) -> str:
+    # tenant/namespace/local-name: the local name may contain a slash, which must not split the path.
+    return "/".join(quote(part, safe="") for part in text.split("/", 2))

@@ -1,0 +1,42 @@
+"""The evidence does not decide, or too little of it was seen. In: symptoms. Out: whether that is all that can be said.
+
+The rules that need other causes' answers are in :mod:`undecided`.
+"""
+
+from __future__ import annotations
+
+from throttlescope.models.diagnosis.causes.cause import Cause, Standing
+from throttlescope.models.diagnosis.symptoms import Symptoms
+
+UNKNOWN = Cause(
+    "unknown",
+    side="unknown",
+    family="open",
+    mark="?",
+    pattern=".",
+    is_incident=False,
+    side_is_fixed=False,
+    reasons=(
+        "little_seen", "served_twice", "backlog_not_measured", "limits_old", "partly_read", "markers", "dispatch_stuck",
+        "hang_or_stuck", "dispatch_stopped", "consumers_or_storage", "bursts_under_unread_limit", "room_unused", "no_cause",
+        "unlikely",
+    ),
+)  # fmt: skip
+
+
+def not_enough_seen(s: Symptoms) -> Standing | None:
+    """Without samples of the backlog nothing is claimed."""
+    if not s.holds("coverage"):
+        return UNKNOWN.because("little_seen")
+    if s.holds("served_twice"):
+        return UNKNOWN.because("served_twice")
+    if s.backlog_held is None:
+        return UNKNOWN.because("backlog_not_measured")
+    return None
+
+
+def replication_markers(s: Symptoms) -> Standing | None:
+    """Nothing is published and the backlog of a replicated subscription grows: by markers, as far as can be seen."""
+    if not s.backlog_held or not s.holds("replication_markers"):
+        return None
+    return UNKNOWN.because("markers")

@@ -1,0 +1,211 @@
+"""The timelines of the page about the model. In: the engines and small scenarios; out: Markdown tables.
+
+``docs/background/throttling-model.md`` holds these tables between markers; ``python -m throttlescope.models.throttling.model_page
+PAGE`` regenerates them, and a test compares page and simulator. Every figure is run: the short ones by the slow twin, ten minutes by the
+kernel.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from throttlescope.models.diagnosis.describe import markdown
+from throttlescope.models.throttling.compile import compile_scenario
+from throttlescope.models.throttling.kernel import run_kernel
+from throttlescope.models.throttling.limiters import SECOND_US, new_meter
+from throttlescope.models.throttling.machine import Machine
+from throttlescope.models.throttling.scenario import Broker, Scenario
+from throttlescope.models.throttling.scenario.broker import engine_of
+from throttlescope.models.throttling.twin import run_twin
+
+_MARKED = re.compile(r"(<!-- simulated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+ENGINES = ("A0", "A", "B", "C")
+ENGINE_WORDS = {
+    "A0": "window without debt",
+    "A": "window with debt",
+    "B": "token bucket, steps of 16 ms",
+    "C": "token bucket, one refill per period",
+}
+#: First and last release of every range, and how the page calls it.
+RANGES = (
+    ("2.0.0", "2.7.3", "up to 2.7.3"),
+    ("2.7.4", "3.1.3", "2.7.4 to 3.1"),
+    ("3.2.0", "3.3.4", "3.2, 3.3.0 to 3.3.4"),
+    ("3.3.5", "3.3.8", "3.3.5 to 3.3.8"),
+    ("4.0.0", "4.0.2", "4.0.0 to 4.0.2"),
+    ("4.0.3", "4.0.3", "4.0.3"),
+    ("4.0.4", "4.2.4", "4.0.4 and later, 4.1, 4.2"),
+)
+#: The timelines' consumer joins then, and their times are counted from there; what it reads was published before.
+_JOINS_S = 2
+#: From plan to entries of every read of the timelines. Their back-off timer fires a millisecond late.
+READ_MS = 10
+_BATCH = 6
+
+
+def versions() -> str:
+    rows = []
+    for first, last, words in RANGES:
+        (engine,) = {engine_of(first), engine_of(last)}
+        (counts,) = {Broker(version=each).counts_throttling for each in (first, last)}
+        rows.append((words, f"{engine}: {ENGINE_WORDS[engine]}", "yes" if counts else "no"))
+    return markdown(("Pulsar", "default engine", "has the six counters"), rows)
+
+
+def queries() -> str:
+    """Limiters of 10 per second, all called at the same times; 10 are sent at 0 and at 1200 ms."""
+    meters = {name: new_meter(name, 10, SECOND_US, 0) for name in ENGINES}
+    rows = []
+    for at_ms, sent in ((0, 10), (500, 0), (1000, 0), (1200, 10), (2100, 0), (2201, 0)):
+        seen = [meters[name].available(at_ms * 1000) for name in ENGINES]
+        for meter in meters.values():
+            if sent:
+                meter.charge(sent, at_ms * 1000)
+        rows.append((at_ms, *seen, sent or ""))
+    return markdown(("ms", *ENGINES, "sent"), rows)
+
+
+def slots() -> str:
+    """Engine B with 10 per second and a reader that calls it every millisecond and sends the permitted number, until that is zero."""
+    meter = new_meter("B", 10, SECOND_US, 0)
+    rows, at_ms, total = [], 0, 0
+    while seen := meter.available(at_ms * 1000):
+        meter.charge(seen, at_ms * 1000)
+        total += seen
+        if at_ms < 2 or at_ms == 15:
+            rows.append((at_ms, seen, total, meter.balance()))
+        elif at_ms == 2:
+            rows.append(("...", "...", "...", "..."))
+        at_ms += 1
+    # From here on it calls after every back-off.
+    while not seen:
+        if at_ms < 1100 or meter.balance() > -10:
+            rows.append((at_ms, seen, total, meter.balance()))
+        elif rows[-1][0] != "...":
+            rows.append(("...", "...", "...", "..."))
+        at_ms += 1001
+        seen = meter.available(at_ms * 1000)
+    rows.append((at_ms, seen, total, meter.balance()))
+    return markdown(("ms", "sees", "sent so far", "balance"), rows)
+
+
+def debt() -> str:
+    return _per_second(9)
+
+
+def policy() -> str:
+    return _per_second(9, touched_s=0.5)
+
+
+def reads() -> str:
+    """Every read of a subscription under 250 messages per second."""
+    every_us = READ_MS * 1000
+    totals = run_twin(_world("C", 250, 1.1), _machine(READ_MS), every_us)
+    added = {name: np.diff(values[:, 0], prepend=0) for name, values in totals.items()}
+    rows = []
+    for number in np.flatnonzero(added["polls"]):
+        ms = int(number) * READ_MS - _JOINS_S * 1000
+        tokens = totals["subscription_msg_tokens"][number, 0]
+        event = "+1" if added["subscription_msg_events"][number] else ""
+        rows.append(
+            (ms, added["out_messages"][number] or "", tokens, min(tokens, 100) or "none: timer", event)
+        )
+    heads = ("ms", "dispatched and charged", "tokens", "next plan, entries", "`subscription` message events")
+    return markdown(heads, rows)
+
+
+def backoff() -> str:
+    """What is delivered of a limit of 1000 messages per second whose tokens last some time."""
+    seconds, rows = 600, []
+    for lasts_ms in (20, 50, 200, 500):
+        shares = []
+        for engine in ("C", "A"):
+            world = _world(engine, 1000, seconds, published=seconds * 1100)
+            totals = run_kernel(world, _machine(lasts_ms / 10))["out_messages"][:, 0]
+            shares.append(f"{totals[-1] / (1000 * seconds):.3f}")
+        rows.append((lasts_ms, *shares, f"{1 / (1.001 + lasts_ms / 1000):.3f}"))
+    return markdown(("tokens last, ms", "C", "A", "1 / (1.001 s + x)"), rows)
+
+
+TABLES = {table.__name__: table for table in (versions, queries, slots, debt, policy, reads, backoff)}
+
+
+def fill(page: str) -> str:
+    """The page with every marked table regenerated."""
+    return _MARKED.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], page)
+
+
+def _per_second(seconds: int, touched_s: float | None = None) -> str:
+    """Messages per second that each engine lets through under 10 per second, in batches of 6."""
+    rows = []
+    for engine in ENGINES:
+        world = _world(engine, 10, seconds, batch=_BATCH, touched_s=touched_s)
+        totals = run_twin(world, _machine(READ_MS))["out_messages"][:, 0]
+        rows.append((engine, *np.diff(totals)[_JOINS_S - 1 :]))
+    return markdown(("engine", *(f"{second}." for second in range(1, seconds + 1))), rows)
+
+
+def _machine(read_ms: float) -> Machine:
+    return Machine(read_us=round(read_ms * 1000))
+
+
+def _world(
+    engine: str,
+    limit_msg: int,
+    seconds: float,
+    *,
+    batch: int = 1,
+    touched_s: float | None = None,
+    published: int = 6_000,
+) -> Any:
+    """A Shared subscription whose only consumer finds a backlog when it joins, under a limit of its own."""
+    marks = [0, seconds] if touched_s is None else [0, touched_s, seconds]
+    join = {"action": "set_consumers", "subscription": "billing", "consumers": 1}
+    steps = [join, {"action": "touch_policy", "topic": "orders"}]
+    scenario = Scenario.model_validate(
+        {
+            "format": 1,
+            "name": "timeline",
+            "broker": {"engine": engine},
+            "topics": [{"name": "orders"}],
+            "limits": [{"level": "subscription", "set_at": "namespace", "msg": limit_msg}],
+            "subscriptions": [
+                {
+                    "name": "billing",
+                    "topic": "orders",
+                    "type": "Shared",
+                    "consumers": 0,
+                    "processing_ms": 0,
+                    "receiver_queue": 1_000_000,
+                }
+            ],
+            "producers": [
+                {
+                    "topic": "orders",
+                    "rate_msg": published,
+                    "size_bytes": 1024,
+                    "shape": "steps",
+                    "steps": [(1, 0)],
+                    "batching": {"max_messages": batch, "max_delay_ms": 100} if batch > 1 else None,
+                }
+            ],
+            "timeline": [{"name": "published", "duration_s": _JOINS_S}]
+            + [
+                {"name": f"from-{start}", "duration_s": end - start, "interventions": [steps[number]]}
+                for number, (start, end) in enumerate(pairwise(marks))
+            ],
+        }
+    )
+    return compile_scenario(scenario, _machine(READ_MS))
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(fill(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,113 @@
+"""The catalogue against the source: keys without a sentence, sentences without a key, missing placeholders."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from throttlescope.models.messages.catalogue import UNITS, Message, message, placeholders
+from throttlescope.models.messages.en import SENTENCES as ALL
+from throttlescope.models.messages.limiting import FORMATS, limiting_factor
+
+#: Those that are used by calls of ``message``; the diagnosis makes its keys itself, see ``test_catalogue``.
+SENTENCES = {key: text for key, text in ALL.items() if key.startswith(("advice.", "forecast.", "whatif."))}
+
+ROOT = Path(__file__).parents[3]
+#: Keys made of a prefix and a word of a closed list, with the values that they are given.
+_BY_KIND = {
+    "forecast.when.": {"length_s", "at", "interval"},
+    "forecast.never.": set(),
+    "forecast.unknown.": set(),
+}
+
+
+def calls() -> list[tuple[str, str, set[str]]]:
+    """Where, key and names of the values, of each call of ``message`` with a literal key."""
+    found = []
+    for room in ("models", "app"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            source = path.read_text()
+            if "messages.catalogue import" not in source:
+                continue
+            for node in ast.walk(ast.parse(source)):
+                if not (
+                    isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Name)
+                    and node.func.id == "message"
+                ):
+                    continue
+                (key,) = node.args
+                assert isinstance(key, ast.Constant), f"{path}:{node.lineno}: the key is no literal"
+                where = f"{path.relative_to(ROOT)}:{node.lineno}"
+                found.append((where, key.value, {one.arg for one in node.keywords}))
+    return found
+
+
+CALLS = calls()
+
+
+def test_each_call_has_its_sentence_and_values():
+    """The key is in the catalogue, and the values are exactly its placeholders."""
+    assert len(CALLS) > 100
+    wrong = [
+        (where, key, sorted(names))
+        for where, key, names in CALLS
+        if key not in SENTENCES or set(placeholders(key)) != names
+    ]
+    assert wrong == []
+
+
+def test_each_sentence_is_used():
+    used = {key for _, key, _ in CALLS}
+    unused = [key for key in SENTENCES if key not in used and not key.startswith(tuple(_BY_KIND))]
+    assert unused == []
+
+
+def test_each_kind_of_forecast_has_its_sentences():
+    kinds = ("drain", "ttl", "quota_size", "quota_age")
+    for prefix, names in _BY_KIND.items():
+        found = {key for key in SENTENCES if key.startswith(prefix)}
+        assert found == {f"{prefix}{kind}" for kind in kinds}
+        assert all(set(placeholders(key)) == names for key in found)
+
+
+def test_formats_of_placeholders_are_known():
+    import string
+
+    specs = {
+        spec
+        for sentence in SENTENCES.values()
+        for _, _, spec, _ in string.Formatter().parse(sentence)
+        if spec
+    }
+    ours = {spec for spec in specs if spec.isidentifier() and spec not in ("g", "d")}
+    assert ours <= set(UNITS)
+    assert set(FORMATS) <= ours
+
+
+def test_message_is_worded_after_json():
+    """Values cross a process as JSON: lists in place of tuples say the same."""
+    one = message("advice.limit.raise", limiter="topic.msg", now=(500, 1, "msg"), value=(8000, 10, "msg"))
+    again = Message(**json.loads(json.dumps(dataclasses.asdict(one))))
+    assert again.text == one.text == "Raise the topic message limit from 500 msg/s to 8,000 msg per 10 s."
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("consumers", "the consumers"),
+        ("broker.bytes", "the broker byte limit"),
+        ("reads", "the read speed of the broker"),
+    ],
+)
+def test_limiting_factor(name, text):
+    assert limiting_factor(name) == text
+
+
+def test_missing_value_is_an_error():
+    with pytest.raises(KeyError):
+        _ = Message("advice.age").text
