@@ -11,6 +11,7 @@ from typing import Any
 from dash import Dash, Input, Output, dcc, html
 
 from throttlescope.app.incident.advice import AdviceOutcome, advice_within
+from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.services.whatif.replay import Question
 from throttlescope.app.web.client_disconnect import left
