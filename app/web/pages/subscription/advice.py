@@ -54,7 +54,7 @@ def kept() -> dcc.Store:
 
 def register(app: Dash, reader: LakeReader) -> None:
     """Two callbacks: one starts the search, one shows the stored answer of the open window."""
-    places = Turnstile(running=1, waiting=1)
+    places = ConcurrencyLimit(running=1, waiting=1)
 
     register_button(
         app,
@@ -75,7 +75,7 @@ def register(app: Dash, reader: LakeReader) -> None:
         return explained(lambda: answer_of(answer, data))()
 
 
-def worked_out(reader: LakeReader, places: Turnstile, data: dict) -> dict[str, Any]:
+def worked_out(reader: LakeReader, places: ConcurrencyLimit, data: dict) -> dict[str, Any]:
     """What the browser stores: the window, and the facts of the advice or the reason why there are none."""
     try:
         page = Shown.of(data)
