@@ -14,7 +14,7 @@ from tests.lab.hosts import claimed_hosts
 from tests.lab.listening import listening_addresses
 from tests.lab.parts import PartMissing, broker_jars, java_binary
 
-pytestmark = [pytest.mark.broker, pytest.mark.study, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

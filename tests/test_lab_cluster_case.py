@@ -27,7 +27,6 @@ pytestmark = [
     pytest.mark.broker,
     pytest.mark.prometheus,
     pytest.mark.spark,
-    pytest.mark.study,
     pytest.mark.timeout(600),
 ]
 

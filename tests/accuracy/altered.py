@@ -93,7 +93,7 @@ ALTERED: dict[str, Callable[[Recorded], Recorded | None]] = {
 def with_cause(truth: pa.Table, causes: dict[str, str]) -> pa.Table:
     """Rows of truth whose cause has another name now; the others are left out."""
     rows = [
-        row | {"cause": causes[row["cause"]], "side": CAUSE_OF[causes[row["cause"]].side]}
+        row | {"cause": causes[row["cause"]], "side": CAUSE_OF[causes[row["cause"]]].side}
         for row in truth.to_pylist()
         if row["cause"] in causes
     ]

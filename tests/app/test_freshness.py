@@ -121,7 +121,7 @@ def test_a_cluster_that_was_never_seen_is_late(lake, tmp_path):
         (("--max-age", "0s"), "--max-age"),
         (("--max-age", "soon"), "duration"),
         (("--recording", "x", "--prometheus", "http://p:1"), "recording"),
-        (("--source",), "no Prometheus"),
+        (("--source",), "No Prometheus"),
     ],
 )
 def test_wrong_usage(tmp_path, arguments, told):

@@ -216,7 +216,7 @@ def test_lookback_is_that_of_the_flag(lake):
         (("1", "--at", "0", "--start", "0"), 2, "exclude each other"),
         (("1", "--end", "0"), 2, "add --start"),
         (("1", "--step", "1m"), 2, "add --start"),
-        (("1", "--start", "60", "--end", "0"), 2, "The start is after the end"),
+        (("1", "--start", "60", "--end", "0"), 2, "The start is behind the end"),
         (("1", "--start", "0", "--end", "60", "--step", "0s"), 2, "--step is nothing"),
         (("1", "--start", "0", "--end", "60", "--step", "-1"), 2, "A duration cannot be read"),
         (

@@ -20,7 +20,7 @@ from tests.lab.prometheus import running_prometheus
 from throttlescope.app.rules_export.alert_rules import PUBLISH_THROTTLED, alerts
 from throttlescope.app.rules_export.options import ExportOptions
 
-pytestmark = [pytest.mark.broker, pytest.mark.prometheus, pytest.mark.study, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.broker, pytest.mark.prometheus, pytest.mark.timeout(600)]
 
 METRIC = "pulsar_publish_rate_limit_times"
 #: 60 s by default; shorter here, so that a minute shows what otherwise takes three.

@@ -221,7 +221,7 @@ def test_explain_names_pruning_shards_and_stages(engine):
     )
     assert "cluster, namespace, topic" in text
     assert "+   Aggregation op=sum" in text
-    assert "|     Window function=rate pulsar_throttled_total range=300s" in text
+    assert "|     ApplyRangeFunction function=rate pulsar_throttled_total range=300s" in text
     assert "spans of time 2" in text
     assert "shares of 2 aggregations, rows of 0 parts" in text
     files = {line.split("  ")[1].strip(): line for line in text.splitlines() if line.startswith("  ")}

@@ -327,7 +327,7 @@ def test_concurrency_error_has_advice():
 
 def test_every_function_that_is_carried_is_suggested():
     kinds = {word["text"]: word["kind"] for word in words()}
-    assert {name for name, one in FUNCTIONS.items() if one.carried} == {
+    assert {name for name, one in FUNCTIONS.items() if one.supported} == {
         name for name, kind in kinds.items() if kind == "function"
     }
     assert "info" not in kinds

@@ -168,7 +168,7 @@ def test_a_change_that_makes_no_sense_is_refused():
         lambda change: flow(ground, change, "end", horizon_s=60),
         lambda change: rewind(ground, change),
     ):
-        with pytest.raises(InputError, match="no topic limit whose period"):
+        with pytest.raises(InputError, match="no topic limit with a period"):
             call(parse_change(["topic.period_s=10"]))
 
 
