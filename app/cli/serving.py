@@ -34,7 +34,7 @@ def start_server(options: CommandOptions) -> None:
 
     given, settings = options.given, options.settings(sources=options.sources)
     users, host, port = given["users"], given["host"], given["port"]
-    doors = AccessControl(
+    access = AccessControl(
         users,
         given["user_header"],
         tuple(given["proxy"] or AccessControl.proxies),
@@ -42,7 +42,7 @@ def start_server(options: CommandOptions) -> None:
     )
     if users is not None:
         read_users(users)
-    check_address(host, allow_remote=given["allow_remote"], has_login=doors.has_login)
+    check_address(host, allow_remote=given["allow_remote"], has_login=access.has_login)
     tables = _served_tables(settings.lake)
     compile_pattern(given["cors_origin"])
     limits, address = _query_limits(options), f"{_in_url(host)}:{port}"
@@ -58,7 +58,7 @@ def start_server(options: CommandOptions) -> None:
         port=port,
         limits=limits,
         cors_origin=given["cors_origin"],
-        doors=doors,
+        access=access,
         live=Live.of(settings),
         tables=tables,
     )

@@ -159,7 +159,7 @@ def running_server(lake_path: str, *, workers: int = 2, queries: int = 2) -> Ite
     program = (
         "import sys; from dataclasses import replace; from throttlescope.app.server.api.routes import DEFAULT_LIMITS; "
         # A query whose place comes free was cancelled, then: it has not run out of time.
-        "from throttlescope.app.web.data import asking; asking.LONGEST_S = 600.0; "
+        "from throttlescope.app.web.data import promql; promql.LONGEST_S = 600.0; "
         "from throttlescope.app.server.app import serve; port, workers, queries = map(int, sys.argv[2:]); "
         "serve(sys.argv[1], port=port, workers=workers, limits=replace(DEFAULT_LIMITS, running=queries))"
     )
