@@ -12,7 +12,7 @@ from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.links.paths import METHOD_PATH
 from throttlescope.models.evaluation.measured import measured
 
-#: Name of the held-out set: recordings that were not used to develop the rules.
+#: Name of the set that the figures are of: rules 2 were not developed with it. For rules 3 it is no held-out set any more.
 HELD_OUT = "kept aside"
 
 
@@ -37,7 +37,7 @@ def _words(verdict: dict, known: dict[str, Any]) -> str:
     right = found["cause_right_when_answered"]
     low, high = right["clustered"]
     words = (
-        f"On {found['recordings']} held-out recordings of a real broker, rules {version} named the right cause in "
+        f"On {found['recordings']} recordings of a real broker, rules {version} named the right cause in "
         f"{fmt.percent(right['value'])} of {fmt.exact(right['of'])} windows (95\N{NO-BREAK SPACE}%: {fmt.percent(low)} to {fmt.percent(high)})"
     )
     cause, label = found["causes"].get(verdict["cause"]), CAUSES[verdict["cause"]].label
