@@ -253,7 +253,7 @@ def test_a_plot_has_what_was_recorded_the_replay_and_both_futures(lake, tmp_path
     drawn = re.sub(r"\\u(\w{4})", lambda code: chr(int(code[1], 16)), page.split("Plotly.newPlot")[-1])
     drawn = drawn.replace("\N{NO-BREAK SPACE}", " ")
     for words in (
-        "What if subscription.msg is 1,200 per 1 s instead of 500",
+        "What if subscription.msg is 1,200 msg/s instead of 500 msg/s",
         f"{SELECTOR} on prod",
         '"recorded"', '"replayed"', '"as it is"', '"changed"', "changed, best to worst", "as it is, best to worst",
         "changed: drained after ",

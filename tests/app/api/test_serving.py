@@ -38,8 +38,8 @@ def table(url: str) -> str:
         "outputs": [{"id": id_, "property": name} for id_, name in parts],
         "inputs": [{"id": "address", "property": "search", "value": ""}],
         "state": [
-            {"id": "address", "property": "pathname", "value": "/subscriptions"},
             {"id": "subscriptions-shown", "property": "data", "value": None},
+            {"id": "address", "property": "pathname", "value": "/subscriptions"},
         ],
         "changedPropIds": ["address.search"],
     }
