@@ -190,9 +190,9 @@ def residuals_text(calibration: ForecastCalibration) -> str:
         "",
         "from math import inf",
         "",
-        "from throttlescope.models.forecast.calibration import Band, Calibration",
+        "from throttlescope.models.forecast.calibration import Band, ForecastCalibration",
         "",
-        "SHIPPED = Calibration(",
+        "SHIPPED = ForecastCalibration(",
         "    bands=(",
     ]
     for band in calibration.bands:

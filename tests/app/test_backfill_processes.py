@@ -28,13 +28,13 @@ AT_MOST_S = 500
 #: The command, which ends itself without a word when a step is announced.
 KILLED_AT = """
 import os, signal, sys
-from throttlescope.app import render_progress
-announced = render_progress.Progress.step
+from throttlescope.app.presentation import progress
+announced = progress.TerminalProgress.step
 def step(self, what):
     if what == "Diagnosing":
         os.kill(os.getpid(), signal.SIGKILL)
     return announced(self, what)
-render_progress.Progress.step = step
+progress.TerminalProgress.step = step
 from throttlescope.app.cli import main
 main(sys.argv[1:])
 """

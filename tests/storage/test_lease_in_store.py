@@ -32,7 +32,7 @@ LEASE = f"{FOLDER}/lease.json"
 #: A process that takes the lease, says so, and works on.
 _HOLDER = """
 import sys, time
-from throttlescope.ingest.lake.storage import storage_of
+from throttlescope.ingest.lake.open_storage import storage_of
 from throttlescope.ingest.pull.pull_lock import held
 
 with held(storage_of(sys.argv[1]), sys.argv[2]) as hold:

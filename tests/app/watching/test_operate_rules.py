@@ -23,7 +23,7 @@ def rules() -> str:
 
 
 def test_messages_that_the_runbook_quotes_are_those_of_the_code():
-    table = PAGE.read_text(encoding="utf-8").partition("## What can break")[2].partition("\n## ")[0]
+    table = PAGE.read_text(encoding="utf-8").partition("## What can fail")[2].partition("\n## ")[0]
     quoted = {
         text
         for text in re.findall(r"`([^`]+)`", table)
