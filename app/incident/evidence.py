@@ -148,7 +148,7 @@ def limits(incident: Incident) -> list[Block]:
         blocks.append(
             Grid(
                 (
-                    "KnownLimit",
+                    "Limit",
                     "Rate per period",
                     "Per second",
                     "Set by",
