@@ -17,8 +17,6 @@ PAGES = sorted(
 
 #: Folders of the repository whose files pages name.
 ROOMS = ("ingest", "transforms", "models", "app", "tests", "benchmarks", "airflow_dags")
-#: The pages describe a cause as one file; until the causes have moved there, their folder may be absent.
-MOVING = () if (ROOT / "models" / "diagnosis" / "causes").exists() else ("models/diagnosis/causes/",)
 #: What is history names files as they were called then.
 HISTORY = [ROOT / "CHANGELOG.md", *ROOT.glob("docs/decisions/*.md")]
 
@@ -80,7 +78,7 @@ def test_files_that_a_page_names_exist(page):
     named = re.findall(rf"(?<![\w/.-])(?:{'|'.join(ROOMS)})/[\w/.-]*", page.read_text())
     paths = {path.rstrip(".") for path in named if "NAME" not in path}
     absent = sorted(path for path in paths if not (ROOT / path).exists())
-    assert [path for path in absent if not path.startswith(MOVING)] == []
+    assert absent == []
 
 
 @pytest.mark.parametrize("page", sorted(set(PAGES) - set(HISTORY)), ids=page_name)

@@ -6,35 +6,26 @@ several. The answers are the same either way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from throttlescope.app.pipeline.sources.source import Ingested
+from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
 from throttlescope.ingest.lake import Lake
+from throttlescope.ingest.lake.duck import from_table
 from throttlescope.models.messages.units import count
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-from collections import Counter
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-import numpy as np
-import pyarrow.compute as pc
-
-from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS, block_start
-from throttlescope.ingest.lake.duck import from_table
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from throttlescope.app.config import Settings
-    from throttlescope.ingest.lake import Lake
 
 #: Rows of ``signals`` that a step reads in this process at most: a day of 350 subscription partitions.
 IN_PROCESS_ROWS = 500_000
