@@ -48,6 +48,11 @@ def message(key: str, **values: object) -> Message:
     return Message(key, values)
 
 
+def sentence(key: str, **values: object) -> str:
+    """The sentence of a key in the default language: ``message(key, ...).text`` in one call."""
+    return render(Message(key, values))
+
+
 def render(message: Message, language: str = DEFAULT_LANGUAGE) -> str:
     """The sentence.
 

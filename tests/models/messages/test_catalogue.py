@@ -16,9 +16,7 @@ from throttlescope.models.messages.catalogue import LANGUAGES, Message, placehol
 from throttlescope.models.messages.en import SENTENCES as ALL
 
 #: The sentences of the diagnosis; for the others see ``test_messages_in_source``.
-SENTENCES = {
-    key: text for key, text in ALL.items() if not key.startswith(("advice.", "forecast.", "whatif."))
-}
+SENTENCES = {key: text for key, text in ALL.items() if key.startswith(("cause.", "truth_table.", "missing."))}
 
 #: Arguments of ``Cause.because`` that are no placeholders.
 NOT_PLACEHOLDERS = {"grade", "limiter", "variant"}

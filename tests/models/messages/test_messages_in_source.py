@@ -13,8 +13,10 @@ from throttlescope.models.messages.catalogue import UNITS, Message, message, pla
 from throttlescope.models.messages.en import SENTENCES as ALL
 from throttlescope.models.messages.limiting import FORMATS, limiting_factor
 
-#: Those that are used by calls of ``message``; the diagnosis makes its keys itself, see ``test_catalogue``.
-SENTENCES = {key: text for key, text in ALL.items() if key.startswith(("advice.", "forecast.", "whatif."))}
+#: Those that are used by calls of ``message`` and ``sentence``; the diagnosis makes its keys itself, see ``test_catalogue``.
+SENTENCES = {
+    key: text for key, text in ALL.items() if not key.startswith(("cause.", "truth_table.", "missing."))
+}
 
 ROOT = Path(__file__).parents[3]
 #: Keys made of a prefix and a word of a closed list, with the values that they are given.
@@ -25,9 +27,11 @@ _BY_KIND = {
 }
 
 
-def calls() -> list[tuple[str, str, set[str]]]:
-    """Where, key and names of the values, of each call of ``message`` with a literal key."""
-    found = []
+def calls() -> tuple[list[tuple[str, str, set[str]]], list[tuple[str, str, set[str]]]]:
+    """Where, key and names of the values, of each call of ``message`` or ``sentence``: those with a literal key, and those whose key is a
+    literal prefix and a word of a closed list, as in ``sentence(f"alerts.kind.{kind}")``.
+    """
+    found, prefixed = [], []
     for room in ("models", "app"):
         for path in sorted((ROOT / room).rglob("*.py")):
             source = path.read_text()
@@ -37,17 +41,21 @@ def calls() -> list[tuple[str, str, set[str]]]:
                 if not (
                     isinstance(node, ast.Call)
                     and isinstance(node.func, ast.Name)
-                    and node.func.id == "message"
+                    and node.func.id in ("message", "sentence")
                 ):
                     continue
                 (key,) = node.args
-                assert isinstance(key, ast.Constant), f"{path}:{node.lineno}: the key is no literal"
                 where = f"{path.relative_to(ROOT)}:{node.lineno}"
-                found.append((where, key.value, {one.arg for one in node.keywords}))
-    return found
+                values = {one.arg for one in node.keywords}
+                if isinstance(key, ast.JoinedStr) and isinstance(key.values[0], ast.Constant):
+                    prefixed.append((where, key.values[0].value, values))
+                    continue
+                assert isinstance(key, ast.Constant), f"{where}: the key has no literal prefix"
+                found.append((where, key.value, values))
+    return found, prefixed
 
 
-CALLS = calls()
+CALLS, PREFIXED = calls()
 
 
 def test_each_call_has_its_sentence_and_values():
@@ -61,9 +69,19 @@ def test_each_call_has_its_sentence_and_values():
     assert wrong == []
 
 
+def test_each_prefix_has_sentences_with_its_values():
+    for where, prefix, values in PREFIXED:
+        assert prefix.count(".") > 1 or prefix.endswith("."), f"{where}: {prefix} would take in too much"
+        found = [key for key in SENTENCES if key.startswith(prefix)]
+        assert found, f"{where}: no key begins with {prefix}"
+        lacking = [key for key in found if not set(placeholders(key)) <= values]
+        assert lacking == [], where
+
+
 def test_each_sentence_is_used():
     used = {key for _, key, _ in CALLS}
-    unused = [key for key in SENTENCES if key not in used and not key.startswith(tuple(_BY_KIND))]
+    prefixes = (*_BY_KIND, *(prefix for _, prefix, _ in PREFIXED))
+    unused = [key for key in SENTENCES if key not in used and not key.startswith(prefixes)]
     assert unused == []
 
 
