@@ -4,6 +4,8 @@
 PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do "$$name" -c 'import sys; \
 	good = (3, 11) <= sys.version_info < (3, 14); good and print(sys.executable); sys.exit(not good)' \
 	2>/dev/null && break; done)
+# Set in many containers. Without bytecode on disk every process compiles each module that it imports, for seconds, again and again.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 AIRFLOW_VENV := .airflow-venv
 BIN := $(VENV)/bin
@@ -18,7 +20,7 @@ COMPILE := pip compile -q --universal --python-version 3.11 --generate-hashes --
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden notebooks parts airflow-env lock clean
+.PHONY: help setup demo serve test test-with-broker test-without-broker test-long test-airflow test-cluster test-backfill test-storage test-lab faults soak check audit format docs accuracy conformance fuzz lab bench screenshots golden notebooks parts airflow-env lock clean
 
 help: ## print this list
 	@awk -F ':[^#]*## ' '/^[a-z][a-z-]*:.*## / {printf "  \033[1m%-12s\033[0m %s\n", $$1, $$2}' Makefile
@@ -39,22 +41,32 @@ check: setup ## the loop while writing: style and the tests that start no server
 	@ls models/throttling/kernel/__pycache__/*.nbc > /dev/null 2>&1 || $(BIN)/python -m throttlescope.app.services.whatif.warm
 	@THROTTLESCOPE_EXAMPLES=0.25 $(BIN)/python -m pytest -q -n auto --dist worksteal -m "$(NEEDS_NOTHING)" $(PYTEST_ARGS)
 
-# Three files at a time, since many wait for a server, in the order of their folders: by default files of few tests, which are the long ones,
-# would come last. What takes most of a core by itself (a browser, Airflow, a cluster) only two at a time, beside its like; a broker
-# alone: it is timed against a clock of its own. Their files are found by their marks, which is quicker than importing all of them. The simulator
-# is compiled once, before two would do it side by side. Exit code 5 says that none of the requested tests is of this part.
+# The simulator is compiled once, before several processes would do it side by side. The two halves run at once: see below.
 test: setup parts airflow-env ## the tests, with a real broker, Prometheus, browser, Airflow, Spark cluster and object store
-	@export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"; failed=0; \
-		part() { $(BIN)/python -m pytest -q --durations=12 "$$@" $(PYTEST_ARGS); code=$$?; \
-			test $$code -eq 0 -o $$code -eq 5 || failed=1; }; \
-		$(BIN)/python -m throttlescope.app.services.whatif.warm; \
-		part -n 3 --dist loadfile --no-loadscope-reorder -m "not (broker or $(HEAVY)) and not study"; \
-		of() { $(if $(PYTEST_ARGS),:,grep -rlE "mark\.($$1)\>" tests --include='test_*.py'); }; \
-		part -n 2 --dist loadfile -m "($(HEAVY)) and not broker and not study" $$(of 'browser|airflow|cluster'); \
-		part -m "broker and not study" $$(of broker); \
+	@$(BIN)/python -m throttlescope.app.services.whatif.warm
+	@$(MAKE) --keep-going --jobs=2 --no-print-directory test-with-broker test-without-broker; code=$$?; \
 		echo "Not in make test: proofs that take minutes (make test-long; parts of it: make test-airflow, test-cluster, test-backfill," \
 			"test-storage, test-lab), thousands of kills, damaged files and reads during writes (make faults)," \
 			"every reader with a million hostile inputs (make fuzz), every recording and figure recomputed (make lab, accuracy, conformance, bench)."; \
+		exit $$code
+
+# Files are found by their marks, which is quicker than importing all of them. Exit code 5 says that none of the requested tests is of this part.
+PART = part() { $(BIN)/python -m pytest -q --durations=12 --dist loadfile --no-loadscope-reorder "$$@" $(PYTEST_ARGS); code=$$?; \
+		test $$code -eq 0 -o $$code -eq 5; }; \
+	marked() { $(if $(PYTEST_ARGS),:,grep -rlE "mark\.($$1)\>" tests --include='test_*.py'); }; \
+	export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"
+
+# They mostly wait for a broker, and what they measure is timed: they go first where both halves want a core. Shown when they are done.
+test-with-broker: setup
+	@$(PART); log=$$(mktemp); \
+		part -n 2 -m "broker and not study" $$(marked broker) > $$log 2>&1; failed=$$?; cat $$log; rm -f $$log; exit $$failed
+
+# Three files at a time, in the order of their folders: by default files of few tests, which are the long ones, would come last. What takes
+# most of a core by itself (a browser, Airflow, a cluster) only two at a time.
+test-without-broker: setup
+	@$(PART); renice -n 10 -p $$$$ > /dev/null; failed=0; \
+		part -n 3 -m "not (broker or $(HEAVY)) and not study" || failed=1; \
+		part -n 2 -m "($(HEAVY)) and not broker and not study" $$(marked 'browser|airflow|cluster') || failed=1; \
 		exit $$failed
 
 # One after another: each of them starts clusters, brokers or whole runs, and some are timed.
