@@ -89,7 +89,7 @@ def test_the_matrix_has_every_window_once(found, name):
         assert sum(shares) == pytest.approx(1), label
 
 
-def test_a_miss_stands_in_its_row_and_column():
+def test_miss_is_in_its_row_and_column():
     right, wrong = confusion_figure(
         {"throttled": {"throttled": 3, "healthy": 1}, "healthy": {"healthy": 5}}
     ).data
@@ -113,7 +113,7 @@ def test_recall_and_precision_come_with_their_intervals(found, name):
             ), cause
 
 
-def test_every_rule_stands_beside_ours(found):
+def test_every_rule_is_compared_with_ours(found):
     said = read(table(page.page(MethodAddress()), "Burrow"))
     for rule in found["sets"]["kept aside"]["rules"].values():
         share = rule["side_right_when_answered"]
@@ -165,7 +165,7 @@ def test_what_did_not_ship_is_said():
 # -- rules ------------------------------------------------------------------------------------------
 
 
-def test_rules_are_told_whole():
+def test_rules_are_shown_completely():
     tree = rules.rules()
     said = read(tree)
     for cause in CAUSES.values():
@@ -178,7 +178,7 @@ def test_rules_are_told_whole():
 # -- simulator, forecasts, anomalies ----------------------------------------------------------------
 
 
-def test_the_simulators_misses_are_told():
+def test_misses_of_the_simulator_are_shown():
     found = measured_of("simulator")
     said = read(models.simulator(found))
     judged = found["parts"]["kept aside"]
@@ -203,7 +203,7 @@ def test_forecasts_say_whether_their_target_is_met():
         )
 
 
-def test_anomalies_stand_beside_simpler_detectors():
+def test_anomalies_are_compared_with_simpler_detectors():
     found = measured_of("anomalies")
     said = read(models.anomalies(found))
     for name, one in found["detectors"].items():

@@ -9,18 +9,15 @@ from dash import html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.address.method import MethodAddress
 from throttlescope.app.web.components.parts import plain_table, section, view_link
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.accuracy import figure_text
 from throttlescope.app.web.pages.accuracy.windows import calibration, less, matrix, times
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.diagnosis.thresholds import NAIVE_BACKLOG_ENTRIES, RHO_AT_LIMIT
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
+from throttlescope.models.messages.catalogue import message, sentence
 
-_SETS = {
-    "kept aside": "recorded after the rules were frozen; only these can meet a target",
-    "development": "some of them mended the rules",
-    "shipped": "the first that were recorded, a few of which come with the package; the rules before were judged by some of these",
-}
 _RULES = {
     "ours": "Ours",
     "naive rule": "Naive rule",
@@ -28,12 +25,10 @@ _RULES = {
     "Burrow's rules": "Burrow",
     "majority": "Majority",
 }
-_RULES_SAY = {
-    "naive rule": f"a backlog above {NAIVE_BACKLOG_ENTRIES:,} entries with any throttle event is throttled, without one the consumers are slow",
-    "rho alone": f"a limit that is used to {RHO_AT_LIMIT:.0%} means throttled, else a backlog above {NAIVE_BACKLOG_ENTRIES:,} entries means slow consumers",
-    "Burrow's rules": "LinkedIn's Burrow on committed offsets; it knows no limiter",
-    "majority": "always the most frequent true cause of the set",
-}
+#: Shares of the comparison, and figures with an interval over recordings, in the order of the table.
+_SHARES_FIRST = ("side_right_when_answered", "unknown")
+_MACRO_F1 = ("cause_macro_f1", "side_macro_f1")
+_SHARES_LAST = ("recall", "false_alarms", "healthy_called_throttled")
 
 
 def accuracy(found: dict[str, Any] | None, address: MethodAddress) -> list:
@@ -47,8 +42,8 @@ def accuracy(found: dict[str, Any] | None, address: MethodAddress) -> list:
     if not found or not found.get("sets"):
         return [
             panel(
-                "No figures of the diagnosis came with this package.",
-                ["They are made by python -m tests.accuracy --write from recordings of a real broker."],
+                sentence("accuracy.not_shipped.diagnosis"),
+                [sentence("accuracy.made_by.diagnosis")],
                 tone="orange",
             )
         ]
@@ -59,7 +54,7 @@ def accuracy(found: dict[str, Any] | None, address: MethodAddress) -> list:
     part = found["sets"][name]
     return [
         *_version(found["rules_version"]),
-        _targets(found, name),
+        _targets(found),
         _choice(address, names, name, part),
         _rules(part),
         matrix(part),
@@ -72,31 +67,25 @@ def accuracy(found: dict[str, Any] | None, address: MethodAddress) -> list:
 
 def _version(measured: str) -> list:
     if measured == RULES_VERSION:
-        return [
-            html.P(
-                [
-                    html.Strong(f"Rules {RULES_VERSION}"),
-                    ", measured on recordings of a real broker whose causes were made on purpose.",
-                ]
-            )
-        ]
+        installed = html.Strong(f"Rules {RULES_VERSION}")
+        return [html.P(sentence_parts(message("accuracy.rules_measured", rules=installed)))]
     return [
         panel(
-            f"These figures are of rules {fmt.name(measured, 40)}.",
-            [f"The installed rules are {RULES_VERSION}; how often they are right was not measured yet."],
+            sentence("accuracy.other_rules", measured=fmt.name(measured, 40)),
+            [sentence("accuracy.other_rules.installed", installed=RULES_VERSION)],
             tone="orange",
         )
     ]
 
 
-def _targets(found: dict[str, Any], shown: str) -> html.Section:
+def _targets(found: dict[str, Any]) -> html.Section:
     targets = found.get("targets") or []
     if not targets:
         return section("Targets", [html.P("None were measured.", className="quiet")])
     judge, *others = found["sets"]
     rows = [
         [
-            _what(target["what"]),
+            f"{target['what'][:1].upper()}{target['what'][1:]}",
             target["wanted"],
             html.Strong(target["measured"].get(judge, figure_text.NOT)),
             figure_text.met(target["met"]),
@@ -106,31 +95,45 @@ def _targets(found: dict[str, Any], shown: str) -> html.Section:
     ]
     return section(
         "Targets",
-        [plain_table(("Target", "Wanted", judge.capitalize(), "Met?", *(name for name in others)), rows)],
-        note=f"only the set {judge} can meet one; met is judged by the figure itself, its interval stands below",
+        [
+            plain_table(
+                (
+                    "Target",
+                    "Wanted",
+                    figure_text.set_name(judge).capitalize(),
+                    "Met?",
+                    *(figure_text.set_name(name) for name in others),
+                ),
+                rows,
+            )
+        ],
+        note=sentence("accuracy.targets.note", set=figure_text.set_name(judge)),
     )
 
 
-def _what(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _choice(address: MethodAddress, names: list[str], chosen: str, part: dict[str, Any]) -> html.Div:
+    links = [
+        view_link(
+            figure_text.set_name(name),
+            address.of(name).href(),
+            chosen=name == chosen,
+            title=sentence(f"accuracy.set.{figure_text.set_name(name)}"),
+        )
+        for name in names
+    ]
+    facts = sentence(
+        "accuracy.set_facts",
+        set=message(f"accuracy.set.{figure_text.set_name(chosen)}"),
+        windows=fmt.exact(part["windows"]),
+        recordings=fmt.exact(part["recordings"]),
+        families=fmt.exact(part["families"]),
+        states=fmt.exact(part["states"]),
+    )
     return html.Div(
         [
             html.Span("Below: the recordings", className="quiet"),
-            html.Div(
-                [
-                    view_link(name, address.of(name).href(), chosen=name == chosen, title=_SETS.get(name))
-                    for name in names
-                ],
-                className="views",
-            ),
-            html.Span(
-                f"{_SETS.get(chosen, '')}; {fmt.exact(part['windows'])} settled windows, {fmt.exact(part['recordings'])} recordings, "
-                f"{fmt.exact(part['families'])} families, {fmt.exact(part['states'])} states".lstrip("; "),
-                className="quiet",
-            ),
+            html.Div(links, className="views"),
+            html.Span(facts, className="quiet"),
         ],
         className="toolbar set-bar",
     )
@@ -139,52 +142,62 @@ def _choice(address: MethodAddress, names: list[str], chosen: str, part: dict[st
 def _rules(part: dict[str, Any]) -> html.Section:
     names = [name for name in _RULES if name in part["rules"]]
     rules = [part["rules"][name] for name in names]
-    base = rules[0]["base_rate"]
+    ours = rules[0]
+
+    def shares(figure: str) -> list:
+        with_recordings = figure == "side_right_when_answered"
+        return [
+            sentence(f"accuracy.figure.{figure}"),
+            *(figure_text.share(one[figure], recordings=with_recordings and one is ours) for one in rules),
+        ]
+
+    def figures(figure: str) -> list:
+        return [
+            sentence(f"accuracy.figure.{figure}"),
+            *(figure_text.figure(one[figure], one[f"{figure}_clustered"]) for one in rules),
+        ]
+
     rows = [
+        *(shares(figure) for figure in _SHARES_FIRST),
+        *(figures(figure) for figure in _MACRO_F1),
+        *(shares(figure) for figure in _SHARES_LAST),
         [
-            "Side right when answered",
-            *(
-                figure_text.share(one["side_right_when_answered"], recordings=one is rules[0])
-                for one in rules
-            ),
-        ],
-        ["Not answered (unknown)", *(figure_text.share(one["unknown"]) for one in rules)],
-        [
-            "Macro-F1 over causes",
-            *(figure_text.figure(one["cause_macro_f1"], one["cause_macro_f1_clustered"]) for one in rules),
+            sentence("accuracy.wrong_side"),
+            *(str(one["states_mostly_on_the_wrong_side"]) for one in rules),
         ],
         [
-            "Macro-F1 over sides",
-            *(figure_text.figure(one["side_macro_f1"], one["side_macro_f1_clustered"]) for one in rules),
-        ],
-        ["Throttled and called so", *(figure_text.share(one["recall"]) for one in rules)],
-        ["Not throttled and called so", *(figure_text.share(one["false_alarms"]) for one in rules)],
-        ["Healthy called throttled", *(figure_text.share(one["healthy_called_throttled"]) for one in rules)],
-        ["States mostly on the wrong side", *(str(one["states_mostly_on_the_wrong_side"]) for one in rules)],
-        [
-            f"Precision of throttled where {figure_text.percent(base)} are",
+            sentence("accuracy.precision", base=figure_text.percent(ours["base_rate"])),
             *(_precision(one) for one in rules),
         ],
     ]
-    said = [
-        html.Li([html.Strong(_RULES[name]), f": {text}."])
-        for name, text in _RULES_SAY.items()
-        if name in names
-    ]
     return section(
-        "Compared with simpler rules",
+        sentence("accuracy.rules.title"),
         [
             plain_table(("Figure", *(_RULES[name] for name in names)), rows),
-            html.Ul(said, className="rules-say"),
+            html.Ul(_simpler_rules(names), className="rules-say"),
             _naive(part),
         ],
-        note="below each share: what it is of, and its 95 % Wilson interval, as if windows were independent",
+        note=sentence("accuracy.rules.note"),
     )
+
+
+def _simpler_rules(names: list[str]) -> list[html.Li]:
+    """What each of the simpler rules does."""
+    name = {rule: html.Strong(title) for rule, title in _RULES.items()}
+    rules = {
+        "naive rule": message("accuracy.rule.naive", name=name["naive rule"], entries=NAIVE_BACKLOG_ENTRIES),
+        "rho alone": message(
+            "accuracy.rule.rho", name=name["rho alone"], share=RHO_AT_LIMIT, entries=NAIVE_BACKLOG_ENTRIES
+        ),
+        "Burrow's rules": message("accuracy.rule.burrow", name=name["Burrow's rules"]),
+        "majority": message("accuracy.rule.majority", name=name["majority"]),
+    }
+    return [html.Li(sentence_parts(rule)) for word, rule in rules.items() if word in names]
 
 
 def _precision(one: dict[str, Any]):
     if one["precision"] is None:
-        return html.Span("it never says so", className="quiet")
+        return html.Span(sentence("accuracy.precision.never"), className="quiet")
     return html.Span(
         [
             html.Strong(figure_text.percent(one["precision"])),
@@ -198,12 +211,19 @@ def _naive(part: dict[str, Any]) -> html.P:
     """How the naive rule fares, from its figures."""
     naive = part["rules"].get("naive rule")
     if naive is None:
-        return html.P("The naive rule was not measured here.", className="quiet")
-    wrong = naive["side_right_when_answered"]["of"] - naive["side_right_when_answered"]["count"]
-    missed = naive["recall"]["of"] - naive["recall"]["count"]
+        return html.P(sentence("accuracy.naive.not_measured"), className="quiet")
+    right, recall, false_alarms = (
+        naive[figure] for figure in ("side_right_when_answered", "recall", "false_alarms")
+    )
     return html.P(
-        f"The naive rule is shown next to every verdict. Here it named the wrong side in {fmt.exact(wrong)} of "
-        f"{fmt.exact(naive['side_right_when_answered']['of'])} windows, missed {fmt.exact(missed)} of {fmt.exact(naive['recall']['of'])} "
-        f"throttled ones and cried throttled in {fmt.exact(naive['false_alarms']['count'])} of {fmt.exact(naive['false_alarms']['of'])} others; "
-        f"{naive['states_mostly_on_the_wrong_side']} states were mostly on the wrong side. Between causes of one side it cannot tell at all."
+        sentence(
+            "accuracy.naive.result",
+            wrong=fmt.exact(right["of"] - right["count"]),
+            answered=fmt.exact(right["of"]),
+            missed=fmt.exact(recall["of"] - recall["count"]),
+            throttled=fmt.exact(recall["of"]),
+            false_alarms=fmt.exact(false_alarms["count"]),
+            others=fmt.exact(false_alarms["of"]),
+            states=naive["states_mostly_on_the_wrong_side"],
+        )
     )

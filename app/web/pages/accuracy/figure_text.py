@@ -6,8 +6,16 @@ from collections.abc import Sequence
 
 from dash import html
 
+from throttlescope.app.web.components.sentence_parts import sentence_parts
+from throttlescope.models.messages.catalogue import message
+
 NOT = "not measured"
 _SPACE = "\N{NO-BREAK SPACE}"
+
+
+def set_name(name: str) -> str:
+    """The name of a set of recordings on the page; files and addresses have an older one for the held-out set."""
+    return "held-out" if name == "kept aside" else name
 
 
 def percent(value: float | None) -> str:
@@ -57,6 +65,4 @@ def met(found: bool | None) -> html.Span:
 
 def page_of(path: str) -> html.P:
     """Where the whole report is; a path inside the repository."""
-    return html.P(
-        ["All figures, how they were made, and what they do not show: ", html.Code(path)], className="quiet"
-    )
+    return html.P(sentence_parts(message("accuracy.report", path=html.Code(path))), className="quiet")

@@ -8,103 +8,106 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.components.parts import plain_table, section
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.accuracy import figure_text
+from throttlescope.models.messages.catalogue import message, sentence
 
-_ERRORS = {
-    "dispatched": "Dispatched messages per minute",
-    "backlog": "Backlog at every scrape, of its peak",
-    "drain": "Drain time",
-    "events": "Events per minute, in multiples of what is allowed",
-}
+#: What the simulator is judged by, in the order of the columns.
+_ERRORS = ("dispatched", "backlog", "drain", "events")
 
 
 def simulator(found: dict[str, Any] | None) -> list:
     """The simulator compared with recordings of a real broker, and with a model of one line."""
     if not found:
-        return [_missing("simulator", "python -m tests.lab.simulated")]
+        return [_not_shipped("simulator")]
+    return [
+        _simulator_errors(found),
+        _far_families(found),
+        _families(found["families"]),
+        figure_text.page_of(found["page"]),
+    ]
+
+
+def _simulator_errors(found: dict[str, Any]) -> html.Section:
+    """Errors over all scenarios: allowed, reached, and those of the one-line model."""
     parts = found["parts"]
-    judge = next(iter(parts))
+    judge, *others = parts
     rows = []
-    for name, title in _ERRORS.items():
+    for name in _ERRORS:
         wanted = found["targets"][name]["wanted"]
         reached = parts[judge]["ours"][name]
         rows.append(
             [
-                title,
+                sentence(f"accuracy.error.{name}"),
                 _error(name, wanted),
                 html.Strong(_error(name, reached)),
                 figure_text.met(_within(reached, wanted)),
                 _error(name, parts[judge]["line"][name]),
-                *(_error(name, part["ours"][name]) for other, part in parts.items() if other != judge),
+                *(_error(name, parts[other]["ours"][name]) for other in others),
             ]
         )
-    others = [name for name in parts if name != judge]
     right = [
-        f"{name}: right reason and unit, and no other, in {part['right_reason']} of {part['with_events']}"
+        sentence(
+            "accuracy.simulator.right_reason",
+            set=figure_text.set_name(name),
+            right=part["right_reason"],
+            of=part["with_events"],
+        )
         for name, part in parts.items()
     ]
+    head = (
+        sentence("accuracy.simulator.median"),
+        "Allowed",
+        _recordings(figure_text.set_name(judge).capitalize(), parts[judge]),
+        "Met?",
+        sentence("accuracy.simulator.line"),
+        *(f"{figure_text.set_name(name)} ({parts[name]['recordings']})" for name in others),
+    )
+    return section(
+        sentence("accuracy.simulator.title"),
+        [plain_table(head, rows), html.P(sentence("accuracy.simulator.events", sets="; ".join(right)))],
+        note=sentence("accuracy.simulator.note"),
+    )
+
+
+def _recordings(name: str, part: dict[str, Any]) -> str:
+    return sentence("accuracy.simulator.recordings", set=name, recordings=part["recordings"])
+
+
+def _far_families(found: dict[str, Any]) -> html.Section:
+    """Families whose error is far above what is allowed."""
     far = [
         html.Li(
             [
-                html.Strong(f"{name} ({part['recordings']} recordings): "),
+                html.Strong(f"{_recordings(figure_text.set_name(name), part)}: "),
                 ", ".join(part["families_too_far"]).replace("_", " ") or "none",
             ]
         )
-        for name, part in parts.items()
+        for name, part in found["parts"].items()
     ]
-    return [
-        section(
-            "The simulator compared with a real broker",
-            [
-                plain_table(
-                    (
-                        "Median error over scenarios",
-                        "Allowed",
-                        f"{judge.capitalize()} ({parts[judge]['recordings']} recordings)",
-                        "Met?",
-                        "min(limit, capacity, arrivals), same recordings",
-                        *(f"{name} ({parts[name]['recordings']})" for name in others),
-                    ),
-                    rows,
-                ),
-                html.P("Throttle events, " + "; ".join(right) + "."),
-            ],
-            note="every scenario was played on a real broker and is simulated with the same file",
-        ),
-        section(
-            f"Families further off than {found['within']} times what is allowed",
-            [html.Ul(far, className="rules-say")],
-            note="what-if answers about these are to be doubted",
-        ),
-        section(
-            "By family",
-            [
-                plain_table(
-                    (
-                        "Family",
-                        "Engine",
-                        "Part",
-                        "Recordings",
-                        *(title for title in _ERRORS.values()),
-                        "Backlog, one line",
-                    ),
-                    [
-                        [
-                            family["family"].replace("_", " "),
-                            ", ".join(family["engines"]),
-                            family["part"],
-                            str(family["recordings"]),
-                            *(_error(name, family["ours"][name]) for name in _ERRORS),
-                            _error("backlog", family["line"]["backlog"]),
-                        ]
-                        for family in found["families"]
-                    ],
-                )
-            ],
-        ),
-        figure_text.page_of(found["page"]),
+    return section(
+        sentence("accuracy.simulator.far.title", times=found["within"]),
+        [html.Ul(far, className="rules-say")],
+        note=sentence("accuracy.simulator.far.note"),
+    )
+
+
+def _families(families: list[dict[str, Any]]) -> html.Section:
+    errors = [sentence(f"accuracy.error.{name}") for name in _ERRORS]
+    head = ("Family", "Engine", "Part", "Recordings", *errors, "Backlog, one line")
+    rows = [
+        [
+            family["family"].replace("_", " "),
+            ", ".join(family["engines"]),
+            figure_text.set_name(family["part"]),
+            str(family["recordings"]),
+            *(_error(name, family["ours"][name]) for name in _ERRORS),
+            _error("backlog", family["line"]["backlog"]),
+        ]
+        for family in families
     ]
+    return section("By family", [plain_table(head, rows)])
 
 
 def _within(value: float | str | None, wanted: float) -> bool | None:
@@ -122,58 +125,78 @@ def _error(name: str, value: float | str | None) -> str:
 def forecasts(found: dict[str, Any] | None) -> list:
     """How often what was measured lay inside the interval that was forecast."""
     if not found:
-        return [_missing("forecasts", "python -m benchmarks.forecasts")]
+        return [_not_shipped("forecasts")]
     target = found["target"]
     judged = found["parts"].get(target["judges"])
     never = found["never"]
+    sets = {figure_text.set_name(name): part for name, part in found["parts"].items()}
     return [
         section(
-            "Drains: measured inside the 90 % interval",
+            sentence("accuracy.forecasts.title"),
             [
-                *([_coverage_says(judged, target)] if judged else []),
-                _coverage("Recordings", found["parts"]),
+                *([_forecast_target(judged, target)] if judged else []),
+                _coverage("Recordings", sets),
                 html.P(
-                    f"{fmt.exact(never['forecasts'])} forecasts said never at this rate; {fmt.exact(never['drained'])} of them drained before "
-                    f"anything was changed, {fmt.exact(never['drained_within_a_minute_of_a_change'])} of these within a minute after a change."
+                    sentence(
+                        "accuracy.forecasts.never",
+                        never=fmt.exact(never["forecasts"]),
+                        drained=fmt.exact(never["drained"]),
+                        soon=fmt.exact(never["drained_within_a_minute_of_a_change"]),
+                    )
                 ),
             ],
-            note="no recording is judged by an interval that it had a part in",
+            note=sentence("accuracy.forecasts.note"),
         ),
-        section("By how far it looks ahead", [_coverage("In lengths of the stretch it rests on", found["reaches"])]),
-        section("By the previous cause of the backlog", [_coverage("Cause", found["causes"])]),
         section(
-            "First losses",
-            [
-                plain_table(
-                    ("Deadline", "Recordings", "Forecasts", "Within one check of the broker", "Inside the interval"),
-                    [
-                        [
-                            kind.replace("_", " "), str(one["recordings"]), fmt.exact(one["forecasts"]),
-                            _of(one["within_one_check"], one["forecasts"]), _of(one["inside"], one["forecasts"]),
-                        ]
-                        for kind, one in found["losses"].items()
-                    ],
-                )
-            ],
-            note="a forecast without a time counts as a miss",
+            sentence("accuracy.forecasts.reach.title"),
+            [_coverage(sentence("accuracy.forecasts.reach"), found["reaches"])],
         ),
+        section(sentence("accuracy.forecasts.cause.title"), [_coverage("Cause", found["causes"])]),
+        _losses(found["losses"]),
         figure_text.page_of(found["page"]),
-    ]  # fmt: skip
+    ]
 
 
-def _coverage_says(judged: dict[str, Any], target: dict[str, Any]) -> html.P:
+def _losses(losses: dict[str, Any]) -> html.Section:
+    head = (
+        "Deadline",
+        "Recordings",
+        "Forecasts",
+        sentence("accuracy.losses.check"),
+        "Inside the interval",
+    )
+    rows = [
+        [
+            kind.replace("_", " "),
+            str(one["recordings"]),
+            fmt.exact(one["forecasts"]),
+            _of(one["within_one_check"], one["forecasts"]),
+            _of(one["inside"], one["forecasts"]),
+        ]
+        for kind, one in losses.items()
+    ]
+    return section("First losses", [plain_table(head, rows)], note=sentence("accuracy.losses.note"))
+
+
+def _forecast_target(judged: dict[str, Any], target: dict[str, Any]) -> html.P:
     """The target, judged by what no calibration had seen: a cross-validated figure cannot meet it."""
     unseen = target["unseen"]
     low, high = unseen["wilson"]
-    holds = low <= target["wanted"] <= high and unseen["decided"] >= target["least_forecasts"]
+    is_met = low <= target["wanted"] <= high and unseen["decided"] >= target["least_forecasts"]
     return html.P(
-        [
-            figure_text.met(holds),
-            f" Wanted: the Wilson interval contains {figure_text.percent(target['wanted'])}, of at least {target['least_forecasts']} forecasts. On the held-out "
-            f"set ({target['judges']}), when no calibration had seen it: {_of(unseen['inside'], unseen['decided'])}, {figure_text.span(unseen['wilson'])}. "
-            f"Its recordings are part of the calibration now; cross-validated they show {figure_text.span(judged['wilson'])} of "
-            f"{fmt.exact(judged['forecasts'])}, which cannot meet the target.",
-        ]
+        sentence_parts(
+            message(
+                "accuracy.forecasts.target",
+                met=figure_text.met(is_met),
+                wanted=figure_text.percent(target["wanted"]),
+                least=target["least_forecasts"],
+                set=figure_text.set_name(target["judges"]),
+                unseen=_of(unseen["inside"], unseen["decided"]),
+                unseen_interval=figure_text.span(unseen["wilson"]),
+                interval=figure_text.span(judged["wilson"]),
+                forecasts=fmt.exact(judged["forecasts"]),
+            )
+        )
     )
 
 
@@ -186,7 +209,7 @@ def _coverage(title: str, parts: dict[str, Any]) -> html.Div:
             "Inside",
             "Wilson",
             "Over recordings",
-            "Median error of the median",
+            sentence("accuracy.forecasts.error"),
         ),
         [
             [
@@ -211,50 +234,82 @@ def _of(count: int, of: int) -> str:
 def anomalies(found: dict[str, Any] | None) -> list:
     """The scores on generated traffic, compared with simpler detectors."""
     if not found:
-        return [_missing("anomalies", "python -m benchmarks.anomalies --page")]
-    ours, wanted, met = found["detectors"][found["ours"]], found["targets"], found["met"]
+        return [_not_shipped("anomalies")]
+    kinds = [
+        [kind, f"{one['found']} of {one['events']}", _minutes(one["median_delay_min"])]
+        for kind, one in found["kinds"].items()
+    ]
     return [
+        _anomaly_targets(found),
         section(
-            "Targets",
-            [
-                plain_table(
-                    ("Target", "Wanted", "Measured", "Met?"),
-                    [
-                        ["Event-wise F1", f"at least {wanted['f1']:g}", figure_text.number(ours["f1"]), figure_text.met(met["f1"])],
-                        ["False alarms a subscription-week", f"at most {wanted['false_per_week']:g}",
-                         f"{figure_text.number(ours['false_per_week'])} ({ours['false']} in {ours['weeks']:.0f} weeks)", figure_text.met(met["false_per_week"])],
-                        ["Median delay", f"at most {wanted['delay_min']:g} min", _minutes(ours["median_delay_min"]), figure_text.met(met["delay"])],
-                        ["Better than simpler detectors", "F1 above the best", f"{figure_text.number(_best(found))} is the best of them", figure_text.met(met["beats"])],
-                    ],
-                )
-            ],
-            note=f"generated traffic: {found['subscriptions']} subscriptions, {found['days']} days each, {ours['events']} injected events; "
-            f"method version {found['method_version']}",
+            sentence("accuracy.anomalies.detectors.title"),
+            [_scores("Detector", found["detectors"])],
+            note=sentence("accuracy.anomalies.detectors.note"),
         ),
-        section("Compared with simpler detectors", [_scores("Detector", found["detectors"])], note="no points are adjusted: an alarm is a moment"),
+        section("What is found", [plain_table(("Injected", "Found", "Median delay"), kinds)]),
+        section(sentence("accuracy.anomalies.shapes.title"), [_scores("Traffic", found["shapes"])]),
         section(
-            "What is found",
-            [
-                plain_table(
-                    ("Injected", "Found", "Median delay"),
-                    [[kind, f"{one['found']} of {one['events']}", _minutes(one["median_delay_min"])] for kind, one in found["kinds"].items()],
-                )
-            ],
+            sentence("accuracy.anomalies.without.title"),
+            [_scores(sentence("accuracy.anomalies.without"), found["without"])],
+            note=sentence("accuracy.anomalies.without.note"),
         ),
-        section("By shape of traffic", [_scores("Traffic", found["shapes"])]),
-        section("What each part does", [_scores("Our method, on some of the subscriptions", found["without"])], note="of so few events, one more or less is chance"),
-        html.P("The traffic is generated, and by the same hands as the method: expect more false alarms in the field. Groups are not scored.", className="quiet"),
+        html.P(sentence("accuracy.anomalies.limits"), className="quiet"),
         figure_text.page_of(found["page"]),
-    ]  # fmt: skip
+    ]
 
 
-def _best(found: dict[str, Any]) -> float:
-    return max(one["f1"] for name, one in found["detectors"].items() if name != found["ours"])
+def _anomaly_targets(found: dict[str, Any]) -> html.Section:
+    ours, wanted, met = found["detectors"][found["ours"]], found["targets"], found["met"]
+    best = max(one["f1"] for name, one in found["detectors"].items() if name != found["ours"])
+    false_alarms = sentence(
+        "accuracy.anomalies.false_alarms.measured",
+        rate=figure_text.number(ours["false_per_week"]),
+        alarms=ours["false"],
+        weeks=ours["weeks"],
+    )
+    better = sentence("accuracy.anomalies.better.measured", best=figure_text.number(best))
+    rows = [
+        [
+            "Event-wise F1",
+            f"at least {wanted['f1']:g}",
+            figure_text.number(ours["f1"]),
+            figure_text.met(met["f1"]),
+        ],
+        [
+            sentence("accuracy.anomalies.false_alarms"),
+            f"at most {wanted['false_per_week']:g}",
+            false_alarms,
+            figure_text.met(met["false_per_week"]),
+        ],
+        [
+            "Median delay",
+            f"at most {wanted['delay_min']:g} min",
+            _minutes(ours["median_delay_min"]),
+            figure_text.met(met["delay"]),
+        ],
+        [
+            sentence("accuracy.anomalies.better"),
+            sentence("accuracy.anomalies.better.wanted"),
+            better,
+            figure_text.met(met["beats"]),
+        ],
+    ]
+    return section(
+        "Targets",
+        [plain_table(("Target", "Wanted", "Measured", "Met?"), rows)],
+        note=sentence(
+            "accuracy.anomalies.note",
+            subscriptions=found["subscriptions"],
+            days=found["days"],
+            events=ours["events"],
+            version=found["method_version"],
+        ),
+    )
 
 
 def _scores(title: str, rows: dict[str, Any]) -> html.Div:
     return plain_table(
-        (title, "Precision", "Recall", "F1", "False alarms a week", "Median delay"),
+        (title, "Precision", "Recall", "F1", sentence("accuracy.anomalies.weekly"), "Median delay"),
         [
             [
                 name, figure_text.number(one["precision"]), figure_text.number(one["recall"]), html.Strong(figure_text.number(one["f1"])),
@@ -269,7 +324,7 @@ def _minutes(value: float | None) -> str:
     return "none found" if value is None else f"{value:g} min"
 
 
-def _missing(what: str, command: str):
+def _not_shipped(model: str):
     return panel(
-        f"No figures of the {what} came with this package.", [f"They are made by {command}."], tone="orange"
+        sentence(f"accuracy.not_shipped.{model}"), [sentence(f"accuracy.made_by.{model}")], tone="orange"
     )

@@ -18,6 +18,7 @@ from throttlescope.app.web.pages.accuracy.diagnosis import accuracy
 from throttlescope.app.web.pages.accuracy.models import anomalies, forecasts, simulator
 from throttlescope.app.web.pages.accuracy.rules import rules
 from throttlescope.models.evaluation.measured import measured_of
+from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Accuracy"
 
@@ -37,10 +38,7 @@ def layout(_address: MethodAddress | None, _query: str | None) -> html.Div:
             html.Div(
                 [
                     html.H1(TITLE),
-                    html.Span(
-                        "of what is installed, measured before it shipped; not of this lake",
-                        className="freshness",
-                    ),
+                    html.Span(sentence("accuracy.freshness"), className="freshness"),
                 ],
                 className="page-head",
             ),

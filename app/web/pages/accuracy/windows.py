@@ -13,20 +13,7 @@ from throttlescope.app.presentation.figures.chart import CONFIG
 from throttlescope.app.presentation.figures.confusion import confusion_figure
 from throttlescope.app.web.components.parts import cause_badge, plain_table, save_buttons, section
 from throttlescope.app.web.pages.accuracy import figure_text
-
-_EVIDENCE = {
-    "full": "everything",
-    "no limits": "no limits (no admin API)",
-    "no consumer metrics": "no consumer metrics",
-    "neither": "neither of both",
-    "imprecise backlog": "an imprecise backlog",
-    "60 s scrapes": "scrapes every 60 s",
-}
-_DELAYS = {
-    "after_change": "after a cause began",
-    "after_relief": "after it ended",
-    "new": "after a subscription came",
-}
+from throttlescope.models.messages.catalogue import sentence
 
 
 def matrix(part: dict[str, Any]) -> html.Section:
@@ -52,41 +39,39 @@ def matrix(part: dict[str, Any]) -> html.Section:
         if one["windows"] and cause in CAUSES
     ]
     never = [
-        cause
+        CAUSES[cause].label
         for cause in CAUSES
-        if cause not in ("unknown",) and not part["classes"].get(cause, {}).get("windows")
+        if cause != "unknown" and not part["classes"].get(cause, {}).get("windows")
     ]
     return section(
-        "What was true, and what was named",
+        sentence("accuracy.matrix.title"),
         [
             html.Div(
                 graph,
                 className="matrix-box",
                 tabIndex=0,
                 role="region",
-                **{"aria-label": "confusion matrix; the table below has its numbers"},
+                **{"aria-label": sentence("accuracy.matrix.label")},
             ),
             plain_table(
                 (
                     "Cause",
                     "Windows",
                     "Recordings / families",
-                    "Recall: true and named so",
-                    "Precision: named and true",
+                    sentence("accuracy.matrix.recall"),
+                    sentence("accuracy.matrix.precision"),
                     "F1",
                 ),
                 rows,
             ),
             html.P(
-                "Not among these recordings, so not measured here: "
-                + ", ".join(CAUSES[cause].label for cause in never)
-                + "."
+                sentence("accuracy.matrix.not_among", causes=never)
                 if never
-                else "Every cause is among these recordings.",
+                else sentence("accuracy.matrix.all_among"),
                 className="quiet",
             ),
         ],
-        note="windows; the diagonal is right",
+        note=sentence("accuracy.matrix.note"),
     )
 
 
@@ -94,7 +79,7 @@ def calibration(part: dict[str, Any]) -> html.Section:
     """Stated and measured confidence."""
     bins = part["calibration"]["bins"]
     if not bins:
-        return section("Calibration", [html.P("No window was answered.", className="quiet")])
+        return section("Calibration", [html.P(sentence("accuracy.calibration.none"), className="quiet")])
     figure = calibration_figure(bins)
     rows = [
         [prefix + one["name"], figure_text.percent(one["stated"]), figure_text.share(one["right"])]
@@ -116,7 +101,11 @@ def calibration(part: dict[str, Any]) -> html.Section:
             ),
         ],
         tools=save_buttons("calibration"),
-        note=f"is a stated confidence kept? Brier score {figure_text.number(part['brier'], 4)}, expected error {figure_text.number(part['expected_calibration_error'])}",
+        note=sentence(
+            "accuracy.calibration.note",
+            brier=figure_text.number(part["brier"], 4),
+            expected_error=figure_text.number(part["expected_calibration_error"]),
+        ),
     )  # fmt: skip
 
 
@@ -124,7 +113,7 @@ def less(part: dict[str, Any]) -> html.Section:
     """What every kind of evidence is worth."""
     rows = [
         [
-            _EVIDENCE.get(name, name),
+            sentence(f"accuracy.evidence.{name.replace(' ', '_')}"),
             figure_text.share(one["side_right_when_answered"]),
             figure_text.share(one["cause_right_when_answered"]),
             figure_text.share(one["unknown"]),
@@ -132,38 +121,38 @@ def less(part: dict[str, Any]) -> html.Section:
             figure_text.share(one["healthy_called_throttled"]),
             figure_text.share(one["switch_named"])
             if one["switch_named"]
-            else html.Span("no switch to name", className="quiet"),
+            else html.Span(sentence("accuracy.less.no_switch"), className="quiet"),
             figure_text.share(one["side_right_when_answered_naive_rule"]),
         ]
         for name, one in part["evidence"].items()
     ]
     return section(
-        "With evidence taken away",
+        sentence("accuracy.less.title"),
         [
             plain_table(
                 (
                     "What was seen",
-                    "Side right when answered",
-                    "Cause right when answered",
+                    sentence("accuracy.figure.side_right_when_answered"),
+                    sentence("accuracy.less.cause_right"),
                     "Unknown",
                     "Macro-F1",
-                    "Healthy called throttled",
-                    "The verdict names the switch",
-                    "Naive rule, side right",
+                    sentence("accuracy.figure.healthy_called_throttled"),
+                    sentence("accuracy.less.switch"),
+                    sentence("accuracy.less.naive"),
                 ),
                 rows,
             )
         ],
-        note="the same recordings, as a broker or Prometheus with other settings would have shown them",
+        note=sentence("accuracy.less.note"),
         id="less",
     )
 
 
 def times(part: dict[str, Any]) -> html.Section:
-    """Times to a right verdict, and changes of mind."""
+    """Times to a right verdict, and changes of a verdict while nothing changed."""
     rows = [
         [
-            _DELAYS.get(name, name),
+            sentence(f"accuracy.delay.{name}"),
             figure_text.seconds(one["median_s"]) if one["changes"] else figure_text.NOT,
             figure_text.seconds(one["p90_s"]) if one["changes"] else figure_text.NOT,
             fmt.exact(one["changes"]),
@@ -173,14 +162,19 @@ def times(part: dict[str, Any]) -> html.Section:
     ]
     flips = part["flips"]
     return section(
-        "How soon a verdict is right, and how often it changes its mind",
+        sentence("accuracy.times.title"),
         [
             plain_table(("Right", "Median", "90th percentile", "Changes", "Never right"), rows),
             html.P(
-                f"In {figure_text.number(flips['hours'], 1)} hours in which nothing changed, verdicts changed {fmt.exact(flips['flips'])} times "
-                f"({figure_text.number(flips['per_hour'], 2)} an hour), {fmt.exact(flips['steady_flips'])} times after the hysteresis of episodes "
-                f"({figure_text.number(flips['steady_per_hour'], 2)} an hour)."
+                sentence(
+                    "accuracy.times.flips",
+                    hours=figure_text.number(flips["hours"], 1),
+                    flips=fmt.exact(flips["flips"]),
+                    per_hour=figure_text.number(flips["per_hour"], 2),
+                    steady_flips=fmt.exact(flips["steady_flips"]),
+                    steady_per_hour=figure_text.number(flips["steady_per_hour"], 2),
+                )
             ),
         ],
-        note="until the end of the first window that says so, if the two behind it do too",
+        note=sentence("accuracy.times.note"),
     )

@@ -129,7 +129,7 @@ def blind(found: BlindSpots) -> list:
                 html.P(
                     [
                         "What a missing scrape, limit or consumer metric costs a verdict is measured: ",
-                        dcc.Link("with evidence taken away", href=MethodAddress().href() + "#less"),
+                        dcc.Link("with less evidence", href=MethodAddress().href() + "#less"),
                         ".",
                     ]
                 ),
