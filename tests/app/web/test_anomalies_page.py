@@ -11,7 +11,7 @@ from tests.app.web.test_format import plain
 from tests.models.anomaly.lakes import minute_ms
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
 from throttlescope.app.web.address.anomalies import AnomaliesAddress, Opened
-from throttlescope.app.web.data import anomalies as asked
+from throttlescope.app.web.data import anomalies as stored
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.anomalies import page, text
 from throttlescope.ingest.core.errors import InputError
@@ -78,7 +78,7 @@ def test_a_broken_address_says_what_is_wrong(query):
 
 
 def test_what_began_together_is_one_group(reader, rows):
-    found = asked.groups(reader, AnomaliesAddress(), START_MS, END_MS)
+    found = stored.groups(reader, AnomaliesAddress(), START_MS, END_MS)
     assert found.anomalies == len(rows)
     assert found.total == len({(row["cluster"], row["group_id"]) for row in rows})
     for group in found.groups:
@@ -87,13 +87,13 @@ def test_what_began_together_is_one_group(reader, rows):
         assert (group["start_ms"], group["end_ms"]) == (
             min(row["start_ms"] for row in mine), max(row["end_ms"] for row in mine),
         )  # fmt: skip
-        assert len(found.rows[group["cluster"], group["group_id"]]) == min(len(mine), asked.MOST_OF_EACH)
+        assert len(found.rows[group["cluster"], group["group_id"]]) == min(len(mine), stored.MOST_OF_EACH)
     assert [group["start_ms"] for group in found.groups] == sorted(
         (group["start_ms"] for group in found.groups), reverse=True
     )
 
 
-def test_the_list_says_what_when_how_much_and_who(reader):
+def test_list_shows_signal_time_value_and_subscription(reader):
     said = shown(reader, AnomaliesAddress())
     assert (
         "Messages in and messages out of 2 subscriptions, sharing the topic persistent://acme/shop/orders"
@@ -103,11 +103,14 @@ def test_the_list_says_what_when_how_much_and_who(reader):
     assert "▼ messages in fell to zero export" in said
     assert "◌ no samples arrived search acme/shop/clicks 10-09 15:00 1 h unknown samples every minute" in said
     assert "▲ Throttled topic.msg" in said
-    assert "1 subscription partition is still being learned, the first until 2026-10-17 00:00:00 UTC" in said
+    assert (
+        "Not enough history yet for 1 subscription partition (14 d needed); it is judged from 2026-10-17 00:00:00 UTC on."
+        in said
+    )
     assert HOSTILE in said
 
 
-def test_filters_let_through_what_they_say(reader, rows):
+def test_filters_show_what_they_name(reader, rows):
     for address, kept in (
         (AnomaliesAddress(signals=("samples",)), lambda row: row["signal"] == "samples"),
         (AnomaliesAddress(directions=("down",)), lambda row: row["direction"] == "down"),
@@ -116,12 +119,12 @@ def test_filters_let_through_what_they_say(reader, rows):
         (AnomaliesAddress(start_ms=minute_ms(TODAY, 890), end_ms=minute_ms(TODAY, 970)), lambda row: row["subscription"] == "search"),
     ):  # fmt: skip
         start_ms, end_ms = address.start_ms or START_MS, address.end_ms or END_MS
-        found = asked.groups(reader, address, start_ms, end_ms)
+        found = stored.groups(reader, address, start_ms, end_ms)
         assert found.anomalies == sum(map(kept, rows)), address
 
 
-def test_counts_of_a_filter_do_not_know_that_filter(reader, rows):
-    counted = asked.counts(reader, AnomaliesAddress(signals=("samples",)), START_MS, END_MS)
+def test_counts_of_a_filter_ignore_that_filter(reader, rows):
+    counted = stored.counts(reader, AnomaliesAddress(signals=("samples",)), START_MS, END_MS)
     assert counted["signal"] == {
         signal: sum(row["signal"] == signal for row in rows) for signal in {row["signal"] for row in rows}
     }
@@ -151,11 +154,11 @@ def test_a_subscription_is_reached_at_that_time(reader, rows):
 # -- nothing ----------------------------------------------------------------------------------------
 
 
-def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path, sample_lake):
+def test_each_kind_of_nothing_has_its_own_text(reader, tmp_path, sample_lake):
     assert "No anomaly matches these filters." in shown(reader, AnomaliesAddress(search="nobody"))
     before = AnomaliesAddress(start_ms=START_MS - 12 * DAY_MS, end_ms=START_MS - 11 * DAY_MS)
     assert "Nothing is stored of this range. The oldest row is of" in shown(reader, before)
-    calm = asked.JudgedAnomalies(True, END_MS, 0, None, START_MS)
+    calm = stored.JudgedAnomalies(True, END_MS, 0, None, START_MS)
     assert "Nothing was unusual." in read(page.nothing(AnomaliesAddress(), calm, 0, END_MS))
     young = shown(reader, AnomaliesAddress(start_ms=minute_ms(TODAY, 0), end_ms=minute_ms(TODAY, 200)))
     assert "More history is needed." in young
@@ -185,7 +188,7 @@ def test_the_chart_has_the_band_that_judged(reader, rows):
     assert "usual there 14.6 to 20 msg/s" in read(tree)
 
 
-def test_silence_is_told_apart_from_zero(reader, rows):
+def test_silence_differs_from_zero(reader, rows):
     silent = page.opened_part(reader, opening(rows, "search", "samples")[1])
     assert "That is not a zero" in read(silent)
     (graph,) = find(silent, "Graph")
@@ -198,7 +201,7 @@ def test_silence_is_told_apart_from_zero(reader, rows):
 
 
 def test_too_many_files_leave_the_stored_band(reader, rows, monkeypatch):
-    monkeypatch.setattr(asked, "MOST_FILES", 3)
+    monkeypatch.setattr(stored, "MOST_FILES", 3)
     row, address = opening(rows, "billing", "in_msg_rate")
     tree = page.opened_part(reader, address)
     assert "Only what was stored" in read(tree)
@@ -226,7 +229,7 @@ def test_names_are_text_and_links_stay_here(reader, rows):
 
 
 @pytest.mark.parametrize("signal", text.SIGNALS)
-def test_every_signal_and_direction_has_words(signal):
+def test_every_signal_and_direction_has_text(signal):
     for direction in text.DIRECTIONS:
         row = {"signal": signal, "direction": direction, "value": 3.0, "high": 2.0, "low": 1.0}
         assert text.what(row)

@@ -11,9 +11,11 @@ from throttlescope.app.presentation.links.subscription import SubscriptionAddres
 from throttlescope.app.web.address.anomalies import AnomaliesAddress
 from throttlescope.app.web.components.pager import pager
 from throttlescope.app.web.components.parts import cause_badge, hostile, plain_table, subscription_link
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.data.anomalies import PAGE_GROUPS, Groups
 from throttlescope.app.web.pages.anomalies import text
 from throttlescope.ingest.core.times import BLOCK_MS
+from throttlescope.models.messages.catalogue import Message, message, sentence
 
 
 def groups(found: Groups, address: AnomaliesAddress) -> html.Div:
@@ -36,27 +38,6 @@ def groups(found: Groups, address: AnomaliesAddress) -> html.Div:
 
 
 def _group(group: dict, rows: list[dict], address: AnomaliesAddress) -> html.Section:
-    hidden = group["anomalies"] - len(rows)
-    more = (
-        html.P(
-            [
-                f"and {fmt.exact(hidden)} more. ",
-                *(
-                    [
-                        dcc.Link(
-                            "Show all of this group",
-                            href=replace(address, group=group["group_id"], page=1).href(),
-                        )
-                    ]
-                    if address.group is None
-                    else []
-                ),
-            ],
-            className="quiet",
-        )
-        if hidden > 0
-        else None
-    )
     return html.Section(
         [
             html.Div(
@@ -71,8 +52,8 @@ def _group(group: dict, rows: list[dict], address: AnomaliesAddress) -> html.Sec
                 (
                     "What",
                     "Subscription",
-                    f"Began, {fmt.zone_of(group['start_ms'])}",
-                    "For",
+                    f"Started, {fmt.zone_of(group['start_ms'])}",
+                    "Duration",
                     "Value",
                     "Usual",
                     "Score",
@@ -81,27 +62,50 @@ def _group(group: dict, rows: list[dict], address: AnomaliesAddress) -> html.Sec
                 ),
                 [_row(row, address) for row in rows],
             ),
-            *([more] if more is not None else []),
+            *_hidden(group, group["anomalies"] - len(rows), address),
         ],
         className="section anomaly-group",
     )
 
 
+def _hidden(group: dict, hidden: int, address: AnomaliesAddress) -> list[html.P]:
+    """How many anomalies of a group are not listed, and the link that shows them."""
+    if hidden <= 0:
+        return []
+    if address.group is not None:
+        return [html.P(sentence("anomalies.group.hidden", anomalies=fmt.exact(hidden)), className="quiet")]
+    show = dcc.Link(
+        sentence("anomalies.group.show"), href=replace(address, group=group["group_id"], page=1).href()
+    )
+    words = sentence_parts(message("anomalies.group.hidden_show", anomalies=fmt.exact(hidden), show=show))
+    return [html.P(words, className="quiet")]
+
+
 def _title(group: dict) -> list:
     kinds = ["silence" if signal == "samples" else text.SIGNALS[signal] for signal in group["signals"]]
     listed = ", ".join(kinds[:-1]) + (" and " if len(kinds) > 1 else "") + kinds[-1]
-    listed = listed[:1].upper() + listed[1:]
-    subscriptions = group["subscriptions"]
-    if subscriptions == 1:
-        return [listed, html.Span(" of one subscription", className="quiet")]
-    many = f" of {fmt.exact(subscriptions)} subscriptions"
-    many += f" on {fmt.exact(group['topics'])} topics" if group["topics"] > 1 else ""
-    shared = (
-        [f", sharing {text.SHARED[group['shared_kind']]} ", hostile(group["shared_with"] or "")]
-        if group["shared_kind"]
-        else []
-    )
-    return [listed, html.Span([many, *shared], className="quiet")]
+    return [
+        listed[:1].upper() + listed[1:],
+        html.Span([" ", *sentence_parts(_subscriptions(group))], className="quiet"),
+    ]
+
+
+def _subscriptions(group: dict) -> Message:
+    """How many subscriptions and topics a group has, and what they share."""
+    if group["subscriptions"] == 1:
+        return message("anomalies.group.one")
+    subscriptions, topics = fmt.exact(group["subscriptions"]), fmt.exact(group["topics"])
+    several_topics = group["topics"] > 1
+    if not group["shared_kind"]:
+        if several_topics:
+            return message("anomalies.group.topics", subscriptions=subscriptions, topics=topics)
+        return message("anomalies.group.one_topic", subscriptions=subscriptions)
+    kind, name = text.SHARED[group["shared_kind"]], hostile(group["shared_with"] or "")
+    if several_topics:
+        return message(
+            "anomalies.group.topics_shared", subscriptions=subscriptions, topics=topics, kind=kind, name=name
+        )
+    return message("anomalies.group.one_topic_shared", subscriptions=subscriptions, kind=kind, name=name)
 
 
 def _span(group: dict) -> str:
@@ -125,7 +129,7 @@ def _row(row: dict, address: AnomaliesAddress) -> list:
             [html.Span(mark, className="anomaly-mark", title=meaning), text.what(row)],
             href=target.href() + "#opened",
             className="anomaly-link chosen" if chosen else "anomaly-link",
-            title="value, baseline and band of this anomaly",
+            title=sentence("anomalies.group.open_tip"),
         ),
         subscription_link(row, subscription_then(row)),
         fmt.day_clock(row["start_ms"]),

@@ -1,6 +1,6 @@
 """Anomalies: what was unusual, grouped by what began together; one of them opened with its chart.
 
-In: the address. Out: components. It says whether nothing was found, nothing was judged yet, or nothing was ever asked.
+In: the address. Out: components. It distinguishes nothing found, nothing judged yet, and nothing ever computed.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from throttlescope.app.web.address.anomalies import STATES, AnomaliesAddress
 from throttlescope.app.web.address.method import MethodAddress
 from throttlescope.app.web.components.inputs_in_address import AddressInputs, search_box
 from throttlescope.app.web.components.range_bar import chosen_range, range_bar
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import freshness_line, panel, skeleton
-from throttlescope.app.web.data import anomalies as asked
+from throttlescope.app.web.data import anomalies as stored
 from throttlescope.app.web.data import history, newest
 from throttlescope.app.web.data.anomalies import Groups, JudgedAnomalies
 from throttlescope.app.web.data.reader import LakeReader
@@ -27,6 +28,7 @@ from throttlescope.app.web.pages.anomalies.details import gone, opened, shown_ra
 from throttlescope.app.web.pages.anomalies.groups import groups
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.models.anomaly.rules import RULES
+from throttlescope.models.messages.catalogue import message, sentence
 
 TITLE = "Anomalies"
 
@@ -49,8 +51,8 @@ def layout(address: AnomaliesAddress | None, _query: str | None) -> html.Div:
                     search_box(
                         "anomalies",
                         address.search,
-                        "search subscription, topic, cluster",
-                        label="search anomalies by subscription, topic, cluster",
+                        sentence("anomalies.search"),
+                        label=sentence("anomalies.search.label"),
                     ),
                     html.Div(id="anomalies-filters", className="anomaly-filters"),
                 ],
@@ -83,17 +85,17 @@ def register(app: Dash, reader: LakeReader) -> None:
 def page_parts(reader: LakeReader, address: AnomaliesAddress) -> tuple:
     """The list, the filters, and how fresh the data is."""
     freshness = newest.freshness(reader)
-    newest_ms = asked.newest_end(reader) or freshness.data_up_to_ms
+    newest_ms = stored.newest_end(reader) or freshness.data_up_to_ms
     if newest_ms is None:
         return never(reader.lake_path, has_data=False), "", freshness_line(freshness)
     start_ms, end_ms, was_cut = chosen_range(
         address.start_ms, address.end_ms, newest_ms=newest_ms, default_ms=DAY_MS, longest_ms=_LONGEST_MS
     )
-    there = asked.judged(reader, start_ms, end_ms)
-    if not there.ever:
+    judged = stored.judged(reader, start_ms, end_ms)
+    if not judged.ever:
         return never(reader.lake_path, has_data=True), "", freshness_line(freshness)
-    found = asked.groups(reader, address, start_ms, end_ms)
-    counted = asked.counts(reader, address, start_ms, end_ms)
+    found = stored.groups(reader, address, start_ms, end_ms)
+    counted = stored.counts(reader, address, start_ms, end_ms)
     bar = range_bar(
         start_ms,
         end_ms,
@@ -105,111 +107,120 @@ def page_parts(reader: LakeReader, address: AnomaliesAddress) -> tuple:
     body = (
         groups(found, address)
         if found.total
-        else nothing(address, there, sum(counted["state"].values()), end_ms)
+        else nothing(address, judged, sum(counted["state"].values()), end_ms)
     )
-    return html.Div([bar, summary(found, there), body]), filters(address, counted), freshness_line(freshness)
+    return html.Div([bar, summary(found, judged), body]), filters(address, counted), freshness_line(freshness)
 
 
 def opened_part(reader: LakeReader, address: AnomaliesAddress) -> html.Section | None:
     """The anomaly that the address names, if it names one."""
     if address.opened is None:
         return None
-    row = asked.one(reader, address.opened)
+    row = stored.one(reader, address.opened)
     if row is None:
         return gone()
     start_ms, end_ms = shown_range(row)
     minutes = history.signals(reader, address.opened.subscription, start_ms, end_ms)
-    return opened(row, minutes, asked.band(reader, row, address.opened, start_ms, end_ms), address)
+    return opened(row, minutes, stored.band(reader, row, address.opened, start_ms, end_ms), address)
 
 
-def summary(found: Groups, there: JudgedAnomalies) -> html.P:
-    """How many, and who is not judged yet."""
-    parts: list = []
-    if found.total:
-        parts.append(
-            f"{fmt.exact(found.anomalies)} {'anomaly' if found.anomalies == 1 else 'anomalies'} in {fmt.exact(found.total)} "
-            f"{'group' if found.total == 1 else 'groups'}: those that overlap in one subscription, or began together and share something. "
-        )
-    if there.learning:
-        until = (
-            f", the first until {fmt.moment(there.learning_until_ms)}"
-            if there.learning_until_ms is not None
-            else ""
-        )
-        parts.append(
-            f"{fmt.exact(there.learning)} subscription {'partition is' if there.learning == 1 else 'partitions are'} still being learned{until}. "
-        )
-    parts += [
-        "An anomaly is a deviation from this subscription's usual pattern at this hour; it is not a diagnosis. ",
-        dcc.Link("How well they are found", href=MethodAddress("anomalies").href()),
-    ]
-    return html.P(parts, className="anomalies-says")
+def summary(found: Groups, judged: JudgedAnomalies) -> html.P:
+    """How many there are, and how many subscriptions are not judged yet."""
+    parts = [one for one in (_found_text(found), _learning_text(judged)) if one]
+    accuracy = dcc.Link(sentence("anomalies.accuracy"), href=MethodAddress("anomalies").href())
+    return html.P(
+        [
+            "".join(f"{part} " for part in parts),
+            *sentence_parts(message("anomalies.summary.meaning", accuracy=accuracy)),
+        ],
+        className="anomalies-says",
+    )
+
+
+def _found_text(found: Groups) -> str:
+    if not found.total:
+        return ""
+    if found.anomalies == 1:
+        return sentence("anomalies.summary.one")
+    if found.total == 1:
+        return sentence("anomalies.summary.one_group", anomalies=fmt.exact(found.anomalies))
+    return sentence(
+        "anomalies.summary.groups", anomalies=fmt.exact(found.anomalies), groups=fmt.exact(found.total)
+    )
+
+
+def _learning_text(judged: JudgedAnomalies) -> str:
+    if not judged.learning:
+        return ""
+    needed, partitions = fmt.duration(RULES.learning_ms), fmt.exact(judged.learning)
+    if judged.learning_until_ms is None:
+        if judged.learning == 1:
+            return sentence("anomalies.learning.one", needed=needed)
+        return sentence("anomalies.learning.many", partitions=partitions, needed=needed)
+    until = fmt.moment(judged.learning_until_ms)
+    if judged.learning == 1:
+        return sentence("anomalies.learning.one_until", needed=needed, until=until)
+    return sentence("anomalies.learning.many_until", partitions=partitions, needed=needed, until=until)
 
 
 def never(lake_path: str, *, has_data: bool) -> dmc.Alert:
     """Anomalies were never computed."""
     if not has_data:
-        return panel(
-            "No data yet.",
-            [
-                f"The lake {lake_path} holds nothing. Fill it: throttlescope run --prometheus URL --lake DIR, or throttlescope demo."
-            ],
-        )
+        return panel("No data yet.", [sentence("anomalies.empty_lake", lake=lake_path)])
     return panel(
-        "Anomalies were never computed in this lake.",
+        sentence("anomalies.never"),
         [
-            "They are made by the next run, or by throttlescope anomalies --store --lake DIR.",
-            f"A subscription is judged once it has {fmt.duration(RULES.learning_ms)} of history; up to {RULES.weeks} weeks are compared.",
+            sentence("anomalies.never.compute"),
+            sentence("anomalies.never.history", needed=fmt.duration(RULES.learning_ms), weeks=RULES.weeks),
         ],
     )
 
 
-def nothing(address: AnomaliesAddress, there: JudgedAnomalies, unfiltered: int, end_ms: int) -> dmc.Alert:
+def nothing(address: AnomaliesAddress, judged: JudgedAnomalies, unfiltered: int, end_ms: int) -> dmc.Alert:
     """Which kind of nothing this is."""
-    everything = dcc.Link(
-        "Show all of this range",
-        href=AnomaliesAddress(start_ms=address.start_ms, end_ms=address.end_ms).href(),
-    )
     if address.is_filtered:
+        others = sentence("anomalies.filtered.maybe_others")
+        if unfiltered:
+            others = sentence("anomalies.filtered.other_states", anomalies=fmt.exact(unfiltered))
+        everything = AnomaliesAddress(start_ms=address.start_ms, end_ms=address.end_ms)
         return panel(
-            "No anomaly matches these filters.",
-            [
-                "There may be anomalies of other subscriptions, signals or states in this range."
-                if unfiltered == 0
-                else f"{fmt.exact(unfiltered)} of other states are there."
-            ],
-            next_step=everything,
+            sentence("anomalies.filtered"),
+            [others],
+            next_step=dcc.Link(sentence("anomalies.show_all"), href=everything.href()),
         )
-    if there.learning:
-        until = (
-            f"The first of them are judged from {fmt.moment(there.learning_until_ms)} on."
-            if there.learning_until_ms is not None
-            else "None of them has a whole day of samples yet."
-        )
+    if judged.learning:
+        return _short_history(judged)
+    if judged.oldest_ms is None:
         return panel(
-            "More history is needed.",
-            [
-                f"{fmt.exact(there.learning)} subscription {'partition has' if there.learning == 1 else 'partitions have'} less than "
-                f"{fmt.duration(RULES.learning_ms)} of history in this range and cannot be judged yet. {until}",
-                "Nothing was unusual among those that can be judged.",
-            ],
+            sentence("anomalies.not_stored"),
+            [sentence("anomalies.not_stored.unknown"), sentence("anomalies.not_stored.compute")],
         )
-    if there.oldest_ms is None or end_ms <= there.oldest_ms:
-        since = f"The oldest row is of {fmt.moment(there.oldest_ms)}. " if there.oldest_ms is not None else ""
-        return panel(
-            "Nothing is stored of this range.",
-            [
-                f"{since}Whether anything was judged before, the lake does not say.",
-                "Judge it: throttlescope anomalies --store --start T --end T.",
-            ],
+    if end_ms <= judged.oldest_ms:
+        oldest = sentence("anomalies.not_stored.oldest", oldest=fmt.moment(judged.oldest_ms))
+        return panel(sentence("anomalies.not_stored"), [oldest, sentence("anomalies.not_stored.compute")])
+    return panel(sentence("anomalies.nothing"), [sentence("anomalies.nothing.computed")], tone="green")
+
+
+def _short_history(judged: JudgedAnomalies) -> dmc.Alert:
+    """Some subscriptions cannot be judged yet, and nothing was unusual among the others."""
+    first_judged = message("anomalies.short_history.no_day")
+    if judged.learning_until_ms is not None:
+        first_judged = message("anomalies.short_history.until", until=fmt.moment(judged.learning_until_ms))
+    needed = fmt.duration(RULES.learning_ms)
+    if judged.learning == 1:
+        which = sentence("anomalies.short_history.one", needed=needed, first_judged=first_judged)
+    else:
+        which = sentence(
+            "anomalies.short_history.many",
+            partitions=fmt.exact(judged.learning),
+            needed=needed,
+            first_judged=first_judged,
         )
-    return panel(
-        "Nothing was unusual.", ["Anomalies were computed, and none touches this range."], tone="green"
-    )
+    return panel(sentence("anomalies.short_history"), [which, sentence("anomalies.short_history.others")])
 
 
 def filters(address: AnomaliesAddress, counted: dict[str, dict[str, int]]) -> list:
-    """What is let through, as links with their counts."""
+    """Filters as links, each with the number of anomalies that it would show."""
     filtered = [
         _filter("signal", [
             (words.SIGNALS[signal], counted["signal"].get(signal, 0), address.toggled("signals", signal), signal in address.signals)
@@ -233,9 +244,10 @@ def filters(address: AnomaliesAddress, counted: dict[str, dict[str, int]]) -> li
 
 
 def _filter(name: str, choices: list[tuple[str, int, AnomaliesAddress, bool]]) -> html.Nav | None:
-    """Choices with what they would show; where there is nothing to choose, no word of it."""
-    if not any(count or chosen for _, count, _, chosen in choices):
+    """Choices with what they would show; None where there is nothing to choose."""
+    if not any(count or is_chosen for _, count, _, is_chosen in choices):
         return None
+    select, unselect = sentence("anomalies.filter.choose"), sentence("anomalies.filter.chosen")
     return html.Nav(
         [
             html.Span(name, className="quiet"),
@@ -243,11 +255,11 @@ def _filter(name: str, choices: list[tuple[str, int, AnomaliesAddress, bool]]) -
                 dcc.Link(
                     [text, html.Span(f" {fmt.exact(count)}", className="quiet")],
                     href=target.href(),
-                    className="filter chosen" if chosen else "filter",
-                    title="chosen: a click lets all through again" if chosen else "a click shows these alone",
+                    className="filter chosen" if is_chosen else "filter",
+                    title=unselect if is_chosen else select,
                 )
-                for text, count, target, chosen in choices
-                if count or chosen
+                for text, count, target, is_chosen in choices
+                if count or is_chosen
             ),
         ],
         className="filter-group",

@@ -1,9 +1,10 @@
-"""What an anomaly says. In: a row of ``anomalies`` or of a group. Out: words; zero and silence are told apart."""
+"""What an anomaly shows. In: a row of ``anomalies`` or of a group. Out: text; zero and silence are distinguished."""
 
 from __future__ import annotations
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.anomalies import UNITS
+from throttlescope.models.messages.catalogue import sentence
 
 #: Signal in words, as in "arrivals above usual".
 SIGNALS = {
@@ -13,7 +14,7 @@ SIGNALS = {
     "throttled_events": "throttle events",
     "samples": "samples",
 }
-#: Direction: a mark beside its word.
+#: Direction: a mark and its word.
 DIRECTIONS = {
     "up": ("▲", "above usual"),
     "down": ("▼", "below usual"),
@@ -25,21 +26,18 @@ SHARED = {"topic": "the topic", "limiter": "the limiter", "broker": "the broker"
 def what(row: dict) -> str:
     """``messages in above usual``; no samples are no zero."""
     if row["direction"] == "silence":
-        return "no samples arrived"
+        return sentence("anomalies.what.silence")
     if row["direction"] == "down" and row["value"] == 0:
-        return f"{SIGNALS[row['signal']]} fell to zero"
+        return sentence("anomalies.what.zero", signal=SIGNALS[row["signal"]])
     return f"{SIGNALS[row['signal']]} {DIRECTIONS[row['direction']][1]}"
 
 
 def explained(row: dict) -> str:
-    """One sentence: what it means that this strayed."""
+    """What this deviation means; empty where its name says it."""
     if row["direction"] == "silence":
-        return (
-            "Samples stopped although the cluster was scraped. That is not a zero: the value is unknown. The topic may be "
-            "unloaded, the subscription gone, or its metrics are no longer scraped."
-        )
+        return sentence("anomalies.means.silence")
     if row["direction"] == "down" and row["value"] == 0:
-        return "Samples arrived and said zero: nothing moved. That is not the same as silence."
+        return sentence("anomalies.means.zero")
     return ""
 
 
@@ -54,7 +52,7 @@ def amount(value: float | None, signal: str) -> str:
 def usual(row: dict) -> str:
     """The band at the worst minute."""
     if row["high"] is None:
-        return "samples every minute" if row["signal"] == "samples" else fmt.MISSING
+        return sentence("anomalies.usual.samples") if row["signal"] == "samples" else fmt.MISSING
     return f"{fmt.short(row['low'])} to {amount(row['high'], row['signal'])}"
 
 
