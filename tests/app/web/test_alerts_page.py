@@ -1,4 +1,4 @@
-"""The alerts page: addresses, what a preview says, what is missed, and that it is no way around the API's limits."""
+"""The alerts page: addresses, what a preview shows, what is missed, and the limits that it shares with the API."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_the_kind_decides_what_is_real(app, lake):
     assert {one.firing.labels["subscription"] for one in labelled.judged if one.said == REAL} == {"archive"}
 
 
-def test_backlogs_that_a_rule_does_not_notice_are_listed(app, lake):
+def test_missed_backlogs_are_listed(app, lake):
     view, tree = previewed(
         app, lake, text=rule('pulsar_subscription_back_log{subscription="billing"} > 10000')
     )
@@ -193,7 +193,7 @@ def test_backlogs_that_a_rule_does_not_notice_are_listed(app, lake):
     assert "billing" not in missed
     assert {"ledger", "thumbnails", "archive"} <= missed
     assert view.real_total == len(view.missed) + 1
-    assert f"{len(view.missed)} of {view.real_total} backlogs of that kind would have gone unnoticed" in read(
+    assert f"{len(view.missed)} of {view.real_total} backlogs of that kind would have been missed" in read(
         tree
     )
     assert "the expression did not hold for 5 m" in read(tree)
@@ -202,14 +202,14 @@ def test_backlogs_that_a_rule_does_not_notice_are_listed(app, lake):
     assert len(nothing.missed) == nothing.real_total > 5
 
 
-def test_an_alert_of_which_verdicts_say_nothing_is_not_called_real(app, lake):
+def test_alert_without_a_cause_is_not_judged(app, lake):
     view, tree = previewed(app, lake, rule=a.LIMITS_MISSING)
     assert view.missed is None
-    assert "of this alert they say nothing" in read(tree)
+    assert "no firing is called real or not" in read(tree)
     assert " real" not in read(find(tree, "P")[0])
 
 
-def test_an_alert_of_a_topic_is_held_against_its_subscriptions(app, lake):
+def test_alert_of_a_topic_is_compared_with_its_subscriptions(app, lake):
     text = rule("max by (cluster, topic) (pulsar_subscription_back_log) > 10000", cause="throttled")
     view, _ = previewed(app, lake, text=text)
     said = {one.firing.labels["topic"]: (one.said, one.then.key[-1]) for one in view.judged}

@@ -29,14 +29,16 @@ from throttlescope.app.web.components.form_inputs import (
 )
 from throttlescope.app.web.components.parts import cause_badge, copy_button, plain_table, section, view_link
 from throttlescope.app.web.components.range_bar import range_bar
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel, skeleton
 from throttlescope.app.web.data.promql import Asking, asking_of
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.exported_rules import INHIBIT_PATH, RULES_PATH, rules_blueprint
 from throttlescope.app.web.page_declaration import WebPage
-from throttlescope.app.web.pages.alerts.preview import AlertPreview, asked_of, range_of, read_view
+from throttlescope.app.web.pages.alerts.preview import AlertPreview, range_of, read_view, requested_rules
 from throttlescope.app.web.pages.alerts.result import answer
 from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.models.messages.catalogue import message, sentence
 from throttlescope.transforms.rules.preview import MOST_CELLS, MOST_MOMENTS, MOST_SAMPLES, plan_preview
 
 TITLE = "Alerts"
@@ -62,7 +64,7 @@ def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
             ),
             html.Details(
                 [
-                    html.Summary("A rule of your own"),
+                    html.Summary(sentence("alerts.own.title")),
                     dmc.Textarea(
                         id="alerts-yaml",
                         value=text,
@@ -75,11 +77,7 @@ def layout(address: AlertsAddress | None, _query: str | None) -> html.Div:
                         classNames={"input": "promql-input"},
                         **{"aria-label": "rules file, YAML"},
                     ),
-                    html.P(
-                        "A rules file as Prometheus reads it, with at least one alert. It may read the recording rules of the export "
-                        "(throttlescope:...). Preview evaluates it; nothing is stored.",
-                        className="quiet",
-                    ),
+                    html.P(sentence("alerts.own.hint"), className="quiet"),
                 ],
                 id="alerts-own",
                 open=bool(text),
@@ -112,16 +110,25 @@ def register(app: Dash, reader: LakeReader) -> None:
 def size_words(asking: Asking, address: AlertsAddress) -> str:
     """How much a preview evaluates; empty where there is none, or where the page says what is wrong."""
     try:
-        asked = asked_of(address)
+        requested = requested_rules(address)
         newest_ms = asking.queries.catalogue().newest_ms
-        if asked is None or newest_ms is None or address.start_ms is None or address.end_ms is None:
+        if requested is None or newest_ms is None or address.start_ms is None or address.end_ms is None:
             return ""
-        plan = plan_preview(asking.queries.lake, asked.file, asked.library, *range_of(address, newest_ms))
+        plan = plan_preview(
+            asking.queries.lake, requested.file, requested.library, *range_of(address, newest_ms)
+        )
     except ThrottlescopeError:
         return ""
-    return (
-        f"{fmt.exact(len(plan.rules))} {'rule' if len(plan.rules) == 1 else 'rules'} at {fmt.exact(plan.moments)} moments over about {fmt.exact(plan.samples)} samples; begins "
-        f"{fmt.duration(plan.before_ms)} before the range, which is as far as the rules look back"
+    moments, samples = fmt.exact(plan.moments), fmt.exact(plan.samples)
+    before = fmt.duration(plan.before_ms)
+    if len(plan.rules) == 1:
+        return sentence("alerts.size.one", moments=moments, samples=samples, before=before)
+    return sentence(
+        "alerts.size.many",
+        rules=fmt.exact(len(plan.rules)),
+        moments=moments,
+        samples=samples,
+        before=before,
     )
 
 
@@ -136,8 +143,8 @@ def _parts(asking: Asking, reader: LakeReader, address: AlertsAddress) -> Answer
 
 
 def page(view: AlertPreview, asking: Asking) -> html.Div:
-    """The whole answer. Pure but for the limits that it names."""
-    if view.asked is None:
+    """The whole answer; pure, except for the limits that it names."""
+    if view.requested is None:
         return html.Div([_exported(view), _export(), _limits(asking)])
     at = replace(view.address, start_ms=view.start_ms, end_ms=view.end_ms)
     bar = range_bar(
@@ -149,13 +156,13 @@ def page(view: AlertPreview, asking: Asking) -> html.Div:
     found = (
         answer(view)
         if view.plan is not None
-        else [html.P(dcc.Link("Preview it on these hours", href=at.href()), className="alerts-answer")]
+        else [html.P(dcc.Link(sentence("alerts.not_evaluated"), href=at.href()), className="alerts-answer")]
     )
     return html.Div([_head(view), bar, _kinds(at, view), *found, *_rule(view), _export(), _limits(asking)])
 
 
 def _head(view: AlertPreview) -> html.Div:
-    names = ", ".join(dict.fromkeys(rule.name for rule in view.asked.alerts))
+    names = ", ".join(dict.fromkeys(rule.name for rule in view.requested.alerts))
     return html.Div(
         [
             html.Div(dcc.Link("← all alerts", href=AlertsAddress().href()), className="crumbs"),
@@ -167,7 +174,10 @@ def _head(view: AlertPreview) -> html.Div:
 def _kinds(at: AlertsAddress, view: AlertPreview) -> html.Nav:
     links = [
         view_link(words, replace(at, kind=kind).href(), chosen=kind == at.kind)
-        for kind, words in ((None, "as the rule says"), *((kind, _KIND_WORDS[kind]) for kind in KINDS))
+        for kind, words in (
+            (None, sentence("alerts.kind.rule")),
+            *((kind, _KIND_WORDS[kind]) for kind in KINDS),
+        )
     ]
     took = f"evaluated in {fmt.duration(round(view.took_s * 1000))}" if view.plan is not None else ""
     return html.Nav(
@@ -177,36 +187,38 @@ def _kinds(at: AlertsAddress, view: AlertPreview) -> html.Nav:
             html.Span(took, className="quiet"),
         ],
         className="promql-bar",
-        **{"aria-label": "what counts as real"},
+        **{"aria-label": sentence("alerts.kind.label")},
     )
 
 
 def _exported(view: AlertPreview) -> html.Section:
     """The alerts of the export, each with the link that previews it."""
+    no_cause = html.Span(sentence("alerts.exported.no_cause"), className="quiet")
     rows = [
         [
             dcc.Link(one.name, href=AlertsAddress(one.name, None, view.start_ms, view.end_ms).href()),
             ", ".join(one.severities),
-            cause_badge(one.cause)
-            if one.cause in CAUSES
-            else html.Span("no cause: it only sees something", className="quiet"),
+            cause_badge(one.cause) if one.cause in CAUSES else no_cause,
             html.Span(one.first_action, className="alerts-first"),
         ]
         for one in exported_alerts()
     ]
     return section(
-        "Would they have fired?",
+        sentence("alerts.exported.title"),
         [
             html.P(
-                f"Choose an alert to preview it from {fmt.between(view.start_ms, view.end_ms)}, or type a rule of your own. Data up to "
-                f"{fmt.moment(view.newest_ms)}."
+                sentence(
+                    "alerts.exported.choose",
+                    range=fmt.between(view.start_ms, view.end_ms),
+                    data_up_to=fmt.moment(view.newest_ms),
+                )
             ),
             html.Div(
-                plain_table(("Alert", "Severity", "Cause", "What to do first"), rows),
+                plain_table(("Alert", "Severity", "Cause", sentence("alerts.exported.first")), rows),
                 className="alerts-table",
             ),
         ],
-        note="the rules that throttlescope rules export writes",
+        note=sentence("alerts.exported.note"),
     )
 
 
@@ -214,7 +226,7 @@ def _rule(view: AlertPreview) -> list[html.Section]:
     """An exported rule; a rule that was typed is shown above."""
     if view.address.text is not None:
         return []
-    text = view.asked.text
+    text = view.requested.text
     own = AlertsAddress(None, text, view.start_ms, view.end_ms, view.address.kind)
     shown = "\n".join(fmt.name(line, 2_000) for line in text.split("\n"))
     return [
@@ -222,7 +234,7 @@ def _rule(view: AlertPreview) -> list[html.Section]:
             "The rule",
             [
                 html.Div(
-                    [copy_button(text, "copy"), dcc.Link("change a copy of it", href=own.href())],
+                    [copy_button(text, "copy"), dcc.Link(sentence("alerts.copy"), href=own.href())],
                     className="promql-bar",
                 ),
                 html.Pre(shown, className="promql-explained", tabIndex=0, **{"aria-label": "rule, YAML"}),
@@ -233,33 +245,21 @@ def _rule(view: AlertPreview) -> list[html.Section]:
 
 def _export() -> html.Section:
     inhibit = inhibit_document()
+    rules = html.A("throttlescope.live.rules.yml", href=RULES_PATH)
+    inhibit_rules = html.A("throttlescope.inhibit.yml", href=INHIBIT_PATH)
     return section(
         "Download",
         [
             html.Ul(
                 [
-                    html.Li(
-                        [
-                            html.A("throttlescope.live.rules.yml", href=RULES_PATH),
-                            " for rule_files of Prometheus",
-                        ]
-                    ),
-                    html.Li(
-                        [
-                            html.A("throttlescope.inhibit.yml", href=INHIBIT_PATH),
-                            " for inhibit_rules of Alertmanager",
-                        ]
-                    ),
+                    html.Li(sentence_parts(message("alerts.file.rules", file=rules))),
+                    html.Li(sentence_parts(message("alerts.file.inhibit", file=inhibit_rules))),
                 ]
             ),
-            html.P(
-                "Links in these alerts lead to the address of this page. throttlescope rules export has options for the cluster's label, "
-                "the scrape interval, a specification and labels of your own.",
-                className="quiet",
-            ),
+            html.P(sentence("alerts.files"), className="quiet"),
             html.Details(
                 [
-                    html.Summary("Inhibit rules: throttled silences whatever asks for more consumers"),
+                    html.Summary(sentence("alerts.inhibit")),
                     copy_button(inhibit, "copy"),
                     html.Pre(
                         inhibit,
@@ -276,19 +276,22 @@ def _export() -> html.Section:
 
 def _limits(asking: Asking) -> html.P:
     return html.P(
-        f"A preview may take {asking.limits.options.timeout_s:g} s, about {fmt.exact(MOST_SAMPLES)} samples, {fmt.exact(MOST_MOMENTS)} "
-        f"evaluations of a rule and {fmt.exact(MOST_CELLS)} results of one, and shares the concurrency limit with the queries of the HTTP API.",
+        sentence(
+            "alerts.limits",
+            timeout_s=asking.limits.options.timeout_s,
+            samples=fmt.exact(MOST_SAMPLES),
+            evaluations=fmt.exact(MOST_MOMENTS),
+            results=fmt.exact(MOST_CELLS),
+        ),
         className="quiet promql-limits",
     )
 
 
 def _busy(error: ApiError):
     return panel(
-        "Too many queries run at once." if error.kind == UNAVAILABLE else "The preview waited too long.",
-        [
-            "Previews, the console and the HTTP API share their places; one preview runs at a time in each process."
-        ],
-        next_step="Preview it again in a moment.",
+        sentence("alerts.busy") if error.kind == UNAVAILABLE else sentence("alerts.busy.waited"),
+        [sentence("alerts.busy.shared")],
+        next_step=sentence("alerts.busy.again"),
         tone="orange",
     )
 

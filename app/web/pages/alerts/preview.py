@@ -39,7 +39,7 @@ class AlertPreview:
         Time of the lake's newest sample.
     start_ms, end_ms : int
         As requested, or the page's own choice.
-    asked : PreviewedRules or None
+    requested : PreviewedRules or None
         The rule; None: none was named.
     plan : PreviewPlan or None
         None: nothing was evaluated, for want of a range.
@@ -58,7 +58,7 @@ class AlertPreview:
     newest_ms: int
     start_ms: int
     end_ms: int
-    asked: PreviewedRules | None = None
+    requested: PreviewedRules | None = None
     plan: PreviewPlan | None = None
     judged: tuple[JudgedFirings, ...] = ()
     failures: tuple[tuple[str, int, str], ...] = ()
@@ -70,11 +70,11 @@ class AlertPreview:
 
     @property
     def kind(self) -> AlertKind | None:
-        """What counts as real for any of the rules; None where verdicts say nothing of them."""
+        """What counts as real for any of the rules; None where verdicts are not about what they report."""
         return one_kind(self.kinds)
 
 
-def asked_of(address: AlertsAddress) -> PreviewedRules | None:
+def requested_rules(address: AlertsAddress) -> PreviewedRules | None:
     """The rule that an address names; an InputError says what is wrong with it."""
     if address.rule is not None:
         return exported(address.rule)
@@ -82,7 +82,7 @@ def asked_of(address: AlertsAddress) -> PreviewedRules | None:
 
 
 def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> AlertPreview | None:
-    """Evaluate what the address asks for; None where the lake has no samples.
+    """Evaluate the rules of the address; None where the lake has no samples.
 
     Raises
     ------
@@ -93,16 +93,18 @@ def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> Ale
     if newest_ms is None:
         return None
     start_ms, end_ms = range_of(address, newest_ms)
-    asked = asked_of(address)
-    kinds = tuple(dict.fromkeys(kind_of(rule, address.kind) for rule in asked.alerts)) if asked else ()
-    view = AlertPreview(address, newest_ms, start_ms, end_ms, asked, kinds=kinds)
-    if asked is None or address.start_ms is None or address.end_ms is None:
+    requested = requested_rules(address)
+    kinds = (
+        tuple(dict.fromkeys(kind_of(rule, address.kind) for rule in requested.alerts)) if requested else ()
+    )
+    view = AlertPreview(address, newest_ms, start_ms, end_ms, requested, kinds=kinds)
+    if requested is None or address.start_ms is None or address.end_ms is None:
         return view
-    begun_s = time.monotonic()
+    started_s = time.monotonic()
     lake = asking.queries.lake
     with _one_at_a_time(), asking.place() as options:
         plan = plan_preview(
-            lake, asked.file, asked.library, start_ms, end_ms, lookback_ms=options.lookback_ms
+            lake, requested.file, requested.library, start_ms, end_ms, lookback_ms=options.lookback_ms
         )
         found = run_preview(lake, plan, lookback_ms=options.lookback_ms, budget=_budget(options))
     since_ms = min([start_ms, *(min(one.active_ms, one.start_ms) for one in found.firings)])
@@ -112,27 +114,27 @@ def read_view(asking: Asking, reader: LakeReader, address: AlertsAddress) -> Ale
         lambda rule: kind_of(rule, address.kind),
         end_ms=end_ms,
     )
-    unnoticed, total, is_cut = None, 0, False
+    missed_rows, total, is_cut = None, 0, False
     kind = one_kind(kinds)
     if kind is not None and (backlogs := data.episodes(reader, start_ms, end_ms)) is not None:
         rows, is_cut = backlogs
-        unnoticed, total = missed(rows, found.firings, kind, start_ms=start_ms, end_ms=end_ms)
+        missed_rows, total = missed(rows, found.firings, kind, start_ms=start_ms, end_ms=end_ms)
     failures = tuple(
         (rule.rule.name, outcome.failures, outcome.first_error or "")
         for rule, outcome in found.outcomes
         if outcome.failures
     )
-    took_s = time.monotonic() - begun_s
+    took_s = time.monotonic() - started_s
     return AlertPreview(
         address,
         newest_ms,
         start_ms,
         end_ms,
-        asked,
+        requested,
         plan,
         tuple(judged),
         failures,
-        unnoticed,
+        missed_rows,
         total,
         is_cut,
         took_s,
@@ -146,7 +148,7 @@ def _budget(options: Options) -> Budget:
 
 @contextlib.contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """A preview holds what a dozen queries hold; a second one waits a little and is then sent away."""
+    """One preview needs the memory of a dozen queries: a second one waits for a while and is then refused."""
     if not _RUNNING.acquire(timeout=_PATIENCE_S):
         raise ApiError(UNAVAILABLE, "another preview is running, try again later")
     try:

@@ -24,10 +24,12 @@ from throttlescope.app.web.components.parts import (
     section,
     subscription_link,
 )
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.alerts.preview import AlertPreview
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import BLOCK_MS
+from throttlescope.models.messages.catalogue import message, sentence
 
 ROWS = 200
 _MARKS = {REAL: "✓", NOT_REAL: "✗", UNDECIDED: "?"}
@@ -45,86 +47,103 @@ def answer(view: AlertPreview) -> list:
 
 
 def _sums(view: AlertPreview) -> list:
-    count = len(view.judged)
-    over = fmt.between(view.start_ms, view.end_ms)
-    if not count:
-        return [html.Strong("It would not have fired"), f" from {over}."]
-    times = "once" if count == 1 else f"{fmt.exact(count)} times"
-    said = Counter(one.said for one in view.judged)
-    parts = [html.Strong(f"It would have fired {times}")]
-    if view.kind is not None:
-        known = [
-            f"{fmt.exact(said[word])} {words}"
-            for word, words in ((REAL, "real"), (NOT_REAL, "not real"), (UNDECIDED, "undecided"))
-            if said[word] or word == REAL
-        ]
-        parts += [": ", html.Strong(", ".join(known))]
-    if view.missed is not None:
-        real = fmt.exact(view.real_total)
-        at_least = "at least " if view.is_cut else ""
-        backlogs = "backlog" if view.real_total == 1 else "backlogs"
-        parts += [
-            f"; {at_least}{fmt.exact(len(view.missed))} of {real} {backlogs} of that kind would have gone unnoticed"
-            if view.real_total
-            else "; no backlog of that kind was there to be noticed"
-        ]
-    return [*parts, f", from {over}."]
+    """How often it would have fired, and what it would have missed."""
+    fired_range = fmt.between(view.start_ms, view.end_ms)
+    if not view.judged:
+        not_fired = html.Strong(sentence("alerts.fired.not.strong"))
+        return sentence_parts(message("alerts.fired.not", fired=not_fired, range=fired_range))
+    fired = html.Strong(
+        sentence("alerts.fired.once")
+        if len(view.judged) == 1
+        else sentence("alerts.fired.times", times=fmt.exact(len(view.judged)))
+    )
+    if view.kind is None:
+        parts = sentence_parts(message("alerts.fired", fired=fired, range=fired_range))
+    else:
+        counts = html.Strong(_counts(view))
+        parts = sentence_parts(message("alerts.fired.judged", fired=fired, counts=counts, range=fired_range))
+    return parts if view.missed is None else [*parts, " ", _missed_sum(view)]
+
+
+def _counts(view: AlertPreview) -> str:
+    """``7 real, 1 undecided``."""
+    found = Counter(one.said for one in view.judged)
+    return ", ".join(
+        f"{fmt.exact(found[word])} {word}"
+        for word in (REAL, NOT_REAL, UNDECIDED)
+        if found[word] or word == REAL
+    )
+
+
+def _missed_sum(view: AlertPreview) -> str:
+    if not view.real_total:
+        return sentence("alerts.missed.none_there")
+    missed, backlogs = fmt.exact(len(view.missed)), fmt.exact(view.real_total)
+    if view.is_cut:
+        return sentence("alerts.missed.at_least", missed=missed, backlogs=backlogs)
+    if view.real_total == 1:
+        return sentence("alerts.missed.one", missed=missed)
+    return sentence("alerts.missed.many", missed=missed, backlogs=backlogs)
 
 
 def _meaning(view: AlertPreview) -> list:
     if view.kind is None:
-        return [
-            html.P(
-                "Verdicts speak of the backlog of a subscription; of this alert they say nothing, so no firing is called real or not.",
-                className="quiet",
-            )
-        ]
-    return [
-        html.P(
-            [
-                f"Real: the verdict that held longest from when the condition began until the alert ended names {view.kind.words}. "
-                "Undecided: that verdict is unknown, or nothing was judged then. Unnoticed: a backlog whose main cause is of that kind "
-                "and during which the alert did not fire for its subscription.",
-            ],
-            className="quiet alerts-meaning",
-        )
-    ]
+        return [html.P(sentence("alerts.meaning.none"), className="quiet")]
+    return [html.P(sentence("alerts.meaning", kind=view.kind.words), className="quiet alerts-meaning")]
 
 
 def _failures(view: AlertPreview) -> list:
     if not view.failures:
         return []
     sentences = [
-        [hostile(name), f" failed {fmt.exact(times)} times, first at ", hostile_sentence(error)]
+        sentence_parts(
+            message(
+                "alerts.failed",
+                rule=hostile(name),
+                times=fmt.exact(times),
+                error=hostile_sentence(error),
+            )
+        )
         for name, times, error in view.failures[:5]
     ]
-    return [panel("Some evaluations failed; the alert kept its state then.", sentences, tone="orange")]
+    return [panel(sentence("alerts.failed.title"), sentences, tone="orange")]
 
 
 def _firings(view: AlertPreview) -> html.Section:
     if not view.judged:
-        return section("Firings", [html.P("None in this range.", className="quiet")])
+        none = html.P(sentence("alerts.firings.none"), className="quiet")
+        return section("Alert firings", [none])
     several = len({one.firing.rule.name for one in view.judged}) > 1
-    heads = ("Subscription, then", "Fired", "For", "Condition since", "Verdict then", "Real", "Labels")
+    heads = (
+        "Subscription, then",
+        "Fired",
+        "Duration",
+        "Condition started",
+        "Verdict then",
+        "Real",
+        "Labels",
+    )
     rows = [
         [
-            _who(one, view),
+            _subscription(one, view),
             fmt.moment(one.firing.start_ms),
             _length(one, view),
             fmt.moment(one.firing.active_ms),
             cause_badge(one.then.cause, one.then.limiter)
             if one.then
             else html.Span("none", className="quiet"),
-            _said(one.said),
+            _is_real(one.said),
             _labels(one, several=several),
         ]
         for one in view.judged[:ROWS]
     ]
-    note = f"the first {ROWS} of {fmt.exact(len(view.judged))}" if len(view.judged) > ROWS else None
-    return section("Firings", [html.Div(plain_table(heads, rows), className="alerts-table")], note=note)
+    note = None
+    if len(view.judged) > ROWS:
+        note = sentence("alerts.firings.first", shown=ROWS, firings=fmt.exact(len(view.judged)))
+    return section("Alert firings", [html.Div(plain_table(heads, rows), className="alerts-table")], note=note)
 
 
-def _who(one: JudgedFirings, view: AlertPreview):
+def _subscription(one: JudgedFirings, view: AlertPreview):
     """The subscription at that time; of others what the labels name."""
     labels = key_labels(one.firing.labels)
     key = one.then.key if one.then else tuple(labels.get(name) for name in SUBSCRIPTION_KEY_NAMES)
@@ -151,9 +170,10 @@ def _length(one: JudgedFirings, view: AlertPreview) -> str:
     return fmt.duration(one.firing.end_ms - one.firing.start_ms)
 
 
-def _said(said: str | None) -> html.Span:
+def _is_real(said: str | None) -> html.Span:
+    """Whether the verdict confirms a firing, as a mark and in words."""
     if said is None:
-        return html.Span(NONE, title="verdicts say nothing of this alert")
+        return html.Span(NONE, title=sentence("alerts.firings.not_judged"))
     return html.Span(
         [
             html.Span(
@@ -183,21 +203,18 @@ def _missed(view: AlertPreview) -> list:
     if view.missed is None:
         return [
             section(
-                "Unnoticed",
+                "Missed incidents",
                 [
                     panel(
-                        "No episodes yet.",
-                        [
-                            "Backlogs from start to drain are made by the next run, or by throttlescope episodes --store --lake DIR. "
-                            "Without them nobody can say what the alert would have missed."
-                        ],
+                        sentence("alerts.missed.not_known"),
+                        [sentence("alerts.missed.not_known.compute")],
                     )
                 ],
             )
         ]
     if not view.missed:
         return []
-    hold_ms = min(rule.for_ms for rule in view.asked.alerts)
+    hold_ms = min(rule.for_ms for rule in view.requested.alerts)
     rows = [
         [
             _episode_link(row, view),
@@ -209,11 +226,13 @@ def _missed(view: AlertPreview) -> list:
         ]
         for row in view.missed[:ROWS]
     ]
-    heads = ("Subscription", "Main cause", "Backlog since", "Duration", "Largest, entries", "Why")
-    note = "backlogs of the kind without a firing, earliest first"
+    heads = ("Subscription", "Main cause", "Backlog started", "Duration", "Largest, entries", "Why")
+    note = sentence("alerts.missed.note")
     if len(view.missed) > ROWS:
-        note += f"; the first {ROWS} of {fmt.exact(len(view.missed))}"
-    return [section("Unnoticed", [html.Div(plain_table(heads, rows), className="alerts-table")], note=note)]
+        note = sentence("alerts.missed.note_first", shown=ROWS, missed=fmt.exact(len(view.missed)))
+    return [
+        section("Missed incidents", [html.Div(plain_table(heads, rows), className="alerts-table")], note=note)
+    ]
 
 
 def _episode_link(row: dict, view: AlertPreview):
@@ -234,9 +253,7 @@ def _episode_length(row: dict, view: AlertPreview) -> str:
 def _why(row: dict, hold_ms: int, view: AlertPreview) -> str:
     length_ms = (row["end_ms"] or view.end_ms) - row["start_ms"]
     if length_ms <= hold_ms:
-        return f"not longer than the rule's for, {fmt.duration(hold_ms)}"
-    return (
-        f"the expression did not hold for {fmt.duration(hold_ms)}"
-        if hold_ms
-        else "the expression did not hold"
-    )
+        return sentence("alerts.why.short", hold=fmt.duration(hold_ms))
+    if hold_ms:
+        return sentence("alerts.why.hold", hold=fmt.duration(hold_ms))
+    return sentence("alerts.why.never")
