@@ -24,15 +24,15 @@ from throttlescope.app.presentation.causes import CAUSES
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.data import limit_use
-from throttlescope.app.web.data import rollup as asked
+from throttlescope.app.web.data import rollup as stored
 from throttlescope.app.web.data.lanes import MOST_CELLS, limit_lanes, step_of
 from throttlescope.app.web.data.newest import NOW, RECENT
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.data.rollups import places, share_view
-from throttlescope.app.web.pages.rollups.details import place_page
-from throttlescope.app.web.pages.rollups.listing import read_place
+from throttlescope.app.web.pages.rollups.details import rollup_page
 from throttlescope.app.web.pages.rollups.page import _parts as parts
 from throttlescope.app.web.pages.rollups.table import columns, grid_row
+from throttlescope.app.web.pages.rollups.view import read_rollup
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
@@ -105,8 +105,8 @@ def test_the_fullest_limit_is_the_largest_share_of_any_minute(reader, sample_lak
     newest = [row for row in rows if row["minute_ms"] >= END_MS - limit_use.NOW_MS]
     assert feed["limiter"] == "topic.msg"
     assert feed["share"] == pytest.approx(max(row["rho_topic_msg"] for row in newest))
-    lately, _ = places(reader, RollupsAddress("topic", view=RECENT), end=1000)
-    feed = next(row for row in lately if row["name"] == FEED.name)
+    recent, _ = places(reader, RollupsAddress("topic", view=RECENT), end=1000)
+    feed = next(row for row in recent if row["name"] == FEED.name)
     assert feed["share"] == pytest.approx(max(row["rho_topic_msg"] for row in rows))
     without, _ = places(reader, RollupsAddress("topic", search="sessions", view=NOW))
     assert (without[0]["share"], without[0]["limiter"]) == (None, None), "its limits were not observed"
@@ -171,7 +171,7 @@ def test_a_broker_that_no_scrape_named_stays_in_the_table():
     assert shown["backlog"] == shown["share"] == "\N{EN DASH}", "absent is not zero"
 
 
-def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
+def test_each_kind_of_nothing_has_its_own_text(reader, tmp_path):
     said = read(list(parts(LakeReader(tmp_path), RollupsAddress("broker"))[3:4]))
     assert "No verdicts yet." in said
     assert "throttlescope run" in said
@@ -204,7 +204,7 @@ def test_an_address_comes_back_as_it_was(address):
     ["?by=tenant", "?view=later", "?name=x", "?name=x&cluster=a&cluster=b", "?from=-6h",
      "?from=2026-11-20T03:00:00Z&to=2026-11-20T02:00:00Z"],
 )  # fmt: skip
-def test_an_unreadable_address_is_said(query):
+def test_unreadable_address_is_an_error(query):
     with pytest.raises(InputError):
         RollupsAddress.parse(query)
 
@@ -302,8 +302,8 @@ def test_names_in_a_figure_are_text(reader):
 # -- one place --------------------------------------------------------------------------------------
 
 
-def test_a_place_reads_in_order(reader):
-    said = read(place_page(read_place(reader, FEED)))
+def test_rollup_page_reads_in_order(reader):
+    said = read(rollup_page(read_rollup(reader, FEED)))
     parts_in_order = (
         "Topic shop/web/feed",
         "cluster sample-east · 2 subscription partitions on 1 topic · namespace shop/web · broker 127.0.0.1:8080",
@@ -326,10 +326,10 @@ def test_a_place_reads_in_order(reader):
     assert at == sorted(at)
 
 
-def test_links_shift_the_range_and_keep_the_place(reader):
+def test_links_shift_the_range_and_keep_the_rollup(reader):
     links = {
         link.className: link.href
-        for link in find(place_page(read_place(reader, FEED)), "Link")
+        for link in find(rollup_page(read_rollup(reader, FEED)), "Link")
         if getattr(link, "className", None)
     }
     earlier = RollupsAddress.parse(urlsplit(links["range-link shift-earlier"]).query)
@@ -351,23 +351,23 @@ def test_the_day_before_is_compared(tmp_path, monkeypatch):
     write_sample_lake(tmp_path / "lake", (old,), truth=False)
     monkeypatch.undo()
     write_sample_lake(tmp_path / "lake", (new,), truth=False)
-    found = asked.place(LakeReader(tmp_path / "lake"), FEED)
+    found = stored.place(LakeReader(tmp_path / "lake"), FEED)
     assert found.now.causes == {"throttled": 1}
     assert found.before.causes == {"healthy": 1}
     assert found.before.subscriptions == 1
-    said = read(place_page(read_place(LakeReader(tmp_path / "lake"), FEED)))
+    said = read(rollup_page(read_rollup(LakeReader(tmp_path / "lake"), FEED)))
     assert "▲ Throttled 1 +1" in said
     assert "✓ Healthy 0 -1" in said
     assert "compared with 24 h earlier" in said
 
 
-def test_a_place_that_is_gone_is_explained_and_its_past_is_shown(reader):
+def test_rollup_that_is_gone_is_explained_and_its_past_is_shown(reader):
     gone = read(
-        place_page(read_place(reader, RollupsAddress("topic").opened(EAST, "persistent://shop/web/gone")))
+        rollup_page(read_rollup(reader, RollupsAddress("topic").opened(EAST, "persistent://shop/web/gone")))
     )
     assert "Nothing of this topic was judged in the last day of its cluster." in gone
     assert "No limit is known in this range." in gone
-    assert read_place(reader, RollupsAddress("topic").opened("nowhere", "x")) is None
+    assert read_rollup(reader, RollupsAddress("topic").opened("nowhere", "x")) is None
     shown, hidden, *_ = parts(reader, RollupsAddress("topic").opened("nowhere", "x"))
     assert hidden is True
     assert "The lake has no verdicts of the cluster nowhere." in read(shown)
@@ -380,12 +380,12 @@ def test_a_lake_without_episodes_says_so(tmp_path):
     for table in ("episodes", "incidents"):
         shutil.rmtree(f"{lake.root}/{table}", ignore_errors=True)
     address = RollupsAddress("topic").opened(EAST, SAMPLES[0].topic)
-    said = read(place_page(read_place(LakeReader(lake.root), address)))
+    said = read(rollup_page(read_rollup(LakeReader(lake.root), address)))
     assert "No episodes yet." in said
 
 
 def test_hostile_names_are_shown_and_not_obeyed(reader):
-    page = place_page(read_place(reader, RollupsAddress("namespace").opened(EAST, "shop/odd")))
+    page = rollup_page(read_rollup(reader, RollupsAddress("namespace").opened(EAST, "shop/odd")))
     said = text_of(page)
     assert "⟨U+202E⟩" in said
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in said

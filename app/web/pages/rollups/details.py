@@ -21,34 +21,33 @@ from throttlescope.app.web.components.parts import (
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.newest import NOW
-from throttlescope.app.web.data.rollup import Rollup
+from throttlescope.app.web.data.rollup import Counts, Rollup
+from throttlescope.app.web.pages.rollups.backlogs import episodes, incidents
 from throttlescope.app.web.pages.rollups.heat import heat
-from throttlescope.app.web.pages.rollups.listing import LONGEST_MS, PlaceView
-from throttlescope.app.web.pages.rollups.problems import episodes, incidents
-from throttlescope.app.web.pages.rollups.table import PLURAL, place_name
-
-BLIND_SPOTS = (
-    "Not seen here: topics that no broker has loaded (they have no series), non-persistent topics and replicators "
-    "(no throttle counters), and limits of brokers whose runtime configuration could not be read."
-)
+from throttlescope.app.web.pages.rollups.table import PLURAL, name_text
+from throttlescope.app.web.pages.rollups.view import LONGEST_MS, RollupView
+from throttlescope.models.messages.catalogue import sentence
 
 
 def never_seen(address: RollupsAddress) -> html.Div:
     """A cluster without verdicts."""
+    plural = PLURAL[address.by]
     return html.Div(
         [
             *_head(address, None),
             panel(
-                f"The lake has no verdicts of the cluster {fmt.name(address.cluster)}.",
-                [f"So nothing can be said of its {PLURAL[address.by]}."],
-                next_step=dcc.Link(f"Open the table of {PLURAL[address.by]}", href=address.table().href()),
+                sentence("rollups.no_cluster", cluster=fmt.name(address.cluster)),
+                [sentence("rollups.no_cluster.so", plural=plural)],
+                next_step=dcc.Link(
+                    sentence("rollups.no_cluster.open", plural=plural), href=address.table().href()
+                ),
                 tone="orange",
             ),
         ]
     )
 
 
-def place_page(view: PlaceView) -> html.Div:
+def rollup_page(view: RollupView) -> html.Div:
     """The whole page. Pure: the same view gives the same components."""
     address = view.address
 
@@ -62,19 +61,19 @@ def place_page(view: PlaceView) -> html.Div:
         data_up_to_ms=view.newest_ms,
         cut_to_ms=LONGEST_MS if view.was_cut else None,
     )
-    standing = _standing(view.place, address, view.newest_ms) if view.place else [_not_judged(view)]
+    now = _now(view.rollup, address, view.newest_ms) if view.rollup else [_not_judged(view)]
     return html.Div(
         [
-            *_head(address, view.place),
-            *standing,
+            *_head(address, view.rollup),
+            *now,
             bar,
             heat(view),
-            *([_members(view)] if view.place else []),
+            *([_members(view)] if view.rollup else []),
             html.Div(
                 [html.Div([episodes(view)]), html.Div(incidents(view))],
                 className="place-columns",
             ),
-            html.P(BLIND_SPOTS, className="facts"),
+            html.P(sentence("rollups.blind_spots"), className="facts"),
         ]
     )
 
@@ -82,14 +81,13 @@ def place_page(view: PlaceView) -> html.Div:
 def _head(address: RollupsAddress, found: Rollup | None) -> list:
     others: list = []
     if found is not None:
-        words = f" · {_number(found.now.subscriptions, 'subscription partition')} on {_number(found.topics, 'topic')}"
-        others.append(html.Span(words, className="quiet"))
+        others.append(html.Span(_size(found), className="quiet"))
         for by, names in (("namespace", found.namespaces), ("broker", found.brokers)):
             if by == address.by or not names:
                 continue
             label = by if len(names) == 1 else f"{by}s"
             others.append(html.Span(f" · {label} ", className="quiet"))
-            links = [_place_link(by, address.cluster, name) for name in names]
+            links = [_link(by, address.cluster, name) for name in names]
             others += [part for link in links for part in (link, " ")]
     return [
         html.Div(
@@ -100,7 +98,7 @@ def _head(address: RollupsAddress, found: Rollup | None) -> list:
                 html.H1(
                     [
                         html.Span(f"{address.by.capitalize()} ", className="quiet"),
-                        hostile(place_name(address.by, address.name)),
+                        hostile(name_text(address.by, address.name)),
                     ]
                 ),
                 html.P(
@@ -113,45 +111,53 @@ def _head(address: RollupsAddress, found: Rollup | None) -> list:
     ]
 
 
-def _place_link(by: str, cluster: str, name: str) -> dcc.Link:
+def _link(by: str, cluster: str, name: str) -> dcc.Link:
     return dcc.Link(html.Bdi(fmt.name(name, 60)), href=RollupsAddress(by).opened(cluster, name).href())
 
 
-def _number(number: int, noun: str) -> str:
-    return f"{fmt.exact(number)} {noun}{'' if number == 1 else 's'}"
+def _size(found: Rollup) -> str:
+    """How many subscription partitions and topics it has."""
+    if found.now.subscriptions == 1:
+        return sentence("rollups.size.one")
+    partitions = fmt.exact(found.now.subscriptions)
+    if found.topics == 1:
+        return sentence("rollups.size.one_topic", partitions=partitions)
+    return sentence("rollups.size.topics", partitions=partitions, topics=fmt.exact(found.topics))
 
 
-def _standing(found: Rollup, address: RollupsAddress, newest_ms: int) -> list:
+def _now(found: Rollup, address: RollupsAddress, newest_ms: int) -> list:
     """Counts by cause and the backlog, now and against a day before."""
     now, before = found.now, found.before
     words = [cause for cause in CAUSES if now.causes.get(cause) or (before and before.causes.get(cause))]
-    compared = (
-        "no verdicts from 24 h earlier to compare with"
-        if before is None
-        else f"change compared with 24 h earlier ({_number(before.subscriptions, 'subscription partition')} then)"
-    )
+    if before is None:
+        compared = sentence("rollups.compared.nothing")
+    elif before.subscriptions == 1:
+        compared = sentence("rollups.compared.one")
+    else:
+        compared = sentence("rollups.compared.many", partitions=fmt.exact(before.subscriptions))
     cards = [
         _card(word, now.causes.get(word, 0), None if before is None else before.causes.get(word, 0), address)
         for word in words
     ]
-    backlog = f"Backlog {fmt.count(now.backlog_entries, 'entries')}"
-    if before is not None and not (
-        fmt.is_missing(now.backlog_entries) or fmt.is_missing(before.backlog_entries)
-    ):
-        backlog += f", {fmt.signed(now.backlog_entries - before.backlog_entries)} compared with 24 h earlier"
-    if fmt.is_missing(now.backlog_entries):
-        backlog = "Backlog not measured"
     return [
         html.Nav(
-            [*cards, html.Span(f"{compared}.", className="cards-note")],
+            [*cards, html.Span(compared, className="cards-note")],
             className="cards",
-            **{"aria-label": "subscription partitions by cause"},
+            **{"aria-label": sentence("rollups.cards")},
         ),
-        html.P(
-            f"{backlog}; ready entries (batches), summed over all of them. As of {fmt.moment(newest_ms)}.",
-            className="place-backlog",
-        ),
+        html.P(_backlog(now, before, newest_ms), className="place-backlog"),
     ]
+
+
+def _backlog(now: Counts, before: Counts | None, newest_ms: int) -> str:
+    at = fmt.moment(newest_ms)
+    if fmt.is_missing(now.backlog_entries):
+        return sentence("rollups.backlog.not_measured", at=at)
+    backlog = fmt.count(now.backlog_entries, "entries")
+    if before is None or fmt.is_missing(before.backlog_entries):
+        return sentence("rollups.backlog", backlog=backlog, at=at)
+    change = fmt.signed(now.backlog_entries - before.backlog_entries)
+    return sentence("rollups.backlog.compared", backlog=backlog, change=change, at=at)
 
 
 def _card(word: str, now: int, before: int | None, address: RollupsAddress):
@@ -181,41 +187,41 @@ def _card(word: str, now: int, before: int | None, address: RollupsAddress):
     return dcc.Link(parts, href=href, className="card", title=cause.answer)
 
 
-def _not_judged(view: PlaceView) -> html.Div:
+def _not_judged(view: RollupView) -> html.Div:
     return html.Div(
         panel(
-            f"Nothing of this {view.address.by} was judged in the last day of its cluster.",
+            sentence("rollups.not_judged", by=view.address.by),
             [
-                f"The cluster's newest verdicts end at {fmt.moment(view.newest_ms)}. It may have been deleted or unloaded "
-                "(then it has no series), or its name may be another.",
-                "What the lake knows of the range is below.",
+                sentence("rollups.not_judged.why", at=fmt.moment(view.newest_ms)),
+                sentence("rollups.not_judged.below"),
             ],
             tone="orange",
         )
     )
 
 
-def _members(view: PlaceView) -> html.Section:
-    total = view.place.now.subscriptions
-    shown = (
-        "worst first"
-        if total == len(view.members)
-        else f"the worst {len(view.members)} of {fmt.exact(total)}"
-    )
+def _members(view: RollupView) -> html.Section:
+    total = view.rollup.now.subscriptions
+    note = sentence("rollups.members.note")
+    if total != len(view.members):
+        note = sentence("rollups.members.note_first", shown=len(view.members), total=fmt.exact(total))
     return section(
         "Subscriptions now",
         [
             plain_table(
-                ("Subscription", "Cause", "Backlog, entries", "Change", "For", "Fullest limit"),
+                ("Subscription", "Cause", "Backlog, entries", "Change", "Duration", "Fullest limit"),
                 [_member(row) for row in view.members],
             )
         ],
-        note=f"{shown}; backlog in ready entries (batches), its change over the newest window; fullest limit in the newest minutes",
+        note=note,
     )
 
 
 def _member(row: dict) -> list:
-    at_least = "≥ " if row["since_at_least"] else ""
+    at_least, at = "", fmt.moment(row["since_ms"])
+    started = sentence("rollups.member.started", at=at)
+    if row["since_at_least"]:
+        at_least, started = "≥ ", sentence("rollups.member.started_before", at=at)
     share = NONE if row["share_now"] is None else f"{fmt.percent(row['share_now'])} of {row['limiter_now']}"
     return [
         subscription_link(row),
@@ -224,7 +230,7 @@ def _member(row: dict) -> list:
         or_none(row["backlog_growth_entries"], lambda entries: fmt.signed(round(entries))),
         html.Span(
             at_least + fmt.duration(row["window_end_ms"] - row["since_ms"]),
-            title=f"since {at_least}{fmt.moment(row['since_ms'])}",
+            title=started,
         ),
         share,
     ]

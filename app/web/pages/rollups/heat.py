@@ -1,4 +1,4 @@
-"""How full the limits of a place were over its range. In: a view. Out: components: strips, and the same as a table of numbers."""
+"""How full the limits of a topic, namespace or broker were over its range. In: a view. Out: components: strips, and a table of their numbers."""
 
 from __future__ import annotations
 
@@ -12,27 +12,18 @@ from throttlescope.app.presentation.figures.lanes import BANDS, Lane, owner_word
 from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import plain_table, save_buttons, section
 from throttlescope.app.web.components.shell import panel
-from throttlescope.app.web.pages.rollups.listing import PlaceView
+from throttlescope.app.web.data.lanes import Lanes
+from throttlescope.app.web.pages.rollups.view import RollupView
+from throttlescope.models.messages.catalogue import sentence
 
-TITLE = "How full its limits were"
 
-
-def heat(view: PlaceView) -> html.Section:
+def heat(view: RollupView) -> html.Section:
     """Strips with their key, or which kind of nothing this is."""
+    title = sentence("rollups.heat.title")
     lanes = view.lanes
     figure = figures.lanes_figure(lanes.lanes, lanes.step_ms, start_ms=view.start_ms, end_ms=view.end_ms)
     if figure is None:
-        return section(TITLE, [_nothing(view)])
-    cell = fmt.duration(lanes.step_ms)
-    notes = [f"each cell the fullest minute of {cell}"]
-    if lanes.total > len(lanes.lanes):
-        notes.append(
-            f"{len(lanes.lanes)} of {fmt.exact(lanes.total)} limiters: those that bound longest, then the fullest"
-        )
-    if lanes.topics_read is not None:
-        notes.append(
-            f"read were the {lanes.topics_read} topics whose limits bound in this range or are fullest now; the place has too many to read all"
-        )
+        return section(title, [_nothing()])
     graph = dcc.Graph(
         id="rollups-heat",
         figure=figure,
@@ -40,11 +31,26 @@ def heat(view: PlaceView) -> html.Section:
         style={"height": figure.layout.height},
     )
     return section(
-        TITLE,
+        title,
         [_key(), graph, _numbers(lanes.lanes, lanes.step_ms, view.start_ms)],
-        note="use / limit, use summed over all that share it; " + "; ".join(notes),
+        note=_note(lanes),
         tools=save_buttons("limits"),
     )
+
+
+def _note(lanes: Lanes) -> str:
+    """What a cell is, and what was left out."""
+    cell, shown, total = fmt.duration(lanes.step_ms), len(lanes.lanes), fmt.exact(lanes.total)
+    is_cut = lanes.total > len(lanes.lanes)
+    if lanes.topics_read is None:
+        if is_cut:
+            return sentence("rollups.heat.note_first", cell=cell, shown=shown, total=total)
+        return sentence("rollups.heat.note", cell=cell)
+    if is_cut:
+        return sentence(
+            "rollups.heat.note_first_topics", cell=cell, shown=shown, total=total, topics=lanes.topics_read
+        )
+    return sentence("rollups.heat.note_topics", cell=cell, topics=lanes.topics_read)
 
 
 def _key() -> html.Ul:
@@ -62,24 +68,24 @@ def _key() -> html.Ul:
                 )
                 for _, words, colour in BANDS
             ),
-            html.Li("empty: no limit known, or no use measured"),
+            html.Li(sentence("rollups.heat.empty")),
             html.Li(
                 [
                     html.Span("▲", style={"color": LIMIT}, className="cause-mark", **{"aria-hidden": "true"}),
-                    "with a line: it bound, by the verdicts of these minutes",
+                    sentence("rollups.heat.bound"),
                 ]
             ),
         ],
         className="heat-key",
-        **{"aria-label": "colours and marks"},
+        **{"aria-label": sentence("rollups.heat.key")},
     )
 
 
 def _numbers(lanes: tuple[Lane, ...], step_ms: int, start_ms: int) -> html.Details:
-    """The same in numbers, for those who cannot see or point at strips."""
+    """The numbers of the strips, for those who cannot see or point at them."""
     return html.Details(
         [
-            html.Summary("The same in numbers"),
+            html.Summary(sentence("rollups.heat.numbers")),
             plain_table(
                 ("Limiter", "Of", "Fullest", "When", "Bound for", "First bound"),
                 [_row(lane, step_ms, start_ms) for lane in lanes],
@@ -104,12 +110,8 @@ def _row(lane: Lane, step_ms: int, range_start_ms: int) -> list:
     ]
 
 
-def _nothing(view: PlaceView):
+def _nothing():
     return panel(
-        "No limit is known in this range.",
-        [
-            "Either none is set, or none was read, or nothing was scraped then: the page of a subscription says which.",
-            "Limits come from the admin API: throttlescope run --pulsar-admin URL.",
-        ],
-        next_step=None,
+        sentence("rollups.heat.none"),
+        [sentence("rollups.heat.none.why"), sentence("rollups.heat.none.read")],
     )

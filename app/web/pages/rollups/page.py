@@ -1,6 +1,6 @@
 """Topics, namespaces and brokers: a table of them, worst first, and one of them opened.
 
-In: the address (by what, search, clusters, one place, a range). Out: components. Rows are sorted, filtered and paged by the server.
+In: the address (by what, search, clusters, the one that is opened, a range). Out: components. Rows are sorted, filtered and paged by the server.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.data.rollups import places, recent_is_read, share_view
 from throttlescope.app.web.page_declaration import WebPage
-from throttlescope.app.web.pages.rollups.details import BLIND_SPOTS, never_seen, place_page
-from throttlescope.app.web.pages.rollups.listing import read_place
+from throttlescope.app.web.pages.rollups.details import never_seen, rollup_page
 from throttlescope.app.web.pages.rollups.table import choices, columns, grid_row, status
+from throttlescope.app.web.pages.rollups.view import read_rollup
+from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Roll-ups"
 
@@ -27,7 +28,7 @@ _INPUTS = AddressInputs("rollups", RollupsAddress, ("search", "clusters"), unles
 
 
 def layout(address: RollupsAddress | None, query: str | None) -> html.Div:
-    """The frame of the page: the table, and the place of what is opened; callbacks show one of them."""
+    """The frame of the page: the table, and a container for what is opened; callbacks show one of them."""
     address = address or RollupsAddress()
     return html.Div(
         [
@@ -41,14 +42,14 @@ def layout(address: RollupsAddress | None, query: str | None) -> html.Div:
                         [
                             html.Div(id="rollups-by", className="views"),
                             html.Div(id="rollups-view", className="views"),
-                            search_box("rollups", address.search, "search name, cluster"),
+                            search_box("rollups", address.search, sentence("rollups.search")),
                             choice("rollups", "clusters"),
                         ],
                         className="toolbar",
                     ),
                     html.Div(id="rollups-status", className="status", role="status"),
                     page_grid("rollups"),
-                    html.P(BLIND_SPOTS, className="facts"),
+                    html.P(sentence("rollups.blind_spots"), className="facts"),
                 ],
                 id="rollups-list",
                 hidden=address.name is not None,
@@ -92,8 +93,8 @@ def register(app: Dash, reader: LakeReader) -> None:
 def _parts(reader: LakeReader, address: RollupsAddress) -> tuple:
     """What is opened, whether the list is hidden, and the parts of the list."""
     if address.name is not None:
-        view = read_place(reader, address)
-        return (never_seen(address) if view is None else place_page(view), True, *(no_update,) * 6)
+        view = read_rollup(reader, address)
+        return (never_seen(address) if view is None else rollup_page(view), True, *(no_update,) * 6)
     freshness = newest.freshness(reader)
     address = with_view(address, freshness)
     _, total = places(reader, address, end=0)

@@ -1,4 +1,4 @@
-"""The table of places: its columns, its rows in words, what it says when there is nothing. In: rows and an address. Out: plain values."""
+"""The table of topics, namespaces or brokers: its columns, rows and status. In: rows and an address. Out: plain values."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from throttlescope.app.web.components.shell import no_verdicts, panel
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.limit_use import NOW_MS
 from throttlescope.app.web.data.newest import NOW, RECENT, ClusterFreshness
+from throttlescope.models.messages.catalogue import sentence
 
 _RECENT, _NOW = fmt.duration(RECENT_MS), fmt.duration(NOW_MS)
 PLURAL = {"topic": "topics", "namespace": "namespaces", "broker": "brokers"}
@@ -24,7 +25,13 @@ PLURAL = {"topic": "topics", "namespace": "namespaces", "broker": "brokers"}
 def columns(address: RollupsAddress, share_over: str) -> list[dict]:
     """The table's columns; ``share_over`` says of which time the fullest limit is: now or recent."""
     is_now = address.view != RECENT
-    over = f"newest {_NOW}" if share_over == NOW else f"newest {_RECENT}"
+    share_length = _NOW if share_over == NOW else _RECENT
+    if is_now:
+        causes_tip = sentence("rollups.column.causes.now")
+        backlog_tip = sentence("rollups.column.backlog.now")
+    else:
+        causes_tip = sentence("rollups.column.causes.recent", recent=_RECENT)
+        backlog_tip = sentence("rollups.column.backlog.recent", recent=_RECENT)
     return [
         {
             "field": "name",
@@ -37,7 +44,7 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
         {
             "field": "worst",
             "headerName": "Worst now" if is_now else f"Worst, {_RECENT}",
-            "headerTooltip": "cause of the subscription with the largest backlog that is not healthy; a click opens it",
+            "headerTooltip": sentence("rollups.column.worst"),
             "cellRenderer": "CauseBadge",
             "width": 240,
             "tooltipField": "worst_tip",
@@ -45,9 +52,7 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
         {
             "field": "causes",
             "headerName": "By cause",
-            "headerTooltip": "subscription partitions by the cause of the newest window"
-            if is_now
-            else f"subscription partitions by their main cause in {_RECENT}",
+            "headerTooltip": causes_tip,
             "cellRenderer": "CauseCounts",
             "flex": 2,
             "minWidth": 170,
@@ -58,8 +63,7 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
         {
             "field": "backlog",
             "headerName": "Backlog, entries" if is_now else "Largest, entries",
-            "headerTooltip": "ready entries (batches), not messages, summed over its subscription partitions"
-            + ("" if is_now else f"; of each the largest of {_RECENT}"),
+            "headerTooltip": backlog_tip,
             "width": 122,
             "type": "rightAligned",
             "tooltipField": "backlog_tip",
@@ -67,7 +71,7 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
         {
             "field": "share",
             "headerName": "Fullest limit",
-            "headerTooltip": f"largest use / limit of a minute in the {over}, and which limiter",
+            "headerTooltip": sentence("rollups.column.share", length=share_length),
             "width": 205,
             "tooltipField": "share_tip",
         },
@@ -78,30 +82,41 @@ def columns(address: RollupsAddress, share_over: str) -> list[dict]:
 def grid_row(row: dict, address: RollupsAddress) -> dict:
     """One row of the table, in words; the browser only draws it."""
     name, worst = row["name"], row["worst"]
-    # What no scrape named cannot be opened: its row leads to the table it stands in.
+    # What no scrape named cannot be opened: its row leads to this table.
     href = address.href() if name is None else address.opened(row["cluster"], name).href()
     causes = [(CAUSES[word], row["causes"][word]) for word in ORDER if row["causes"].get(word)]
     shown = {
         "id": f"{row['cluster']} {name}",
         "href": href,
-        "name": place_name(address.by, name),
+        "name": name_text(address.by, name),
         "cluster": fmt.name(row["cluster"]),
         "subscriptions": fmt.exact(row["subscriptions"]),
         "causes": [
             {"mark": cause.mark, "colour": cause.colour, "label": cause.label, "count": fmt.exact(number)}
             for cause, number in causes
         ],
-        "causes_tip": ", ".join(f"{cause.label} {fmt.exact(number)}" for cause, number in causes)
-        + f"; on {fmt.exact(row['topics'])} {'topic' if row['topics'] == 1 else 'topics'}",
+        "causes_tip": _causes_tip([f"{cause.label} {fmt.exact(number)}" for cause, number in causes], row),
         "backlog": or_none(row["backlog_entries"], lambda entries: fmt.short(round(entries))),
-        "backlog_tip": f"{fmt.exact(row['backlog_entries'])} entries, measured of "
-        f"{fmt.exact(row['measured'])} of {fmt.exact(row['subscriptions'])}",
+        "backlog_tip": sentence(
+            "rollups.row.backlog",
+            entries=fmt.exact(row["backlog_entries"]),
+            measured=fmt.exact(row["measured"]),
+            subscriptions=fmt.exact(row["subscriptions"]),
+        ),
         "share": NONE if row["share"] is None else f"{fmt.percent(row['share'])} of {row['limiter']}",
-        "share_tip": "no limit, or none that was observed"
+        "share_tip": sentence("rollups.row.no_share")
         if row["share"] is None
-        else f"{limiter_words(row['limiter'])}, used up to {fmt.percent(row['share'])}",
+        else sentence(
+            "rollups.row.share", limiter=limiter_words(row["limiter"]), share=fmt.percent(row["share"])
+        ),
     }
-    return shown | (_worst(worst) if worst else {"worst": "", "worst_tip": "all are healthy"})
+    return shown | (_worst(worst) if worst else {"worst": "", "worst_tip": sentence("rollups.row.healthy")})
+
+
+def _causes_tip(causes: list[str], row: dict) -> str:
+    if row["topics"] == 1:
+        return sentence("rollups.row.causes.one_topic", causes=causes)
+    return sentence("rollups.row.causes.topics", causes=causes, topics=fmt.exact(row["topics"]))
 
 
 def _worst(worst: dict) -> dict:
@@ -109,15 +124,20 @@ def _worst(worst: dict) -> dict:
     cells = badge_cells("worst", worst["cause"], worst["limiter"])
     where = fmt.topic_name(worst["topic"], worst["partition"])
     return cells | {
-        "worst_tip": f"{fmt.name(worst['subscription'], 80)} on {where}: {cells['worst_tip']}",
+        "worst_tip": sentence(
+            "rollups.row.worst",
+            subscription=fmt.name(worst["subscription"], 80),
+            topic=where,
+            verdict=cells["worst_tip"],
+        ),
         "worst_href": SubscriptionAddress(key).href(),
     }
 
 
-def place_name(by: str, name: str | None) -> str:
-    """A place as a person reads it."""
+def name_text(by: str, name: str | None) -> str:
+    """The name of a topic, namespace or broker as a person reads it."""
     if name is None:
-        return "not known (no scrape named it)"
+        return sentence("rollups.unknown_name")
     return fmt.topic_name(name, -1) if by == "topic" else fmt.name(name)
 
 
@@ -136,12 +156,16 @@ def status(address: RollupsAddress, freshness: ClusterFreshness, total: int, lak
     plural = PLURAL[address.by]
     if not total:
         return panel(
-            "No roll-up matches these filters.",
+            sentence("rollups.filtered"),
             [
-                f"{fmt.exact(freshness.subscriptions)} subscription partitions are in the lake; "
-                f"no {address.by} fits the search and the clusters chosen."
+                sentence(
+                    "rollups.filtered.others",
+                    partitions=fmt.exact(freshness.subscriptions),
+                    by=address.by,
+                )
             ],
             next_step=dcc.Link(f"Show all {plural}", href=replace(address, search="", clusters=()).href()),
         )
-    noun = address.by if total == 1 else plural
-    return [f"{fmt.exact(total)} {noun}, the worst first. Enter or a click opens one."]
+    if total == 1:
+        return [sentence("rollups.status.one", by=address.by)]
+    return [sentence("rollups.status.many", number=fmt.exact(total), plural=plural)]

@@ -1,4 +1,4 @@
-"""What the page of one place shows, read once. In: a reader and an address that opens it. Out: rows of one range."""
+"""What the page of one topic, namespace or broker shows, read once. In: a reader and its address. Out: rows of one range."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.components.range_bar import chosen_range
-from throttlescope.app.web.data import rollup as asked
+from throttlescope.app.web.data import rollup as stored
 from throttlescope.app.web.data.lanes import Lanes, limit_lanes
 from throttlescope.app.web.data.newest import newest_of_cluster
 from throttlescope.app.web.data.reader import LakeReader
@@ -20,14 +20,14 @@ LONGEST_MS = 7 * 24 * BLOCK_MS
 
 
 @dataclass(frozen=True)
-class PlaceView:
-    """Everything that the page of one place shows.
+class RollupView:
+    """Everything that the page of one topic, namespace or broker shows.
 
     Attributes
     ----------
     newest_ms : int
         End of the newest verdict of its cluster.
-    place : Rollup or None
+    rollup : Rollup or None
         None: nothing of it was judged in the last day of its cluster.
     members : sequence of dict
         Its worst subscriptions.
@@ -44,7 +44,7 @@ class PlaceView:
     start_ms: int
     end_ms: int
     was_cut: bool
-    place: Rollup | None
+    rollup: Rollup | None
     members: Sequence[dict]
     lanes: Lanes
     episodes: Sequence[dict] | None
@@ -52,29 +52,29 @@ class PlaceView:
     incidents: Sequence[dict]
 
 
-def read_place(reader: LakeReader, address: RollupsAddress) -> PlaceView | None:
-    """Read what the address asks for; None where the lake has no verdict of the cluster."""
+def read_rollup(reader: LakeReader, address: RollupsAddress) -> RollupView | None:
+    """Read what the address opens; None where the lake has no verdict of the cluster."""
     newest_ms = newest_of_cluster(reader, address.cluster)
     if newest_ms is None:
         return None
-    first_ms = asked.first_minute(reader, address, newest_ms - DEFAULT_MS)
+    first_ms = stored.first_minute(reader, address, newest_ms - DEFAULT_MS)
     default_ms = DEFAULT_MS if first_ms is None else max(BLOCK_MS // 2, newest_ms - first_ms)
     start_ms, end_ms, was_cut = chosen_range(
         address.start_ms, address.end_ms, newest_ms=newest_ms, default_ms=default_ms, longest_ms=LONGEST_MS
     )
-    found = asked.place(reader, address)
-    episodes, total = asked.episodes(reader, address, start_ms, end_ms) or (None, 0)
+    found = stored.place(reader, address)
+    episodes, total = stored.episodes(reader, address, start_ms, end_ms) or (None, 0)
     ids = [row["episode_id"] for row in episodes or ()]
-    return PlaceView(
+    return RollupView(
         address,
         newest_ms,
         start_ms,
         end_ms,
         was_cut,
         found,
-        asked.members(reader, address) if found else (),
+        stored.members(reader, address) if found else (),
         limit_lanes(reader, address, start_ms, end_ms),
         episodes,
         total,
-        asked.incidents(reader, address, start_ms, end_ms, ids) if ids else (),
+        stored.incidents(reader, address, start_ms, end_ms, ids) if ids else (),
     )
