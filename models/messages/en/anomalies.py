@@ -86,7 +86,6 @@ SENTENCES = {
     "anomalies.means.zero": "Samples arrived and said zero: nothing moved. That is not the same as silence.",
     "anomalies.usual.samples": "samples every minute",
     "anomalies.share_of_samples": "share of expected samples",
-    "anomalies.opened.identity": "{subscription} of {topic} in {cluster} · {then} · {close}",
     "anomalies.opened.then": "the subscription at that time",
     "anomalies.no_minutes": "No minutes around it.",
     "anomalies.no_minutes.stored": (

@@ -58,7 +58,7 @@ def test_a_run_opens_and_back_closes_it(watched):
 
 def test_a_past_verdict_is_searched_and_opened(watched):
     page = watched.open("/data?tab=verdict")
-    page.wait_for_selector("text=Whose verdict?")
+    page.wait_for_selector("text=Which subscription?")
     page.fill("#data-search", "billing")
     page.wait_for_selector("text=1 of 1")
     assert page.url.endswith("?tab=verdict&q=billing")

@@ -81,7 +81,7 @@ def test_a_broken_address_says_what_is_wrong(query):
 # -- runs -------------------------------------------------------------------------------------------
 
 
-def test_runs_say_how_they_ended_and_what_they_cost(reader):
+def test_runs_show_status_and_cost(reader):
     said = shown(reader, DataAddress())
     assert "2026-11-20 02:30:00 run ■ stopped by a gate 2 m 14 s" in said
     assert "✖ failed" in said
@@ -105,14 +105,14 @@ def test_a_run_opens_with_its_details(reader):
 # -- gates ------------------------------------------------------------------------------------------
 
 
-def test_gates_show_what_did_not_hold_the_error_first(reader):
+def test_failed_checks_are_shown_errors_first(reader):
     said = shown(reader, DataAddress("gates"))
-    assert "1 held, 1 warnings, 1 errors" in said
+    assert "1 passed, warnings: 1, errors: 1." in said
     assert said.index("✖ error block key unique") < said.index("▲ warning scrapes complete")
     assert "12 missing scrapes in 3 blocks" in said
     assert f"topic=persistent://a/b/{HOSTILE}" in said
     assert "timestamps rise" not in said
-    assert "✓ held timestamps rise" in shown(reader, DataAddress("gates", everything=True))
+    assert "✓ passed timestamps rise" in shown(reader, DataAddress("gates", everything=True))
 
 
 def test_a_run_without_findings_says_so(reader):
@@ -163,7 +163,7 @@ def test_blind_spots_are_counted(reader):
     assert "Topics that are not loaded" in said
 
 
-def test_what_cannot_be_counted_is_not_said_to_be_none(sample_lake):
+def test_unknown_counts_are_not_shown_as_zero(sample_lake):
     said = shown(LakeReader(sample_lake), DataAddress("blind"))
     assert "cannot be counted here" in said
     assert "0 of 0 brokers whose version is known; of 2 clusters no version is known" in said
@@ -172,7 +172,7 @@ def test_what_cannot_be_counted_is_not_said_to_be_none(sample_lake):
 # -- a past verdict ---------------------------------------------------------------------------------
 
 
-def test_a_past_verdict_shows_what_was_stored_and_what_todays_rules_say(reader, lake):
+def test_past_verdict_is_compared_with_todays_rules(reader, lake):
     at_ms = START_MS + 2 * 60 * MINUTE_MS
     wanted = past_verdict(key("billing"), at_ms)
     found = reopen(
@@ -230,7 +230,7 @@ def test_a_verdict_whose_minutes_are_gone_says_so(lake, tmp_path):
 
 def test_search_offers_subscriptions(reader):
     said = shown(reader, DataAddress("verdict"))
-    assert "Whose verdict? 3 of 3" in said
+    assert "Which subscription? 3 of 3" in said
     assert "1 of 1" in shown(reader, DataAddress("verdict", search="BILL"))
     assert "No subscription fits these words." in shown(reader, DataAddress("verdict", search="nobody"))
 

@@ -13,14 +13,13 @@ from throttlescope.app.presentation.figures.anomaly import anomaly_figure
 from throttlescope.app.presentation.figures.chart import CONFIG
 from throttlescope.app.web.address.anomalies import AnomaliesAddress
 from throttlescope.app.web.components.parts import cause_badge, hostile, save_buttons, section
-from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.anomalies import text
 from throttlescope.app.web.pages.anomalies.groups import subscription_then
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS, SECOND_MS
 from throttlescope.models.anomaly.band import UsualBand
 from throttlescope.models.anomaly.rules import RULES
-from throttlescope.models.messages.catalogue import message, sentence
+from throttlescope.models.messages.catalogue import sentence
 
 #: Shown before and after; a long one is shown at its beginning.
 _BEFORE_MS, _AFTER_MS, _LONGEST_MS = 3 * BLOCK_MS, BLOCK_MS, DAY_MS
@@ -39,18 +38,21 @@ def opened(
     facts = _facts(row)
     meaning = text.explained(row)
     what = text.what(row)
-    identity = message(
-        "anomalies.opened.identity",
-        subscription=hostile(row["subscription"]),
-        topic=hostile(fmt.topic_name(row["topic"], row["partition"])),
-        cluster=hostile(row["cluster"]),
-        then=dcc.Link(sentence("anomalies.opened.then"), href=subscription_then(row)),
-        close=dcc.Link("close", href=replace(address, opened=None).href()),
-    )
+    identity = [
+        hostile(row["subscription"]),
+        html.Span(" of ", className="quiet"),
+        hostile(fmt.topic_name(row["topic"], row["partition"])),
+        html.Span(" in ", className="quiet"),
+        hostile(row["cluster"]),
+        " · ",
+        dcc.Link(sentence("anomalies.opened.then"), href=subscription_then(row)),
+        " · ",
+        dcc.Link("close", href=replace(address, opened=None).href()),
+    ]
     return section(
         f"{what[:1].upper()}{what[1:]}",
         [
-            html.P(sentence_parts(identity), className="identity"),
+            html.P(identity, className="identity"),
             *([html.P(html.Strong(meaning))] if meaning else []),
             _chart(row, minutes, found),
             html.P(_chart_note(found, row["signal"]), className="quiet facts"),

@@ -10,14 +10,16 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.address.method import MethodAddress
 from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.parts import hostile, plain_table, section
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.blind_spots import BlindSpots, Fresh
 from throttlescope.app.web.data.latest import STALE_MS
+from throttlescope.models.messages.catalogue import message, sentence
 
 #: Clusters that are listed; the stalest come first.
 MOST_CLUSTERS = 200
 _MOST_BROKERS = 50
-#: What a table says, in words.
+#: Contents of a table, as the head of its column.
 _TABLES = {
     "signals": "minutes",
     "verdicts": "verdicts",
@@ -31,7 +33,7 @@ _TABLES = {
 def freshness(found: Fresh, *, recordings: bool) -> list:
     """The newest time of each table of each cluster, the cluster with the oldest minutes first."""
     if not found.clusters:
-        return [panel("No data yet.", ["Neither minutes nor verdicts of any cluster are in the lake."])]
+        return [panel(sentence("data_quality.no_data"), [sentence("data_quality.no_data.why")])]
     newest = max(max(times.values()) for times in found.clusters.values())
     order = sorted(found.clusters.items(), key=lambda item: (item[1].get("signals", 0), item[0]))
     rows = [
@@ -40,25 +42,20 @@ def freshness(found: Fresh, *, recordings: bool) -> list:
     ]
     parts: list = []
     if recordings:
-        parts.append(
-            html.P(
-                "These are recordings: their times are those of the recording, not of today.",
-                className="quiet",
-            )
-        )
+        parts.append(html.P(sentence("data_quality.freshness.recordings"), className="quiet"))
     parts.append(plain_table(("Cluster", *(_TABLES[table] for table in found.tables)), rows))
     if len(order) > MOST_CLUSTERS:
         parts.append(
             html.P(
-                f"{fmt.exact(len(order) - MOST_CLUSTERS)} clusters with newer minutes are not listed.",
+                sentence("data_quality.freshness.more", clusters=fmt.exact(len(order) - MOST_CLUSTERS)),
                 className="quiet",
             )
         )
     return [
         section(
-            "Newest row by cluster and table",
+            sentence("data_quality.freshness.title"),
             parts,
-            note=f"newest of all: {fmt.moment(newest)}; in brackets how far behind the cluster's minutes",
+            note=sentence("data_quality.freshness.note", newest=fmt.moment(newest)),
         )
     ]
 
@@ -74,95 +71,113 @@ def _cell(at_ms: int | None, signals_ms: int | None, table: str):
 
 def blind(found: BlindSpots) -> list:
     """What is not judged, or with less evidence, and how much of it this lake saw."""
+    less = dcc.Link(sentence("data_quality.blind.cost.less"), href=MethodAddress().href() + "#less")
+    spots = [
+        _old_brokers(found),
+        _non_persistent(found),
+        _replicators(found),
+        _not_loaded(found),
+        _own_topics(found),
+    ]
     return [
         section(
-            "What is not judged",
+            sentence("data_quality.blind.title"),
             [
-                html.Ul(
-                    [
-                        _old_brokers(found),
-                        _spot(
-                            "Non-persistent topics",
-                            f"{fmt.exact(found.non_persistent_topics)} seen"
-                            + (
-                                f", {fmt.exact(found.non_persistent_judged)} subscriptions judged all the same"
-                                if found.non_persistent_judged
-                                else ""
-                            ),
-                            "They keep no backlog: what a consumer cannot take is dropped. Their limits are not read, and a verdict "
-                            "about them says nothing of the messages that were dropped.",
-                            any_=found.non_persistent_topics > 0,
-                        ),
-                        _spot(
-                            "Replicators",
-                            f"{fmt.exact(found.replication_series)} series seen"
-                            if found.replication_series
-                            else "cannot be counted here: their metrics are not read",
-                            "Replication to another cluster has a backlog and a limit of its own (pulsar_replication_backlog, "
-                            "replicatorDispatchRate). Neither is read, so a replicator that falls behind is not on any page.",
-                            any_=found.replication_series > 0,
-                        ),
-                        _spot(
-                            "Topics that are not loaded",
-                            f"{fmt.exact(found.gone)} of {fmt.exact(found.judged)} judged subscriptions have no newer verdict than {fmt.duration(STALE_MS)} before their cluster's newest",
-                            "A broker exposes only what it has loaded. The backlog of an unloaded topic grows unseen until somebody "
-                            "connects: it has no series at all, and never had one if no run saw it. Those counted here were seen once "
-                            "and ended, were unloaded, or were filtered out.",
-                            any_=found.gone > 0,
-                        ),
-                        _spot(
-                            "Pulsar's own topics",
-                            f"{fmt.exact(found.own_topics)} subscriptions seen",
-                            [
-                                "What waits on topics such as __change_events, or for __compaction, is no incident: their verdicts are "
-                                "healthy, their limits are not read, and tables leave them out. ",
-                                dcc.Link(
-                                    "Show them",
-                                    href=SubscriptionsAddress(search="/__", own_topics=True).href(),
-                                ),
-                            ],
-                            any_=found.own_topics > 0,
-                        ),
-                    ],
-                    className="blind",
-                ),
-                html.P(
-                    [
-                        "What a missing scrape, limit or consumer metric costs a verdict is measured: ",
-                        dcc.Link("with less evidence", href=MethodAddress().href() + "#less"),
-                        ".",
-                    ]
-                ),
+                html.Ul(spots, className="blind"),
+                html.P(sentence_parts(message("data_quality.blind.cost", less=less))),
             ],
-            note="and how much of it this lake saw",
+            note=sentence("data_quality.blind.note"),
         ),
         *_brokers(found),
     ]
 
 
-def _spot(title: str, seen: str, words, *, any_: bool) -> html.Li:
+def _spot(title: str, seen: str, means, *, any_: bool) -> html.Li:
+    """One blind spot: how much of it the lake saw, and what it means."""
     mark, kind = ("▲", "warn") if any_ else ("○", "open")
     return html.Li(
         [
             html.H3([html.Span(mark, className=f"state-mark {kind}"), title]),
-            html.P(html.Strong(f"In this lake: {seen}.")),
-            html.P(words),
+            html.P(html.Strong(seen)),
+            html.P(means),
         ]
     )
 
 
 def _old_brokers(found: BlindSpots) -> html.Li:
     old = [broker for broker in found.brokers if not broker.counts]
-    seen = f"{fmt.exact(len(old))} of {fmt.exact(len(found.brokers))} brokers whose version is known"
-    if found.clusters_without_version:
-        count = len(found.clusters_without_version)
-        seen += f"; of {fmt.exact(count)} {'cluster' if count == 1 else 'clusters'} no version is known"
+    old_count, known = fmt.exact(len(old)), fmt.exact(len(found.brokers))
+    unknown = len(found.clusters_without_version)
+    if not unknown:
+        seen = sentence("data_quality.old_brokers.seen", old=old_count, known=known)
+    elif unknown == 1:
+        seen = sentence("data_quality.old_brokers.seen_one_unknown", old=old_count, known=known)
+    else:
+        seen = sentence(
+            "data_quality.old_brokers.seen_unknown", old=old_count, known=known, clusters=fmt.exact(unknown)
+        )
     return _spot(
-        "Brokers before 4.0.4",
+        sentence("data_quality.old_brokers"),
         seen,
-        "They have no throttle counters (pulsar_subscription_dispatch_throttled_*; 4.1 has them from 4.1.0 on). There only use / limit shows a limiter, and without "
-        "limits it cannot be determined. Verdicts of such a broker name fewer causes and say what is missing.",
-        any_=bool(old or found.clusters_without_version),
+        sentence("data_quality.old_brokers.means"),
+        any_=bool(old or unknown),
+    )
+
+
+def _non_persistent(found: BlindSpots) -> html.Li:
+    topics = fmt.exact(found.non_persistent_topics)
+    seen = sentence("data_quality.non_persistent.seen", topics=topics)
+    if found.non_persistent_judged:
+        seen = sentence(
+            "data_quality.non_persistent.seen_judged",
+            topics=topics,
+            judged=fmt.exact(found.non_persistent_judged),
+        )
+    return _spot(
+        sentence("data_quality.non_persistent"),
+        seen,
+        sentence("data_quality.non_persistent.means"),
+        any_=found.non_persistent_topics > 0,
+    )
+
+
+def _replicators(found: BlindSpots) -> html.Li:
+    seen = sentence("data_quality.replicators.not_read")
+    if found.replication_series:
+        seen = sentence("data_quality.replicators.seen", series=fmt.exact(found.replication_series))
+    return _spot(
+        sentence("data_quality.replicators"),
+        seen,
+        sentence("data_quality.replicators.means"),
+        any_=found.replication_series > 0,
+    )
+
+
+def _not_loaded(found: BlindSpots) -> html.Li:
+    seen = sentence(
+        "data_quality.not_loaded.seen",
+        gone=fmt.exact(found.gone),
+        judged=fmt.exact(found.judged),
+        age=fmt.duration(STALE_MS),
+    )
+    return _spot(
+        sentence("data_quality.not_loaded"),
+        seen,
+        sentence("data_quality.not_loaded.means"),
+        any_=found.gone > 0,
+    )
+
+
+def _own_topics(found: BlindSpots) -> html.Li:
+    show = dcc.Link(
+        sentence("data_quality.own_topics.show"),
+        href=SubscriptionsAddress(search="/__", own_topics=True).href(),
+    )
+    return _spot(
+        sentence("data_quality.own_topics"),
+        sentence("data_quality.own_topics.seen", subscriptions=fmt.exact(found.own_topics)),
+        sentence_parts(message("data_quality.own_topics.means", show=show)),
+        any_=found.own_topics > 0,
     )
 
 
@@ -188,7 +203,7 @@ def _brokers(found: BlindSpots) -> list:
         section(
             "Broker versions",
             [plain_table(("Version", "Throttle counters", "Brokers", "Which"), rows)],
-            note="as the admin API or pulsar_version_info last reported them",
+            note=sentence("data_quality.versions.note"),
         )
     ]
 

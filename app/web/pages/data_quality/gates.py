@@ -1,4 +1,4 @@
-"""What gates found. In: rows of ``quality``. Out: components: what did not hold first, with one offending row each."""
+"""What gates found. In: rows of ``quality``. Out: components: failed checks first, with one offending row each."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from throttlescope.app.web.components.pager import pager
 from throttlescope.app.web.components.parts import hostile, plain_table, section, view_link
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.quality import PAGE_ROWS, Rows
+from throttlescope.models.messages.catalogue import sentence
 
 
 def gates(found: Rows, counts: dict[str, int], address: DataAddress) -> list:
-    """Findings, and how many held."""
-    of_run = f" of run {fmt.name(address.run, 80)}" if address.run is not None else ""
+    """Findings, and how many checks passed."""
+    run = None if address.run is None else fmt.name(address.run, 80)
     if not sum(counts.values()):
         return [
             panel(
-                f"No gate has checked anything{of_run}.",
-                [
-                    "Gates check what a run read before anything is computed from it. A run that failed earlier has no findings, "
-                    "and throttlescope run --follow judges without gates."
-                ],
+                sentence("data_quality.not_checked")
+                if run is None
+                else sentence("data_quality.not_checked.run", run=run),
+                [sentence("data_quality.not_checked.why")],
                 next_step=_all_runs(address),
             )
         ]
@@ -37,25 +37,27 @@ def gates(found: Rows, counts: dict[str, int], address: DataAddress) -> list:
                 replace(address, everything=everything, page=1).href(),
                 chosen=everything == address.everything,
             )
-            for words, everything in (("what did not hold", False), ("all checks", True))
+            for words, everything in (("failed checks", False), ("all checks", True))
         ],
         className="views",
     )
-    words = [
-        f"{fmt.exact(counts['held'])} held",
-        f"{fmt.exact(counts['warnings'])} warnings",
-        f"{fmt.exact(counts['errors'])} errors",
-    ]
+    passed, warnings, errors = (fmt.exact(counts[word]) for word in ("held", "warnings", "errors"))
+    if run is None:
+        summary = sentence("data_quality.gates.counts", passed=passed, warnings=warnings, errors=errors)
+    else:
+        summary = sentence(
+            "data_quality.gates.counts_run", passed=passed, warnings=warnings, errors=errors, run=run
+        )
     head = html.Div(
         [
             choice,
-            html.Span(", ".join(words) + of_run + "."),
+            html.Span(summary),
             *([_all_runs(address)] if address.run is not None else []),
         ],
         className="toolbar gates-bar",
     )
     if not found.total:
-        body = html.P("✓ Every check held.", className="all-held")
+        body = html.P(sentence("data_quality.gates.passed"), className="all-held")
     else:
         newest = max((row["observed_ms"] for row in found.rows), default=None)
         body = html.Div(
@@ -89,23 +91,23 @@ def gates(found: Rows, counts: dict[str, int], address: DataAddress) -> list:
         section(
             "Gates",
             [head, body],
-            note="an error stops its run before anything is computed; a warning goes on, and the verdict's evidence carries it",
+            note=sentence("data_quality.gates.note"),
         )
     ]
 
 
 def _all_runs(address: DataAddress):
     return (
-        dcc.Link("Findings of all runs", href=replace(address, run=None, page=1).href())
+        dcc.Link(sentence("data_quality.gates.all_runs"), href=replace(address, run=None, page=1).href())
         if address.run
         else None
     )
 
 
 def severity(row: dict) -> html.Span:
-    """Whether a check held, as a mark and in words."""
+    """Whether a check passed, as a mark and in words."""
     mark, words, kind = (
-        ("✓", "held", "good") if row["success"]
+        ("✓", "passed", "good") if row["success"]
         else ("✖", "error", "bad") if row["severity"] == "error"
         else ("▲", "warning", "warn")
     )  # fmt: skip

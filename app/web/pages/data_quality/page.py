@@ -22,6 +22,7 @@ from throttlescope.app.web.pages.data_quality.gates import gates
 from throttlescope.app.web.pages.data_quality.quarantine import refused
 from throttlescope.app.web.pages.data_quality.runs import runs
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Data"
 
@@ -44,7 +45,10 @@ def layout(address: DataAddress | None, _query: str | None) -> html.Div:
     return html.Div(
         [
             html.Div(
-                [html.H1("Data quality and runs"), html.Div(id="data-freshness", className="freshness")],
+                [
+                    html.H1(sentence("data_quality.title")),
+                    html.Div(id="data-freshness", className="freshness"),
+                ],
                 className="page-head",
             ),
             html.Div(id="data-tabs"),
@@ -52,8 +56,8 @@ def layout(address: DataAddress | None, _query: str | None) -> html.Div:
                 search_box(
                     "data",
                     address.search,
-                    "search subscription, topic, cluster",
-                    label="search the subscription whose verdict is opened",
+                    sentence("data_quality.search"),
+                    label=sentence("data_quality.search.label"),
                 ),
                 id="data-search-bar",
                 hidden=True,
@@ -92,7 +96,7 @@ def links(address: DataAddress) -> html.Nav:
     return tabs(
         [(word, title, DataAddress(word).href()) for word, title in _TABS],
         address.tab,
-        label="parts of this page",
+        label=sentence("data_quality.parts"),
     )
 
 

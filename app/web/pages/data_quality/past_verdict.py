@@ -1,4 +1,4 @@
-"""A past verdict, opened: what was stored, the minutes it saw, and what today's rules say of them. In: windows and a ``Reopened``. Out: components."""
+"""A past verdict, opened: what was stored, its minutes, and the verdict of today's rules for them. In: windows and a ``Reopened``. Out: components."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from throttlescope.app.web.components.parts import (
 )
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.past_verdict import MOST_WINDOWS
-from throttlescope.app.web.pages.data_quality.evidence import evidence, missing
-from throttlescope.ingest.core.times import format_time
+from throttlescope.ingest.core.times import MINUTE_MS, format_time
 from throttlescope.models.diagnosis.reopen import Reopened
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
+from throttlescope.models.messages.catalogue import sentence
 
 _ROWS = (
     ("cause", "Cause"), ("side", "Side"), ("limiter", "Limiter"), ("variant", "Form"), ("confidence", "Confidence"),
-    ("why", "Rule that named it"), ("rules_version", "Rules"),
+    ("why", sentence("data_quality.reopened.rule")), ("rules_version", "Rules"),
 )  # fmt: skip
-#: Columns of the minutes beside the limits: heading, column, how it is shown.
+#: Columns of the minutes, without the limits: heading, column, how it is shown.
 _MINUTES = (
     ("backlog, entries", "backlog_ready_entries", fmt.exact),
     ("in, msg", "in_msg_delta", fmt.exact),
@@ -43,12 +43,18 @@ _MINUTES = (
     ("no permits", "permits_exhausted_share", fmt.percent),
     ("seen", "coverage_share", fmt.percent),
 )
+#: Marks of the evidence: for the verdict, against it, neither.
+_WEIGHTS = {
+    "for": ("+", "speaks for it", "good"),
+    "against": ("\N{MINUS SIGN}", "speaks against it", "bad"),
+    "neutral": ("·", "neither", "open"),
+}
 
 
 def chooser(found: Sequence[dict], total: int, address: DataAddress) -> html.Section:
     """Subscriptions that fit the search, each leading to its windows."""
     if not total:
-        body: Any = html.P("No subscription fits these words.", className="quiet")
+        body: Any = html.P(sentence("data_quality.choose.none"), className="quiet")
     else:
         body = plain_table(
             ("Subscription", "Cluster", "Newest verdict"),
@@ -68,10 +74,11 @@ def chooser(found: Sequence[dict], total: int, address: DataAddress) -> html.Sec
                 for row in found
             ],
         )
-    note = f"{fmt.exact(len(found))} of {fmt.exact(total)}" + (
-        ": search to see others" if total > len(found) else ""
-    )
-    return section("Whose verdict?", [body], note=note)
+    shown, of = fmt.exact(len(found)), fmt.exact(total)
+    note = sentence("data_quality.choose.note", shown=shown, total=of)
+    if total > len(found):
+        note = sentence("data_quality.choose.note_more", shown=shown, total=of)
+    return section(sentence("data_quality.choose"), [body], note=note)
 
 
 def _key(row: dict) -> SubscriptionPartition:
@@ -83,18 +90,12 @@ def windows(
 ) -> html.Section:
     """Windows of one subscription, newest first; each opens its verdict."""
     if not rows:
-        where = "" if at_ms is None else f" within hours of {fmt.moment(at_ms)}"
-        return html.Section(
-            panel(
-                f"No verdict of this subscription is stored{where}.",
-                ["It was not judged then, or the hour was judged again with other windows."],
-                next_step=dcc.Link("Its newest windows", href=past_verdict(key).href())
-                if at_ms is not None
-                else None,
-                tone="orange",
-            )
-        )
-    versions = sorted({row["rules_version"] for row in rows})
+        title, newest = sentence("data_quality.windows.none"), None
+        if at_ms is not None:
+            title = sentence("data_quality.windows.none_then", at=fmt.moment(at_ms))
+            newest = dcc.Link(sentence("data_quality.windows.newest"), href=past_verdict(key).href())
+        why = [sentence("data_quality.windows.none.why")]
+        return html.Section(panel(title, why, next_step=newest, tone="orange"))
     return section(
         "Windows",
         [
@@ -117,18 +118,23 @@ def windows(
                 className="window-list",
             )
         ],
-        note=f"{_how_many(rows, at_ms)}; judged by rules {', '.join(fmt.name(v, 40) for v in versions)}",
+        note=_windows_note(rows, at_ms),
     )
 
 
-def _how_many(rows: Sequence[dict], at_ms: int | None) -> str:
+def _windows_note(rows: Sequence[dict], at_ms: int | None) -> str:
+    """How many windows there are, and which rules judged them."""
+    rules = [fmt.name(version, 40) for version in sorted({row["rules_version"] for row in rows})]
+    number = fmt.exact(len(rows))
     if len(rows) < MOST_WINDOWS:
-        return f"{fmt.exact(len(rows))} here"
-    return f"{'the newest' if at_ms is None else 'the nearest'} {fmt.exact(len(rows))}"
+        return sentence("data_quality.windows.note", windows=number, rules=rules)
+    if at_ms is None:
+        return sentence("data_quality.windows.note_newest", windows=number, rules=rules)
+    return sentence("data_quality.windows.note_nearest", windows=number, rules=rules)
 
 
 def identity(key: SubscriptionPartition, at_ms: int | None) -> html.P:
-    """Whose verdict it is, and the way to its page."""
+    """The subscription, and a link to its page."""
     return html.P(
         [
             hostile(key.subscription),
@@ -147,12 +153,13 @@ def identity(key: SubscriptionPartition, at_ms: int | None) -> html.P:
 
 def opened(found: Reopened, key: SubscriptionPartition) -> list:
     """The stored verdict next to the result of today's rules for the same minutes, its evidence and the minutes."""
-    stored, again = found.stored, found.again.to_row()
+    stored, today = found.stored, found.again.to_row()
+    command = _command(key, stored)
     return [
         section(
-            "Then, and today",
+            sentence("data_quality.reopened.title"),
             [
-                html.P(_sentence(found), className="reopened-says", id="reopened"),
+                html.P(_comparison(found), className="reopened-says", id="reopened"),
                 plain_table(
                     (
                         "Verdict",
@@ -164,26 +171,23 @@ def opened(found: Reopened, key: SubscriptionPartition) -> list:
                         [
                             title,
                             _cell(name, stored),
-                            _cell(name, again),
+                            _cell(name, today),
                             _compared(name, found),
                         ]
                         for name, title in _ROWS
                     ],
                 ),
-                html.P(
-                    [html.Code(_command(key, stored)), " ", copy_button(_command(key, stored))],
-                    className="what-to-do",
-                ),
+                html.P([html.Code(command), " ", copy_button(command)], className="what-to-do"),
             ],
             note=fmt.between(stored["window_start_ms"], stored["window_end_ms"]),
         ),
         _minutes(found),
         html.Div(
             [
-                evidence("Evidence that was stored", stored),
-                evidence("What today's rules see", again),
-                missing("Missing then", stored),
-                missing("Missing today", again),
+                _evidence(sentence("data_quality.reopened.evidence_then"), stored),
+                _evidence(sentence("data_quality.reopened.evidence_today"), today),
+                _missing("Missing then", stored),
+                _missing("Missing today", today),
             ],
             className="then-and-now",
         ),
@@ -197,19 +201,20 @@ def _compared(name: str, found: Reopened) -> html.Span:
     return html.Span("cannot be compared" if unwritten else "same", className="quiet")
 
 
-def _sentence(found: Reopened) -> str:
+def _comparison(found: Reopened) -> str:
+    """Whether today's rules agree, and from which minutes the verdict was computed."""
     differs = [name.replace("_", " ") for name in found.differences]
     if not differs:
-        says = "Today's rules say the same of the same minutes."
+        sentences = [sentence("data_quality.reopened.same")]
     elif differs == ["rules version"]:
-        says = "Today's rules are newer and say the same of the same minutes."
+        sentences = [sentence("data_quality.reopened.same_newer")]
     else:
-        says = f"Today's rules say otherwise of the same minutes: {', '.join(differs)}."
-    written = f" Written {fmt.moment(found.made_ms)} from version {found.signals_version} of the minutes."
-    repaired = (
-        " The minutes have been repaired since; both columns judge those of then." if found.repaired else ""
-    )
-    return says + written + repaired
+        sentences = [sentence("data_quality.reopened.differs", differences=differs)]
+    at = fmt.moment(found.made_ms)
+    sentences.append(sentence("data_quality.reopened.written", at=at, version=found.signals_version))
+    if found.repaired:
+        sentences.append(sentence("data_quality.reopened.repaired"))
+    return " ".join(sentences)
 
 
 def _cell(name: str, row: dict):
@@ -234,10 +239,9 @@ def _cell(name: str, row: dict):
 
 
 def _minutes(found: Reopened) -> html.Section:
+    title = sentence("data_quality.minutes.title")
     if not found.minutes:
-        return section(
-            "The minutes it saw", [html.P("None: nothing of this window was scraped.", className="quiet")]
-        )
+        return section(title, [html.P(sentence("data_quality.minutes.none"), className="quiet")])
     rhos = [
         name
         for name in sorted(name for name in found.minutes[0] if name.startswith("rho_"))
@@ -246,7 +250,13 @@ def _minutes(found: Reopened) -> html.Section:
     start_ms, end_ms = found.minutes[0]["minute_ms"], found.minutes[-1]["minute_ms"]
     day = fmt.moment(start_ms).split(" ", 1)[0]
     heads = [heading for heading, _, _ in _MINUTES]
-    heads += [f"use of {limiter_words(name.removeprefix('rho_').replace('_', '.'))}" for name in rhos]
+    heads += [
+        sentence(
+            "data_quality.minutes.use",
+            limiter=limiter_words(name.removeprefix("rho_").replace("_", ".")),
+        )
+        for name in rhos
+    ]
     rows = [
         [
             fmt.clock(row["minute_ms"]),
@@ -256,15 +266,68 @@ def _minutes(found: Reopened) -> html.Section:
         for row in found.minutes
     ]
     return section(
-        "The minutes it saw",
+        title,
         [plain_table((f"Minute, {day}", *heads), rows)],
-        note=f"{len(rows)} rows of signals as they were then, {fmt.between(start_ms, end_ms + 60_000, day=False)}; "
-        "in and out are messages in the minute, no permits is a share of the consumers' samples",
+        note=sentence(
+            "data_quality.minutes.note",
+            rows=len(rows),
+            range=fmt.between(start_ms, end_ms + MINUTE_MS, day=False),
+        ),
     )
 
 
 def _measured(value: float | None, show) -> html.Span | str:
     return html.Span(NONE, title="not measured", className="quiet") if fmt.is_missing(value) else show(value)
+
+
+def _evidence(title: str, row: dict) -> html.Section:
+    """Evidence for and against, strongest first."""
+    found = row["evidence"] or ()
+    if not found:
+        return section(title, [html.P("None.", className="quiet")])
+    return section(
+        title,
+        [plain_table(("Weighs", "In words", "Value", "Threshold"), [_evidence_row(item) for item in found])],
+    )
+
+
+def _evidence_row(item: dict) -> list:
+    mark, meaning, kind = _WEIGHTS[item["weight"]]
+    return [
+        html.Span(
+            mark,
+            className=f"state-mark {kind}",
+            title=meaning,
+            role="img",
+            **{"aria-label": meaning},
+        ),
+        html.Span(hostile_sentence(item["text"]), title=fmt.name(item["symptom"], 80), className="cell-long"),
+        _number(item["value"], item["unit"]),
+        _number(item["threshold"], item["unit"]),
+    ]
+
+
+def _number(value: float | None, unit: str | None) -> str:
+    return NONE if fmt.is_missing(value) else fmt.quantity(value, unit)
+
+
+def _missing(title: str, row: dict) -> html.Section:
+    """What would have made it surer, each with its fix."""
+    found = row["missing_evidence"] or ()
+    if not found:
+        return section(title, [html.P("Nothing.", className="quiet")])
+    return section(
+        title,
+        [
+            html.Ul(
+                [
+                    html.Li([fmt.name(item["what"], 600), html.Strong(" Fix: "), fmt.name(item["fix"], 600)])
+                    for item in found
+                ],
+                className="missing-briefly",
+            )
+        ],
+    )
 
 
 def _command(key: SubscriptionPartition, stored: dict) -> str:

@@ -13,14 +13,15 @@ from throttlescope.app.web.components.pager import pager
 from throttlescope.app.web.components.parts import hostile, plain_table, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.quality import PAGE_ROWS, Rows
+from throttlescope.models.messages.catalogue import sentence
 
-#: How a run ended: a mark beside the word.
+#: How a run ended: a mark and a word.
 _STATUS = {
     "done": ("✓", "done", "good"),
     "failed": ("✖", "failed", "bad"),
     "gated": ("■", "stopped by a gate", "bad"),
 }
-#: Details have names that people read; others are shown as they are.
+#: How much of the details of a run is shown: entries of a list, levels, entries that are not folded.
 _MOST_ENTRIES, _DEEPEST, _SHOWN_OPEN = 40, 5, 12
 
 
@@ -35,10 +36,10 @@ def runs(found: Rows, address: DataAddress, opened: dict | None, lake_path: str)
     if not found.total:
         return [
             panel(
-                "No run yet.",
+                sentence("data_quality.no_run"),
                 [
-                    f"The lake {lake_path} holds no manifest of a run.",
-                    "Every run writes one: throttlescope run --prometheus URL --pulsar-admin URL --lake DIR, or throttlescope demo.",
+                    sentence("data_quality.no_run.manifest", lake=lake_path),
+                    sentence("data_quality.no_run.start"),
                 ],
             )
         ]
@@ -52,15 +53,15 @@ def runs(found: Rows, address: DataAddress, opened: dict | None, lake_path: str)
             [
                 plain_table(
                     (
-                        f"Began, {fmt.zone_of(newest)}",
+                        f"Started, {fmt.zone_of(newest)}",
                         "Command",
                         "How it ended",
-                        "Took",
+                        "Duration",
                         "Source",
                         "Requested range",
                         "Requests",
                         "Read",
-                        "Samples, new of received",
+                        sentence("data_quality.runs.samples"),
                         "Refused",
                         "Gates",
                     ),
@@ -70,7 +71,7 @@ def runs(found: Rows, address: DataAddress, opened: dict | None, lake_path: str)
                     address.page, found.total, PAGE_ROWS, lambda page: address.on(page).href(), noun="runs"
                 ),
             ],
-            note="newest first; a time opens its run",
+            note=sentence("data_quality.runs.note"),
         )
     )
     return parts
@@ -90,7 +91,11 @@ def _row(row: dict, address: DataAddress) -> list:
         fmt.between(row["start_ms"], row["end_ms"]),
         html.Span(
             fmt.exact(row["source_requests"] + row["admin_requests"]),
-            title=f"{fmt.exact(row['source_requests'])} to the source, {fmt.exact(row['admin_requests'])} to the admin API",
+            title=sentence(
+                "data_quality.runs.requests",
+                source=fmt.exact(row["source_requests"]),
+                admin=fmt.exact(row["admin_requests"]),
+            ),
         ),
         fmt.size(row["source_bytes"]),
         f"{fmt.short(row['samples_written'])} of {fmt.short(row['samples'])}",
@@ -114,16 +119,16 @@ def _gates(row: dict):
         if row.get(name)
     ]
     if not words:
-        return "✓ nothing found" if row["checks"] else html.Span("nothing was checked", className="quiet")
+        if row["checks"]:
+            return "✓ nothing found"
+        return html.Span(sentence("data_quality.runs.not_checked"), className="quiet")
     return dcc.Link(", ".join(words), href=DataAddress("gates", run=row["run_id"]).href())
 
 
 def _unknown(run_id: str):
     return panel(
-        "There is no such run.",
-        [
-            f"The lake has none that is named {fmt.name(run_id, 80)}. It may have been opened from another lake's link."
-        ],
+        sentence("data_quality.unknown_run"),
+        [sentence("data_quality.unknown_run.why", run=fmt.name(run_id, 80))],
         tone="orange",
     )
 
@@ -135,10 +140,10 @@ def _opened(row: dict, address: DataAddress) -> html.Section:
         ("cluster", hostile(row["cluster"]) if row["cluster"] else "several"),
         ("source", hostile(row["source"])),
         ("requested range", fmt.between(row["start_ms"], row["end_ms"])),
-        ("began", fmt.moment(row["started_ms"])),
-        ("took", fmt.duration(row["finished_ms"] - row["started_ms"])),
-        ("requests to the source", fmt.exact(row["source_requests"])),
-        ("calls of the admin API", fmt.exact(row["admin_requests"])),
+        ("started", fmt.moment(row["started_ms"])),
+        ("duration", fmt.duration(row["finished_ms"] - row["started_ms"])),
+        (sentence("data_quality.run.source_requests"), fmt.exact(row["source_requests"])),
+        (sentence("data_quality.run.admin_requests"), fmt.exact(row["admin_requests"])),
         ("bytes received", fmt.size(row["source_bytes"])),
         ("series seen", fmt.exact(row["series"])),
         ("samples received", fmt.exact(row["samples"])),
@@ -154,16 +159,22 @@ def _opened(row: dict, address: DataAddress) -> html.Section:
             ),
             html.P(
                 [
-                    dcc.Link("what its gates found", href=DataAddress("gates", run=row["run_id"]).href()),
+                    dcc.Link(
+                        sentence("data_quality.run.gates"),
+                        href=DataAddress("gates", run=row["run_id"]).href(),
+                    ),
                     " · ",
-                    dcc.Link("what it refused", href=DataAddress("quarantine", run=row["run_id"]).href()),
+                    dcc.Link(
+                        sentence("data_quality.run.refused"),
+                        href=DataAddress("quarantine", run=row["run_id"]).href(),
+                    ),
                     " · ",
                     dcc.Link("close", href=replace(address, run=None).href()),
                 ]
             ),
             html.Details(
                 [
-                    html.Summary("Details: sources, what was repaired or kept, versions, settings"),
+                    html.Summary(sentence("data_quality.run.details")),
                     _details(row["details"]),
                 ],
                 open=True,
@@ -178,8 +189,11 @@ def _details(text: str):
     try:
         found = json.loads(text)
     except ValueError:
-        return html.P(f"The details cannot be read: {fmt.name(text, 200)}", className="quiet")
-    return _value(found, 0) if found else html.P("None were kept.", className="quiet")
+        unreadable = sentence("data_quality.run.details_unreadable", details=fmt.name(text, 200))
+        return html.P(unreadable, className="quiet")
+    if not found:
+        return html.P(sentence("data_quality.run.no_details"), className="quiet")
+    return _value(found, 0)
 
 
 def _value(value: object, depth: int):
