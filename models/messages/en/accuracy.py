@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 SENTENCES = {
-    "accuracy.freshness": "of what is installed, measured before it shipped; not of this lake",
+    "accuracy.freshness": "figures of the installed version, measured before its release; not of this lake",
+    "accuracy.parts": "parts of this page",
     "accuracy.report": "All figures, how they were made, and what they do not show: {path}",
     # A package without figures, or with figures of other rules.
     "accuracy.not_shipped.diagnosis": "No figures of the diagnosis came with this package.",
@@ -49,7 +50,7 @@ SENTENCES = {
     "accuracy.figure.healthy_called_throttled": "Healthy called throttled",
     "accuracy.wrong_side": "States mostly on the wrong side",
     "accuracy.precision": "Precision of throttled where {base} are",
-    "accuracy.precision.never": "it never says so",
+    "accuracy.precision.never": "never says throttled",
     "accuracy.rule.naive": (
         "{name}: a backlog above {entries:,} entries with any throttle event is throttled, without one the consumers are slow."
     ),

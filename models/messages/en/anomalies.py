@@ -83,7 +83,7 @@ SENTENCES = {
         "Samples stopped although the cluster was scraped. That is not a zero: the value is unknown. The topic may be unloaded, the "
         "subscription gone, or its metrics are no longer scraped."
     ),
-    "anomalies.means.zero": "Samples arrived and said zero: nothing moved. That is not the same as silence.",
+    "anomalies.means.zero": "Samples arrived and were zero: nothing moved. That is not the same as silence.",
     "anomalies.usual.samples": "samples every minute",
     "anomalies.share_of_samples": "share of expected samples",
     "anomalies.opened.then": "the subscription at that time",

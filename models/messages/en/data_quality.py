@@ -99,13 +99,13 @@ SENTENCES = {
         "In this lake: {topics} seen, {judged} subscriptions judged all the same."
     ),
     "data_quality.non_persistent.means": (
-        "They keep no backlog: what a consumer cannot take is dropped. Their limits are not read, and a verdict about them says nothing of "
+        "They keep no backlog: what a consumer cannot take is dropped. Their limits are not read, and a verdict about them does not cover "
         "the messages that were dropped."
     ),
     "data_quality.replicators": "Replicators",
     "data_quality.replicators.seen": "In this lake: {series} series seen.",
     "data_quality.replicators.not_read": (
-        "In this lake: cannot be counted here: their metrics are not read."
+        "In this lake: cannot be counted here, because their metrics are not read."
     ),
     "data_quality.replicators.means": (
         "Replication to another cluster has a backlog and a limit of its own (pulsar_replication_backlog, replicatorDispatchRate). Neither is "

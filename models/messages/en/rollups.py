@@ -37,7 +37,7 @@ SENTENCES = {
         "(no throttle counters), and limits of brokers whose runtime configuration could not be read."
     ),
     "rollups.no_cluster": "The lake has no verdicts of the cluster {cluster}.",
-    "rollups.no_cluster.so": "So nothing can be said of its {plural}.",
+    "rollups.no_cluster.so": "So nothing is known of its {plural}.",
     "rollups.no_cluster.open": "Open the table of {plural}",
     "rollups.size.one": " · 1 subscription partition on 1 topic",
     "rollups.size.one_topic": " · {partitions} subscription partitions on 1 topic",
@@ -85,7 +85,7 @@ SENTENCES = {
         "too many to read all"
     ),
     "rollups.heat.empty": "empty: no limit known, or no use measured",
-    "rollups.heat.bound": "with a line: it bound, by the verdicts of these minutes",
+    "rollups.heat.bound": "with a line: the limit bound, by the verdicts of these minutes",
     "rollups.heat.key": "colours and marks",
     "rollups.heat.numbers": "The same in numbers",
     "rollups.heat.none": "No limit is known in this range.",

@@ -88,7 +88,7 @@ def show(app, query: str) -> str:
         AlertsAddress(None, "groups:\n- name: '</script>&#?'\n", end_ms=61_000),
     ],
 )
-def test_an_address_comes_back(address):
+def test_address_round_trip(address):
     assert AlertsAddress.parse(urlsplit(address.href()).query) == address
 
 
@@ -108,7 +108,7 @@ def test_an_address_comes_back(address):
         ),
     ],
 )
-def test_a_bad_address_is_a_page_that_explains(app, query, says):
+def test_bad_address_shows_an_error(app, query, says):
     said = show(app, query)
     assert says in said
     assert "Traceback" not in said
@@ -117,7 +117,7 @@ def test_a_bad_address_is_a_page_that_explains(app, query, says):
 # -- without a range, without samples
 
 
-def test_without_a_rule_all_exported_alerts_are_offered_with_their_times(app, lake):
+def test_exported_alerts_are_listed_without_a_rule(app, lake):
     view, tree = previewed(app, lake)
     assert view.plan is None
     names = {one.alert for one in all_rules(ExportOptions()) if isinstance(one, Alerting)}
@@ -144,7 +144,7 @@ def test_a_rule_without_a_range_is_shown_and_not_evaluated(app, lake):
     assert read_rule_text(copies[0].text, "x")
 
 
-def test_a_lake_without_samples_says_how_it_is_filled(sample_lake):
+def test_lake_without_samples_is_explained(sample_lake):
     assert "No samples yet." in show(create_app(sample_lake), "?rule=PulsarSubscriptionThrottled")
 
 
@@ -171,7 +171,7 @@ def test_firings_are_counted_judged_and_lead_to_their_time(app, lake):
     assert billing.firing.active_ms < link.at_ms <= END_MS
 
 
-def test_the_kind_decides_what_is_real(app, lake):
+def test_kind_decides_which_firings_are_real(app, lake):
     by_kind = {}
     for kind in ("limit", "consumers", None):
         view, _ = previewed(app, lake, text=LARGE, kind=kind)
@@ -217,7 +217,7 @@ def test_alert_of_a_topic_is_compared_with_its_subscriptions(app, lake):
     assert said["persistent://shop/checkout/payments"][0] == NOT_REAL
 
 
-def test_labels_of_a_rule_need_not_be_a_subscriptions(app, lake):
+def test_rule_labels_without_a_subscription(app, lake):
     odd = 'label_replace(label_replace(pulsar_subscription_back_log > 10000, "partition", "-", "", ""), "subscription", "x\\u202e", "", "")'
     view, tree = previewed(app, lake, text=rule(f"max by (topic, partition, subscription) ({odd})"))
     assert view.judged
@@ -237,7 +237,7 @@ def test_hostile_names_are_shown_and_harmless(app, lake):
     assert all(parse_qs(urlsplit(href).query)["subscription"][0] == HOSTILE_NAME for href in links)
 
 
-def test_a_failing_rule_says_so(app, lake):
+def test_failing_rule_is_shown(app, lake):
     text = rule("pulsar_subscription_back_log * on (cluster) pulsar_subscription_back_log > 0")
     view, tree = previewed(app, lake, text=text)
     assert view.failures

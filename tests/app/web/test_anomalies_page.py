@@ -60,7 +60,7 @@ def opening(rows: list[dict], name: str, signal: str) -> tuple[dict, AnomaliesAd
         AnomaliesAddress(group="12ab", opened=Opened(SubscriptionPartition("c", "t#u?", 3, HOSTILE), "throttled_events", START_MS)),
     ],
 )  # fmt: skip
-def test_an_address_comes_back_as_it_was(address):
+def test_address_round_trip(address):
     assert AnomaliesAddress.parse(address.href().partition("?")[2]) == address
 
 
@@ -69,7 +69,7 @@ def test_an_address_comes_back_as_it_was(address):
     ["signal=x", "direction=left", "state=learning", "from=2026-01-02&to=2026-01-01", "page=-1",
      "cluster=c&topic=t&subscription=s", "cluster=c&topic=t&subscription=s&of=x&at=2026-01-01"],
 )  # fmt: skip
-def test_a_broken_address_says_what_is_wrong(query):
+def test_broken_address_is_an_error(query):
     with pytest.raises(InputError):
         AnomaliesAddress.parse(query)
 
@@ -77,7 +77,7 @@ def test_a_broken_address_says_what_is_wrong(query):
 # -- the list ---------------------------------------------------------------------------------------
 
 
-def test_what_began_together_is_one_group(reader, rows):
+def test_anomalies_that_began_together_are_one_group(reader, rows):
     found = stored.groups(reader, AnomaliesAddress(), START_MS, END_MS)
     assert found.anomalies == len(rows)
     assert found.total == len({(row["cluster"], row["group_id"]) for row in rows})
@@ -159,7 +159,7 @@ def test_each_kind_of_nothing_has_its_own_text(reader, tmp_path, sample_lake):
     before = AnomaliesAddress(start_ms=START_MS - 12 * DAY_MS, end_ms=START_MS - 11 * DAY_MS)
     assert "Nothing is stored of this range. The oldest row is of" in shown(reader, before)
     calm = stored.JudgedAnomalies(True, END_MS, 0, None, START_MS)
-    assert "Nothing was unusual." in read(page.nothing(AnomaliesAddress(), calm, 0, END_MS))
+    assert "Nothing was unusual." in read(page.nothing_found(AnomaliesAddress(), calm, 0, END_MS))
     young = shown(reader, AnomaliesAddress(start_ms=minute_ms(TODAY, 0), end_ms=minute_ms(TODAY, 200)))
     assert "More history is needed." in young
     assert "less than 14 d of history" in young
@@ -196,7 +196,7 @@ def test_silence_differs_from_zero(reader, rows):
     assert gap, "the silent minutes are on the axis"
     assert set(gap) == {None}
     zero = read(page.opened_part(reader, opening(rows, "export", "in_msg_rate")[1]))
-    assert "Samples arrived and said zero" in zero
+    assert "Samples arrived and were zero" in zero
     assert "worst 0 msg/s" in zero
 
 

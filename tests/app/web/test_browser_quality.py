@@ -75,7 +75,7 @@ def test_an_anomaly_opens_with_its_chart_and_leads_to_its_subscription(watched):
     page = watched.open("/anomalies")
     page.click(".anomaly-link:has-text('fell to zero') >> nth=0")
     page.wait_for_selector("#opened .js-plotly-plot .xtick text")
-    assert "Samples arrived and said zero" in page.inner_text("#opened")
+    assert "Samples arrived and were zero" in page.inner_text("#opened")
     page.click("#opened >> text=close")
     page.wait_for_selector("#opened", state="detached")
     page.click(".filter:has-text('silent')")

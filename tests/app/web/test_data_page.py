@@ -66,14 +66,14 @@ def plain_count(value: float) -> list[str]:
         past_verdict(SubscriptionPartition("c", "persistent://t/n/x?y#z", 3, HOSTILE), START_MS),
     ],
 )
-def test_an_address_comes_back_as_it_was(address):
+def test_address_round_trip(address):
     assert DataAddress.parse(address.href().partition("?")[2]) == address
 
 
 @pytest.mark.parametrize(
     "query", ["tab=nowhere", "page=0", "page=x", "page=99999999", "tab=verdict&subscription=a"]
 )
-def test_a_broken_address_says_what_is_wrong(query):
+def test_broken_address_is_an_error(query):
     with pytest.raises(InputError):
         DataAddress.parse(query)
 
@@ -221,7 +221,7 @@ def test_windows_lead_to_themselves(reader):
     )
 
 
-def test_a_verdict_whose_minutes_are_gone_says_so(lake, tmp_path):
+def test_verdict_without_its_minutes_is_explained(lake, tmp_path):
     other = Lake(tmp_path / "verdicts alone")
     other.upsert("verdicts", lake.read("verdicts"), run_id="by hand")
     said = shown(LakeReader(other.root), past_verdict(key("archive"), END_MS))

@@ -41,11 +41,11 @@ def percent(count: int, of: int) -> str:
 @pytest.mark.parametrize(
     "address", [*(MethodAddress(tab) for tab in TABS), MethodAddress(recordings="kept aside")]
 )
-def test_an_address_comes_back_as_it_was(address):
+def test_address_round_trip(address):
     assert MethodAddress.parse(address.href().partition("?")[2]) == address
 
 
-def test_a_broken_address_says_what_is_wrong():
+def test_broken_address_is_an_error():
     with pytest.raises(InputError):
         MethodAddress.parse("tab=x")
     with pytest.raises(InputError):
@@ -154,7 +154,7 @@ def test_figures_of_other_rules_say_so(found):
     assert "These figures are of rules" not in read(page.page(MethodAddress()))
 
 
-def test_what_did_not_ship_is_said():
+def test_missing_figures_are_explained():
     assert "No figures of the diagnosis came with this package." in read(
         diagnosis.accuracy(None, MethodAddress())
     )

@@ -195,7 +195,7 @@ def test_each_kind_of_nothing_has_its_own_text(reader, tmp_path):
         RollupsAddress("topic", clusters=("c",), name=HOSTILE_NAME, start_ms=START_MS, end_ms=END_MS),
     ],
 )
-def test_an_address_comes_back_as_it_was(address):
+def test_address_round_trip(address):
     assert RollupsAddress.parse(urlsplit(address.href()).query) == address
 
 

@@ -12,7 +12,12 @@ from throttlescope.app.web.components.parts import plain_table, section, view_li
 from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.accuracy import figure_text
-from throttlescope.app.web.pages.accuracy.windows import calibration, less, matrix, times
+from throttlescope.app.web.pages.accuracy.windows import (
+    calibration,
+    confusion_matrix,
+    less_evidence,
+    verdict_times,
+)
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.models.diagnosis.thresholds import NAIVE_BACKLOG_ENTRIES, RHO_AT_LIMIT
 from throttlescope.models.diagnosis.verdict import RULES_VERSION
@@ -57,10 +62,10 @@ def accuracy(found: dict[str, Any] | None, address: MethodAddress) -> list:
         _targets(found),
         _choice(address, names, name, part),
         _rules(part),
-        matrix(part),
+        confusion_matrix(part),
         calibration(part),
-        less(part),
-        times(part),
+        less_evidence(part),
+        verdict_times(part),
         figure_text.page_of(found["page"]),
     ]
 

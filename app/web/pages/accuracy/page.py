@@ -58,7 +58,7 @@ def page(address: MethodAddress) -> html.Div:
     links = tabs(
         [(word, title, MethodAddress(word).href()) for word, title in _TABS],
         address.tab,
-        label="parts of this page",
+        label=sentence("accuracy.parts"),
     )
     return html.Div([links, *content_of(address)])
 

@@ -16,7 +16,7 @@ from throttlescope.app.web.pages.accuracy import figure_text
 from throttlescope.models.messages.catalogue import sentence
 
 
-def matrix(part: dict[str, Any]) -> html.Section:
+def confusion_matrix(part: dict[str, Any]) -> html.Section:
     """The heat map with its numbers, and recall and precision of every cause."""
     figure = confusion_figure(part["confusion"])
     graph = dcc.Graph(
@@ -109,7 +109,7 @@ def calibration(part: dict[str, Any]) -> html.Section:
     )  # fmt: skip
 
 
-def less(part: dict[str, Any]) -> html.Section:
+def less_evidence(part: dict[str, Any]) -> html.Section:
     """What every kind of evidence is worth."""
     rows = [
         [
@@ -148,7 +148,7 @@ def less(part: dict[str, Any]) -> html.Section:
     )
 
 
-def times(part: dict[str, Any]) -> html.Section:
+def verdict_times(part: dict[str, Any]) -> html.Section:
     """Times to a right verdict, and changes of a verdict while nothing changed."""
     rows = [
         [

@@ -160,7 +160,7 @@ def _state(row: dict) -> str:
     return sentence("anomalies.state.open") if row["state"] == "open" else "over"
 
 
-def gone() -> html.Section:
+def not_found() -> html.Section:
     """An anomaly of an old link."""
     return html.Section(
         panel(sentence("anomalies.gone"), [sentence("anomalies.gone.why")], tone="orange"), id="opened"

@@ -24,7 +24,7 @@ from throttlescope.app.web.data.anomalies import Groups, JudgedAnomalies
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.anomalies import text as words
-from throttlescope.app.web.pages.anomalies.details import gone, opened, shown_range
+from throttlescope.app.web.pages.anomalies.details import not_found, opened, shown_range
 from throttlescope.app.web.pages.anomalies.groups import groups
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
 from throttlescope.models.anomaly.rules import RULES
@@ -87,13 +87,13 @@ def page_parts(reader: LakeReader, address: AnomaliesAddress) -> tuple:
     freshness = newest.freshness(reader)
     newest_ms = stored.newest_end(reader) or freshness.data_up_to_ms
     if newest_ms is None:
-        return never(reader.lake_path, has_data=False), "", freshness_line(freshness)
+        return never_computed(reader.lake_path, has_data=False), "", freshness_line(freshness)
     start_ms, end_ms, was_cut = chosen_range(
         address.start_ms, address.end_ms, newest_ms=newest_ms, default_ms=DAY_MS, longest_ms=_LONGEST_MS
     )
     judged = stored.judged(reader, start_ms, end_ms)
     if not judged.ever:
-        return never(reader.lake_path, has_data=True), "", freshness_line(freshness)
+        return never_computed(reader.lake_path, has_data=True), "", freshness_line(freshness)
     found = stored.groups(reader, address, start_ms, end_ms)
     counted = stored.counts(reader, address, start_ms, end_ms)
     bar = range_bar(
@@ -107,7 +107,7 @@ def page_parts(reader: LakeReader, address: AnomaliesAddress) -> tuple:
     body = (
         groups(found, address)
         if found.total
-        else nothing(address, judged, sum(counted["state"].values()), end_ms)
+        else nothing_found(address, judged, sum(counted["state"].values()), end_ms)
     )
     return html.Div([bar, summary(found, judged), body]), filters(address, counted), freshness_line(freshness)
 
@@ -118,7 +118,7 @@ def opened_part(reader: LakeReader, address: AnomaliesAddress) -> html.Section |
         return None
     row = stored.one(reader, address.opened)
     if row is None:
-        return gone()
+        return not_found()
     start_ms, end_ms = shown_range(row)
     minutes = history.signals(reader, address.opened.subscription, start_ms, end_ms)
     return opened(row, minutes, stored.band(reader, row, address.opened, start_ms, end_ms), address)
@@ -163,7 +163,7 @@ def _learning_text(judged: JudgedAnomalies) -> str:
     return sentence("anomalies.learning.many_until", partitions=partitions, needed=needed, until=until)
 
 
-def never(lake_path: str, *, has_data: bool) -> dmc.Alert:
+def never_computed(lake_path: str, *, has_data: bool) -> dmc.Alert:
     """Anomalies were never computed."""
     if not has_data:
         return panel("No data yet.", [sentence("anomalies.empty_lake", lake=lake_path)])
@@ -176,7 +176,9 @@ def never(lake_path: str, *, has_data: bool) -> dmc.Alert:
     )
 
 
-def nothing(address: AnomaliesAddress, judged: JudgedAnomalies, unfiltered: int, end_ms: int) -> dmc.Alert:
+def nothing_found(
+    address: AnomaliesAddress, judged: JudgedAnomalies, unfiltered: int, end_ms: int
+) -> dmc.Alert:
     """Which kind of nothing this is."""
     if address.is_filtered:
         others = sentence("anomalies.filtered.maybe_others")

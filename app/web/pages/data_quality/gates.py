@@ -56,37 +56,10 @@ def gates(found: Rows, counts: dict[str, int], address: DataAddress) -> list:
         ],
         className="toolbar gates-bar",
     )
-    if not found.total:
-        body = html.P(sentence("data_quality.gates.passed"), className="all-held")
+    if found.total:
+        body = _findings(found, address)
     else:
-        newest = max((row["observed_ms"] for row in found.rows), default=None)
-        body = html.Div(
-            [
-                plain_table(
-                    (
-                        "Finding",
-                        "Check",
-                        "Gate",
-                        "Table",
-                        "Cluster",
-                        "Seen",
-                        "Expected",
-                        "Rows",
-                        "One of them",
-                        f"Checked, {fmt.zone_of(newest)}",
-                        "Run",
-                    ),
-                    [_row(row) for row in found.rows],
-                ),
-                pager(
-                    address.page,
-                    found.total,
-                    PAGE_ROWS,
-                    lambda page: address.on(page).href(),
-                    noun="findings",
-                ),
-            ]
-        )
+        body = html.P(sentence("data_quality.gates.passed"), className="all-held")
     return [
         section(
             "Gates",
@@ -94,6 +67,38 @@ def gates(found: Rows, counts: dict[str, int], address: DataAddress) -> list:
             note=sentence("data_quality.gates.note"),
         )
     ]
+
+
+def _findings(found: Rows, address: DataAddress) -> html.Div:
+    """Findings of one page, failed checks first."""
+    newest = max((row["observed_ms"] for row in found.rows), default=None)
+    return html.Div(
+        [
+            plain_table(
+                (
+                    "Finding",
+                    "Check",
+                    "Gate",
+                    "Table",
+                    "Cluster",
+                    "Seen",
+                    "Expected",
+                    "Rows",
+                    "One of them",
+                    f"Checked, {fmt.zone_of(newest)}",
+                    "Run",
+                ),
+                [_row(row) for row in found.rows],
+            ),
+            pager(
+                address.page,
+                found.total,
+                PAGE_ROWS,
+                lambda page: address.on(page).href(),
+                noun="findings",
+            ),
+        ]
+    )
 
 
 def _all_runs(address: DataAddress):
