@@ -12,9 +12,7 @@ _MARK = "\0"
 
 def sentence_parts(message: Message) -> list:
     """What is written for ``children``: values that are components, or lists of them, are put in as they are."""
-    components = {
-        name: value for name, value in message.values.items() if isinstance(value, Component | list)
-    }
+    components = {name: value for name, value in message.values.items() if _is_shown(value)}
     marked = {name: f"{_MARK}{name}{_MARK}" for name in components}
     pieces = render(Message(message.key, {**message.values, **marked})).split(_MARK)
     parts: list = []
@@ -22,3 +20,8 @@ def sentence_parts(message: Message) -> list:
         found = components[piece] if n % 2 else piece
         parts += found if isinstance(found, list) else [found] if found else []
     return parts
+
+
+def _is_shown(value: object) -> bool:
+    """Whether a value is a component, or a list with one; other lists are written by their unit."""
+    return isinstance(value, Component) or (isinstance(value, list) and any(map(_is_shown, value)))

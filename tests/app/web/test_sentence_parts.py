@@ -21,3 +21,10 @@ def test_components_are_placed_in_the_sentence():
 
 def test_sentence_without_components_is_one_text():
     assert sentence_parts(Message("whatif.change.nothing")) == ["nothing changes"]
+
+
+def test_lists_of_text_are_written_by_their_unit():
+    found = sentence_parts(
+        Message("whatif.restarts", {"times": ["10:00", "11:00"]}),
+    )
+    assert found[0].startswith("Counters restarted at 10:00, 11:00 UTC")
