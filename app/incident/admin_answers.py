@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from throttlescope.ingest.pull.manifest import without_secrets
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.catalogue import sentence
 
 #: Where no minute names its broker, answers of at most this many brokers are used.
 _FEW_BROKERS = 3
@@ -69,7 +70,7 @@ class PolicyChange:
 class AdminAnswers:
     """Stored answers by request and time, and the changes among them in the range."""
 
-    said: Sequence[AdminAnswer]
+    stored: Sequence[AdminAnswer]
     changes: Sequence[PolicyChange]
 
 
@@ -101,10 +102,10 @@ def answers_of(
     if not set(brokers) and len(known) > _FEW_BROKERS:
         rows = [row for row in rows if row["scope"] not in _BROKER_SCOPES]
     rows.sort(key=lambda row: (row["scope"], row["key"], row["observed_ms"]))
-    said: list[AdminAnswer] = []
+    stored: list[AdminAnswer] = []
     changes: list[PolicyChange] = []
     for _, of_one in groupby(rows, key=lambda row: (row["scope"], row["key"])):
-        answers = list(map(_said, of_one))
+        answers = list(map(_answer, of_one))
         first = max((i for i, one in enumerate(answers) if one.observed_ms <= start_ms), default=0)
         kept = answers[first : first + 1]
         for before, after in pairwise(answers[first:]):
@@ -113,18 +114,18 @@ def answers_of(
                 changes.append(_change(before, after))
         if kept[-1] is not answers[-1]:
             kept.append(answers[-1])
-        said += kept
-    return AdminAnswers(said, sorted(changes, key=lambda one: (one.at_ms, one.scope, one.key)))
+        stored += kept
+    return AdminAnswers(stored, sorted(changes, key=lambda one: (one.at_ms, one.scope, one.key)))
 
 
-def _said(row: Mapping[str, Any]) -> AdminAnswer:
+def _answer(row: Mapping[str, Any]) -> AdminAnswer:
     try:
         body = json.loads(row["body"])
     except (TypeError, ValueError, RecursionError):
         body = row["body"]
     if isinstance(body, str) and body[:1] in ("{", "["):
         # It is not JSON, or is truncated: a secret in it cannot be located.
-        body = "an answer that cannot be read"
+        body = sentence("incident.policy.unreadable")
     return AdminAnswer(row["scope"], row["key"], row["broker"], row["observed_ms"], without_secrets(body))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from throttlescope.app.services.diagnose_now.deadline import CancelledError
 from throttlescope.app.services.whatif.replay import Question, read
 from throttlescope.ingest.core.errors import ThrottlescopeError
-from throttlescope.models.messages.rounded import duration
+from throttlescope.models.messages.catalogue import sentence
 
 _LOOK_S = 0.5
 
@@ -66,12 +66,12 @@ def within(
         written = _written(process, json.dumps(request), most_s, cancelled)
         return AdviceOutcome(**json.loads(written))
     except subprocess.TimeoutExpired:
-        return AdviceOutcome(None, f"it took longer than {duration(most_s)}", timed_out=True)
+        return AdviceOutcome(None, sentence("incident.no_advice.time_limit", limit=most_s), timed_out=True)
     except CancelledError:
         return AdviceOutcome(None, "it was cancelled")
     except (ValueError, TypeError, OSError):
         process.wait()
-        return AdviceOutcome(None, f"its process ended with code {process.returncode}")
+        return AdviceOutcome(None, sentence("incident.no_advice.process_ended", code=process.returncode))
     finally:
         process.kill()
         process.wait()

@@ -19,7 +19,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from throttlescope.app.incident import files
-from throttlescope.app.incident.computed import Worked
+from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.incident.html import html
 from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.markdown import markdown
@@ -64,7 +64,7 @@ class Bundle:
 
 def make_bundle(
     incident: Incident,
-    worked: Worked,
+    computed: ComputedResults,
     *,
     external_url: str | None = None,
     picture: Photograph | None = photograph,
@@ -83,7 +83,7 @@ def make_bundle(
     unmade = () if why_not is None else (why_not,)
     blocks = page(
         incident,
-        worked,
+        computed,
         external_url=external_url,
         picture=None if png is None else PICTURE,
         no_picture=unmade,
@@ -91,31 +91,31 @@ def make_bundle(
     text = {
         "README.md": markdown(blocks, picture=None if png is None else PICTURE),
         "incident.html": html(blocks, figure, title=f"{incident.key.subscription}: incident"),
-        "verdicts.json": files.verdicts_json(incident, worked),
+        "verdicts.json": files.verdicts_json(incident, computed),
         "evidence.csv": files.evidence_csv(incident),
         "signals.csv": files.signals_csv(incident),
         "limits.json": files.limits_json(incident),
         "policies.jsonl": files.policies_jsonl(incident),
-        "queries.promql": files.queries_promql(incident, worked),
-        "commands.sh": files.commands_sh(incident, worked),
+        "queries.promql": files.queries_promql(incident, computed),
+        "commands.sh": files.commands_sh(incident, computed),
     }
     # What is no text any more (half a character) is shown, never a reason to fail.
     content = {name: whole.encode("utf-8", "backslashreplace") for name, whole in text.items()}
     if png is not None:
         content[PICTURE] = png
-    content["manifest.json"] = _manifest(incident, worked, content)
-    reasons = [f"{what}: {reason}" for what, reason in worked.why_not.items()]
+    content["manifest.json"] = _manifest(incident, computed, content)
+    reasons = [f"{what}: {reason}" for what, reason in computed.why_not.items()]
     return Bundle(content, (*reasons, *unmade))
 
 
-def _manifest(incident: Incident, worked: Worked, content: Mapping[str, bytes]) -> bytes:
-    verdict = incident.told
+def _manifest(incident: Incident, computed: ComputedResults, content: Mapping[str, bytes]) -> bytes:
+    verdict = incident.verdict
     found: dict[str, Any] = {
         "format": FORMAT,
         "throttlescope": version("throttlescope"),
         "rules_version": RULES_VERSION,
         "told_rules_version": None if verdict is None else verdict["rules_version"],
-        "forecast_versions": sorted({row["method_version"] for row in worked.forecasts or ()}),
+        "forecast_versions": sorted({row["method_version"] for row in computed.forecasts or ()}),
         "cluster": incident.key.cluster,
         "subscription": str(incident.name),
         "told_at": format_time(incident.at_ms),
@@ -128,7 +128,7 @@ def _manifest(incident: Incident, worked: Worked, content: Mapping[str, bytes]) 
         "episode_id": None if incident.episode is None else incident.episode["episode_id"],
         "episode_was_stored": incident.episodes_stored,
         "table_versions": dict(incident.versions),
-        "not_computed": dict(worked.why_not),
+        "not_computed": dict(computed.why_not),
         "executed": False,
         "files": [
             {"name": name, "bytes": len(content[name]), "sha256": hashlib.sha256(content[name]).hexdigest()}

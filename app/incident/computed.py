@@ -1,6 +1,6 @@
 """Results that are computed for a bundle. In: a lake and an incident. Out: forecasts, advice, involved clients, the verdict under today's rules, or why they are missing.
 
-Nothing here may keep a bundle from being made: what cannot be computed is said in one sentence, and the page shows that.
+Nothing here may keep a bundle from being made: the page shows in one sentence what could not be computed, and why.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from throttlescope.app.incident.advice import AdviceOutcome, advice_within
 from throttlescope.app.incident.load import Incident
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.ingest.lake import Lake
@@ -27,7 +28,7 @@ WINDOW, HISTORY, TARGET = "30m", "24h", "30m"
 
 
 @dataclass(frozen=True)
-class Again:
+class RecomputedVerdict:
     """The bundle's verdict under the rules of this version, recomputed from the same minutes.
 
     Attributes
@@ -38,7 +39,7 @@ class Again:
         The lake has other values for its minutes by now.
     differences : mapping of str to (then, now)
     rules_version : str
-        Of the rules that judged it again.
+        Of the rules it was recomputed with.
     """
 
     made_ms: int
@@ -48,7 +49,7 @@ class Again:
 
 
 @dataclass(frozen=True)
-class Worked:
+class ComputedResults:
     """Computed results; where a field is None, ``why_not`` has the reason.
 
     Attributes
@@ -67,14 +68,14 @@ class Worked:
 
     forecasts: Sequence[dict[str, Any]] | None
     advice: dict[str, Any] | None
-    again: Again | None
+    recomputed: RecomputedVerdict | None
     why_not: Mapping[str, str]
     neighbours: Sequence[QuotaUse] | None = ()
     consumers: SlowConsumers | None = None
     deadlines: Deadlines | None = None
 
 
-def work_out(lake: Lake, incident: Incident, *, most_s: float) -> Worked:
+def compute_results(lake: Lake, incident: Incident, *, most_s: float) -> ComputedResults:
     """Compute forecasts, advice and the verdict under today's rules.
 
     Parameters
@@ -84,14 +85,14 @@ def work_out(lake: Lake, incident: Incident, *, most_s: float) -> Worked:
     """
     why_not: dict[str, str] = {}
     forecasts = _try("forecasts", why_not, lambda: _forecasts(lake, incident))
-    again = _try("again", why_not, lambda: _again(lake, incident))
+    recomputed = _try("again", why_not, lambda: _recomputed(lake, incident))
     neighbours = _try("neighbours", why_not, lambda: _neighbours(lake, incident))
     consumers = _try("consumers", why_not, lambda: _consumers(lake, incident))
     deadlines = _try("deadlines", why_not, lambda: _deadlines(lake, incident))
     outcome = _advice(lake, incident, most_s)
     if outcome.why_not is not None:
         why_not["advice"] = outcome.why_not
-    return Worked(forecasts, outcome.found, again, why_not, neighbours, consumers, deadlines)
+    return ComputedResults(forecasts, outcome.found, recomputed, why_not, neighbours, consumers, deadlines)
 
 
 def _try(what: str, why_not: dict[str, str], work: Callable[[], Any]) -> Any:
@@ -116,13 +117,15 @@ def _forecasts(lake: Lake, incident: Incident) -> list[dict[str, Any]]:
     return [exported(row) for row in mine]
 
 
-def _again(lake: Lake, incident: Incident) -> Again | None:
+def _recomputed(lake: Lake, incident: Incident) -> RecomputedVerdict | None:
     from throttlescope.models.diagnosis.reopen import reopen
 
-    if incident.told is None:
+    if incident.verdict is None:
         raise ThrottlescopeError("There is no verdict to recompute")
-    found = reopen(lake, incident.key, incident.told["window_start_ms"])
-    return Again(found.made_ms, found.repaired, found.differences, found.again.to_row()["rules_version"])
+    found = reopen(lake, incident.key, incident.verdict["window_start_ms"])
+    return RecomputedVerdict(
+        found.made_ms, found.repaired, found.differences, found.again.to_row()["rules_version"]
+    )
 
 
 def _deadlines(lake: Lake, incident: Incident) -> Deadlines | None:
@@ -138,7 +141,7 @@ def _deadlines(lake: Lake, incident: Incident) -> Deadlines | None:
 def _neighbours(lake: Lake, incident: Incident) -> list[QuotaUse]:
     from throttlescope.models.diagnosis.neighbours import COLUMNS, quota_neighbours
 
-    verdict = incident.told
+    verdict = incident.verdict
     if verdict is None or not verdict["limiter"] or verdict["limiter"].startswith("subscription."):
         return []
     start_ms, end_ms = verdict["window_start_ms"], verdict["window_end_ms"]
@@ -159,9 +162,9 @@ def _neighbours(lake: Lake, incident: Incident) -> list[QuotaUse]:
 def _consumers(lake: Lake, incident: Incident) -> SlowConsumers | None:
     from throttlescope.app.queries.consumers import of_window
 
-    if incident.told is None or incident.told["cause"] == "healthy":
+    if incident.verdict is None or incident.verdict["cause"] == "healthy":
         return None
-    return of_window(lake, incident.told)
+    return of_window(lake, incident.verdict)
 
 
 def _advice(lake: Lake, incident: Incident, most_s: float) -> AdviceOutcome:
@@ -169,9 +172,9 @@ def _advice(lake: Lake, incident: Incident, most_s: float) -> AdviceOutcome:
 
     minute = incident.minute_at(incident.at_ms)
     if minute is None:
-        return AdviceOutcome(None, "no minute with a backlog is known before it")
-    if incident.told is not None and incident.told["cause"] == "healthy":
-        return AdviceOutcome(None, "nothing holds this subscription at that moment")
+        return AdviceOutcome(None, sentence("incident.no_advice.no_minute"))
+    if incident.verdict is not None and incident.verdict["cause"] == "healthy":
+        return AdviceOutcome(None, sentence("incident.no_advice.healthy"))
     if most_s <= 0:
         return AdviceOutcome(None, "--advice-within is 0")
     question = Question(

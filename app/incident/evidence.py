@@ -19,17 +19,14 @@ from throttlescope.app.presentation.blocks import (
 )
 from throttlescope.app.presentation.causes import CAUSES, SIDES, limiter_words
 from throttlescope.app.presentation.limits import KnownLimit, known_limits
+from throttlescope.models.messages.catalogue import sentence
 
-_WEIGHTS = {
-    "for": "Evidence for it",
-    "against": "Evidence against it",
-    "neutral": "Seen, but neither for nor against",
-}
+_WEIGHTS = ("for", "against", "neutral")
 
 
-def told_limits(incident: Incident) -> list[KnownLimit]:
+def limits_at_verdict(incident: Incident) -> list[KnownLimit]:
     """Limits at the end of the verdict's window; one that was removed within the window has its last value."""
-    verdict = incident.told
+    verdict = incident.verdict
     end_ms = incident.at_ms if verdict is None else verdict["window_end_ms"]
     minutes = incident.minutes[incident.minutes["minute_ms"] < end_ms].reset_index(drop=True)
     return known_limits(minutes, since_ms=None if verdict is None else verdict["window_start_ms"])
@@ -42,63 +39,66 @@ def are_observed(limits: Sequence[KnownLimit]) -> bool:
 
 def limiter(incident: Incident) -> list[TextBlock]:
     """The limiting limiter, or that none is limiting and which limits are set."""
-    known = told_limits(incident)
-    observed = are_observed(known)
-    named = None if incident.told is None else incident.told["limiter"]
+    known, verdict = limits_at_verdict(incident), incident.verdict
+    named = None if verdict is None else verdict["limiter"]
     if named:
         limit = next((one for one in known if f"{one.level}.{one.unit}" == named), None)
-        words = limiter_words(named)
-        name = f"{words[:1].upper()}{words[1:]} ({named})"
-        if limit is None or limit.rate is None:
-            return [text(f"{name}; how large it is was not observed.")]
-        lifted = f" It was lifted at {fmt.clock(limit.lifted_ms)}." if limit.lifted_ms is not None else ""
-        return [text(f"{name}: {limit.amount()}, set by {limit.who()}{_used(limit)}.{lifted}")]
-    if not observed:
-        return [text("No limiter is named; limits were not read.")]
-    rated = [one for one in known if one.rate is not None]
-    names = ", ".join(f"{one.name} {one.amount()}{_used(one)}" for one in rated)
-    head = (
-        "No limiter is named."
-        if incident.told is None or incident.told["cause"] == "unknown"
-        else "No limiter is limiting."
-    )
-    return [text(f"{head} Set: {names or 'none'}.")]
+        return [text(_limiting(named, limit))]
+    if not are_observed(known):
+        return [text(sentence("incident.limiter.not_read"))]
+    amounts = [_with_use(f"{one.name} {one.amount()}", one) for one in known if one.rate is not None]
+    rated = ", ".join(amounts) or "none"
+    if verdict is None or verdict["cause"] == "unknown":
+        return [text(sentence("incident.limiter.none_named", limits=rated))]
+    return [text(sentence("incident.limiter.none_limiting", limits=rated))]
 
 
-def _used(limit: KnownLimit) -> str:
+def _limiting(name: str, limit: KnownLimit | None) -> str:
+    words = limiter_words(name)
+    shown = f"{words[:1].upper()}{words[1:]} ({name})"
+    if limit is None or limit.rate is None:
+        return sentence("incident.limiter.not_observed", limiter=shown)
+    amount = sentence("incident.limiter.set_by", amount=limit.amount(), who=limit.who())
+    found = sentence("incident.limiter.set", limiter=shown, limit=_with_use(amount, limit))
+    if limit.lifted_ms is None:
+        return found
+    return f"{found} {sentence('incident.limiter.lifted', at=fmt.clock(limit.lifted_ms))}"
+
+
+def _with_use(words: str, limit: KnownLimit) -> str:
     share = limit.use_share_max
-    return "" if share is None else f", used to {fmt.percent(share)} at most"
+    return (
+        words if share is None else sentence("incident.limiter.used", limit=words, share=fmt.percent(share))
+    )
 
 
 def evidence(incident: Incident) -> list[Block]:
     """The evidence for and against the cause, with its PromQL."""
-    verdict = incident.told
+    verdict = incident.verdict
     if verdict is None:
         return [
             Heading(2, text("Evidence")),
-            Paragraph(text("There is no verdict, so there is no evidence.")),
+            Paragraph(text(sentence("incident.evidence.none"))),
         ]
-    blocks: list[Block] = [
-        Heading(2, text("Evidence")),
-        Paragraph(
-            text(
-                f"Window {fmt.moment(verdict['window_start_ms'])} to {fmt.moment(verdict['window_end_ms'])}, "
-                f"rules {fmt.name(verdict['rules_version'], 40)}. Strongest first."
-            )
-        ),
-    ]
+    window = sentence(
+        "incident.evidence.window",
+        start=fmt.moment(verdict["window_start_ms"]),
+        end=fmt.moment(verdict["window_end_ms"]),
+        rules=fmt.name(verdict["rules_version"], 40),
+    )
+    blocks: list[Block] = [Heading(2, text("Evidence")), Paragraph(text(window))]
     rows = verdict["evidence"] or ()
-    for weight, title in _WEIGHTS.items():
+    for weight in _WEIGHTS:
         mine = [row for row in rows if row["weight"] == weight]
         if not mine and weight == "neutral":
             continue
-        blocks.append(Heading(3, text(title)))
+        blocks.append(Heading(3, text(sentence(f"incident.evidence.{weight}"))))
         blocks.append(_grid(mine) if mine else Paragraph(text("None was found.")))
     queries = evidence_queries(rows)
     if queries:
         blocks += [
-            Heading(3, text("The same in Prometheus")),
-            Paragraph(text("Each query shows one of the values above at the given time.")),
+            Heading(3, text(sentence("incident.evidence.promql"))),
+            Paragraph(text(sentence("incident.evidence.promql_hint"))),
             Code(queries, "promql"),
         ]
     return blocks
@@ -138,10 +138,9 @@ def evidence_queries(rows: Sequence[Mapping[str, Any]]) -> str:
 def limits(incident: Incident) -> list[Block]:
     """Every known limit, who set it, its use, and whether its throttle events prove throttling."""
     heading = Heading(2, text("Limits"))
-    known = told_limits(incident)
+    known = limits_at_verdict(incident)
     if not are_observed(known):
-        words = "Not read: the lake has no limit of this subscription from the admin API."
-        return [heading, Paragraph(text(words + " Fix: give --pulsar-admin URL to throttlescope run."))]
+        return [heading, Paragraph(text(sentence("incident.limits.not_read")))]
     blocks: list[Block] = [heading]
     rated = [limit for limit in known if limit.rate is not None]
     if rated:
@@ -152,7 +151,7 @@ def limits(incident: Incident) -> list[Block]:
                     "Rate per period",
                     "Per second",
                     "Set by",
-                    "Most use / limit in the range",
+                    sentence("incident.limits.most_use"),
                     "Throttle events",
                 ),
                 [_limit(limit) for limit in rated],
@@ -162,25 +161,24 @@ def limits(incident: Incident) -> list[Block]:
     unseen = [limit.name for limit in known if limit.rate is None and limit.set_by is None]
     notes = []
     if without:
-        notes.append(text(f"No limit set: {', '.join(without)}."))
+        notes.append(text(sentence("incident.limits.none_set", limits=without)))
     if unseen:
-        notes.append(text(f"Not observed: {', '.join(unseen)}."))
+        notes.append(text(sentence("incident.limits.unobserved", limits=unseen)))
     minutes = incident.minutes
     if not minutes.empty and minutes["limit_observed_later"].fillna(False).astype(bool).any():
-        notes.append(
-            text(
-                "Limits were first read after some of these minutes; the first reading is assumed for those."
-            )
-        )
+        notes.append(text(sentence("incident.limits.observed_later")))
     return [*blocks, *([Bullets(notes)] if notes else [])]
 
 
 def _limit(limit: KnownLimit) -> list[TextBlock]:
-    lifted = f"; lifted at {fmt.clock(limit.lifted_ms)}" if limit.lifted_ms is not None else ""
-    changed = "; changed in this range" if limit.changed and limit.lifted_ms is None else ""
+    amount = limit.amount()
+    if limit.lifted_ms is not None:
+        amount = sentence("incident.limits.lifted", amount=amount, at=fmt.clock(limit.lifted_ms))
+    elif limit.changed:
+        amount = sentence("incident.limits.changed", amount=amount)
     return [
         text(limit.name),
-        text(limit.amount() + lifted + changed),
+        text(amount),
         text(limit.speed()),
         text(limit.who()),
         text(fmt.percent(limit.use_share_max)),
@@ -190,23 +188,20 @@ def _limit(limit: KnownLimit) -> list[TextBlock]:
 
 def other_findings(incident: Incident) -> list[Block]:
     """Contributing causes, and the answer of the naive rule."""
-    verdict = incident.told
+    verdict = incident.verdict
     if verdict is None:
         return []
-    side = SIDES[verdict["naive_side"]]
-    agrees = "the same" if verdict["naive_side"] == verdict["side"] else "something different"
-    rows = [
-        text(
-            f"The naive rule (a ready backlog above 1000 entries: a limit if any throttle event was counted, otherwise the "
-            f"consumers) says {agrees}: {side.label}."
-        )
-    ]
+    side = SIDES[verdict["naive_side"]].label
+    if verdict["naive_side"] == verdict["side"]:
+        rows = [sentence("incident.evidence.naive_agrees", side=side)]
+    else:
+        rows = [sentence("incident.evidence.naive_differs", side=side)]
     for one in verdict["contributing"] or ():
-        limiter = f", {limiter_words(one['limiter'])}" if one["limiter"] else ""
+        cause = CAUSES[one["cause"]].label
+        if one["limiter"]:
+            cause = f"{cause}, {limiter_words(one['limiter'])}"
+        confidence = fmt.percent(one["confidence"])
         rows.append(
-            text(
-                f"Contributing cause: {CAUSES[one['cause']].label}{limiter} "
-                f"({fmt.percent(one['confidence'])} confidence): {one['why']}."
-            )
+            sentence("incident.evidence.contributing", cause=cause, confidence=confidence, why=one["why"])
         )
-    return [Heading(3, text("Other findings")), Bullets(rows)]
+    return [Heading(3, text("Other findings")), Bullets([text(row) for row in rows])]

@@ -14,8 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from throttlescope.app.incident.computed import Worked
-from throttlescope.app.incident.evidence import evidence_queries, told_limits
+from throttlescope.app.incident.computed import ComputedResults
+from throttlescope.app.incident.evidence import evidence_queries, limits_at_verdict
 from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.remedies import verifying
 from throttlescope.app.presentation.advice import NO_COMMAND, NO_ROLL_BACK, document, recommendations_of
@@ -24,7 +24,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import format_time
 from throttlescope.models.diagnosis import promql
 from throttlescope.models.diagnosis.window import SubscriptionKey
-from throttlescope.models.messages.catalogue import message
+from throttlescope.models.messages.catalogue import message, sentence
 from throttlescope.models.messages.units import visible
 
 #: The fields of a limit, without the time of the reading.
@@ -35,29 +35,29 @@ _EVIDENCE = (
 )  # fmt: skip
 
 
-def verdicts_json(incident: Incident, worked: Worked) -> str:
+def verdicts_json(incident: Incident, computed: ComputedResults) -> str:
     """Every verdict of the range with its evidence, the bundle's verdict, and that one under today's rules."""
-    again = worked.again
+    recomputed = computed.recomputed
     return _json(
         {
             "subscription": str(incident.name),
             "cluster": incident.key.cluster,
-            "told": _without_date(incident.told),
+            "told": _without_date(incident.verdict),
             "judged_again": None
-            if again is None
+            if recomputed is None
             else {
-                "rules_version": again.rules_version,
-                "repaired": again.repaired,
+                "rules_version": recomputed.rules_version,
+                "repaired": recomputed.repaired,
                 "differences": {
-                    name: {"then": then, "now": now} for name, (then, now) in again.differences.items()
+                    name: {"then": then, "now": now} for name, (then, now) in recomputed.differences.items()
                 },
             },
             "episode": _without_date(incident.episode),
-            "forecasts": worked.forecasts,
-            "advice": None if worked.advice is None else document(worked.advice),
-            "consumers": None if worked.consumers is None else worked.consumers.to_row(),
-            "limit_used_by": [asdict(one) for one in worked.neighbours or ()],
-            "not_computed": dict(worked.why_not),
+            "forecasts": computed.forecasts,
+            "advice": None if computed.advice is None else document(computed.advice),
+            "consumers": None if computed.consumers is None else computed.consumers.to_row(),
+            "limit_used_by": [asdict(one) for one in computed.neighbours or ()],
+            "not_computed": dict(computed.why_not),
             "verdicts": [_without_date(row) for row in incident.verdicts],
         }
     )
@@ -70,7 +70,7 @@ def evidence_csv(incident: Incident) -> str:
         head = {
             "window_start": format_time(verdict["window_start_ms"]),
             "window_end": format_time(verdict["window_end_ms"]),
-            "told": "yes" if verdict is incident.told else "no",
+            "told": "yes" if verdict is incident.verdict else "no",
             **{name: verdict[name] for name in ("cause", "limiter", "confidence")},
         }
         for row in verdict["evidence"] or ():
@@ -98,7 +98,7 @@ def limits_json(incident: Incident) -> str:
             "set_by_words": limit.who(),
             "events_prove": limit.events_prove,
         }
-        for limit in told_limits(incident)
+        for limit in limits_at_verdict(incident)
     ]
     return _json({"told": limits, "observed": _differing(incident.limits)})
 
@@ -130,45 +130,41 @@ def policies_jsonl(incident: Incident) -> str:
             },
             sort_keys=True,
         )
-        for one in incident.answers.said
+        for one in incident.answers.stored
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def queries_promql(incident: Incident, worked: Worked) -> str:
+def queries_promql(incident: Incident, computed: ComputedResults) -> str:
     """Queries for Prometheus: backlog, rates, throttle events, the verdict's evidence, and the effect of a change."""
     key = incident.key
-    always = [
-        ("the backlog that is ready, entries", promql.gauge(key, "pulsar_subscription_back_log_no_delayed")),
-        ("published minus dispatched, messages per second", promql.flow(key, 300_000)),
-        ("throttle events by limiter in 5 minutes", promql.all_events(key, 300_000)),
-    ]
-    parts = [f"# {words}\n{query}" for words, query in always]
-    parts.append(evidence_queries((incident.told or {}).get("evidence") or ()))
-    parts += [f"# to see whether a change works\n{query}" for query in verifying(worked)]
-    head = (
-        "# PromQL, one query after the other. The label cluster is left out: your Prometheus may use another name for it.\n"
-        f"# The range: {format_time(incident.start_ms)} to {format_time(incident.end_ms)}."
-    )
-    return _lines("\n\n".join(part for part in (head, *parts) if part))
+    always = {
+        "backlog": promql.gauge(key, "pulsar_subscription_back_log_no_delayed"),
+        "flow": promql.flow(key, 300_000),
+        "events": promql.all_events(key, 300_000),
+    }
+    start, end = format_time(incident.start_ms), format_time(incident.end_ms)
+    parts = [sentence("incident.queries.head", start=start, end=end)]
+    parts += [f"# {sentence(f'incident.queries.{what}')}\n{query}" for what, query in always.items()]
+    parts.append(evidence_queries((incident.verdict or {}).get("evidence") or ()))
+    parts += [f"# {sentence('incident.queries.check')}\n{query}" for query in verifying(computed)]
+    return _lines("\n\n".join(part for part in parts if part))
 
 
-def commands_sh(incident: Incident, worked: Worked) -> str:
+def commands_sh(incident: Incident, computed: ComputedResults) -> str:
     """Commands to look, to change and to roll back, every line a comment."""
+    name, cluster, at = str(incident.name), incident.key.cluster, format_time(incident.at_ms)
     lines = [
-        f"Subscription {incident.name}, cluster {incident.key.cluster}, as of {format_time(incident.at_ms)}.",
-        "Nothing is executed: every line is a comment. Read and choose before you run anything.",
+        sentence("incident.commands.of", subscription=name, cluster=cluster, at=at),
+        sentence("incident.commands.executed"),
+        *([] if name.isprintable() else [sentence("incident.commands.invisible")]),
         "",
         "Inspect (read only):",
-        *_looking(incident.key),
+        *_inspecting(incident.key),
     ]
-    if any(not letter.isprintable() for letter in f"{incident.name}"):
-        lines[2:2] = [
-            "A name contains invisible characters; they are shown as escapes here and must be replaced by the real characters."
-        ]
-    advice = worked.advice
+    advice = computed.advice
     if advice is None:
-        lines += ["", f"Change: nothing is recommended, {worked.why_not['advice']}."]
+        lines += ["", sentence("incident.commands.none", why=computed.why_not["advice"])]
         return _comments(lines)
     known = recommendations_of(advice)
     if not known:
@@ -179,11 +175,11 @@ def commands_sh(incident: Incident, worked: Worked) -> str:
             lines.append(NO_COMMAND)
             continue
         lines.append(one.apply)
-        lines += ["To roll it back:", one.roll_back] if one.roll_back else [NO_ROLL_BACK]
+        lines += [sentence("incident.commands.roll_back"), one.roll_back] if one.roll_back else [NO_ROLL_BACK]
     return _comments(lines)
 
 
-def _looking(key: SubscriptionKey) -> list[str]:
+def _inspecting(key: SubscriptionKey) -> list[str]:
     topic, subscription = shlex.quote(key.topic), shlex.quote(key.subscription)
     part = topic if key.partition < 0 else shlex.quote(f"{key.topic}-partition-{key.partition}")
     return [

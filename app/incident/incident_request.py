@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from throttlescope.app.incident.bundle import Bundle, check_out, default_name, make_bundle, write_out
-from throttlescope.app.incident.computed import work_out
+from throttlescope.app.incident.computed import compute_results
 from throttlescope.app.incident.load import Incident, read_incident
 from throttlescope.app.incident.plots import photograph
 from throttlescope.app.incident.selection import IncidentSelection
@@ -71,7 +71,7 @@ class WrittenIncident:
 
     def as_dict(self) -> dict[str, Any]:
         """As it is printed in JSON."""
-        told = self.found.told
+        verdict = self.found.verdict
         return {
             "out": str(self.path),
             "sha256": hashlib.sha256(self.content).hexdigest(),
@@ -79,8 +79,8 @@ class WrittenIncident:
             "cluster": self.found.key.cluster,
             "subscription": str(self.found.name),
             "told_at": format_time(self.found.at_ms),
-            "cause": None if told is None else told["cause"],
-            "limiter": None if told is None else told["limiter"],
+            "cause": None if verdict is None else verdict["cause"],
+            "limiter": None if verdict is None else verdict["limiter"],
             "files": sorted(self.bundle.files),
             "not_made": list(self.bundle.not_made),
         }
@@ -104,12 +104,12 @@ def make_incident(lake: Lake, request: IncidentRequest, progress: Progress = SIL
     path = Path(default_name(found)) if request.out is None else request.out
     check_out(path, force=request.force)
     with progress.step("Working out"):
-        worked = work_out(lake, found, most_s=request.advice_ms / SECOND_MS)
-        progress.note("; ".join(f"{what}: {why}" for what, why in worked.why_not.items()) or "all of it")
+        computed = compute_results(lake, found, most_s=request.advice_ms / SECOND_MS)
+        progress.note("; ".join(f"{what}: {why}" for what, why in computed.why_not.items()) or "all of it")
     with progress.step("Writing"):
         bundle = make_bundle(
             found,
-            worked,
+            computed,
             external_url=request.external_url,
             picture=photograph if request.picture else None,
         )

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from throttlescope.app.incident.computed import Worked
-from throttlescope.app.incident.evidence import told_limits
+from throttlescope.app.incident.computed import ComputedResults
+from throttlescope.app.incident.evidence import limits_at_verdict
 from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.blocks import Block, Grid, Heading, Name, Paragraph, TextBlock, text
 from throttlescope.app.presentation.causes import limiter_words
 from throttlescope.models.diagnosis.window import SubscriptionKey
+from throttlescope.models.messages.catalogue import sentence
 
 #: Rows that are shown; ``throttlescope verdicts --subscription`` lists them all.
 MOST = 20
 
 
-def consumers(worked: Worked) -> list[Block]:
+def consumers(computed: ComputedResults) -> list[Block]:
     """Each consumer in the verdict's window, slow ones first."""
-    found = worked.consumers
+    found = computed.consumers
     if found is None:
         return []
     blocks: list[Block] = [Heading(2, text("Consumers")), Paragraph(text(_sentence(found.text)))]
@@ -41,13 +42,15 @@ def consumers(worked: Worked) -> list[Block]:
     return [*blocks, Grid(heads, rows), *_more(len(found.consumers))]
 
 
-def neighbours(incident: Incident, worked: Worked) -> list[Block]:
+def neighbours(incident: Incident, computed: ComputedResults) -> list[Block]:
     """Users of a shared limit in the verdict's window, largest use first."""
-    uses = worked.neighbours or ()
+    uses = computed.neighbours or ()
     if len(uses) < 2:
         return []
-    limiter = incident.told["limiter"]
-    counts = next(limit.counts for limit in told_limits(incident) if f"{limit.level}.{limit.unit}" == limiter)
+    limiter = incident.verdict["limiter"]
+    counts = next(
+        limit.counts for limit in limits_at_verdict(incident) if f"{limit.level}.{limit.unit}" == limiter
+    )
     unit = "bytes/s" if limiter.endswith(".bytes") else f"{counts}/s"
     rows = [
         [
@@ -58,11 +61,11 @@ def neighbours(incident: Incident, worked: Worked) -> list[Block]:
         ]
         for one in uses[:MOST]
     ]
-    words = f"The {limiter_words(limiter)} is shared. In this window {len(uses)} subscriptions used it."
+    words = sentence("incident.users.shared", limiter=limiter_words(limiter), count=len(uses))
     return [
-        Heading(2, text("Who uses the limit")),
+        Heading(2, text(sentence("incident.users.heading"))),
         Paragraph(text(words)),
-        Grid(("Subscription", f"Use ({unit})", "Share of all use", ""), rows),
+        Grid(("Subscription", f"Use ({unit})", sentence("incident.users.share"), ""), rows),
         *_more(len(uses)),
     ]
 
@@ -76,7 +79,7 @@ def _name(key: SubscriptionKey, of: SubscriptionKey) -> TextBlock:
 
 
 def _more(count: int) -> list[Block]:
-    return [] if count <= MOST else [Paragraph(text(f"And {count - MOST} more."))]
+    return [] if count <= MOST else [Paragraph(text(sentence("incident.more_rows", count=count - MOST)))]
 
 
 def _sentence(words: str) -> str:

@@ -42,7 +42,7 @@ class Incident:
         End of the newest minute or window of this partition.
     newest_backlog : (int, float) or None
         End of the newest minute with a ready backlog, and the entries.
-    told : dict or None
+    verdict : dict or None
         The verdict of the newest window that had ended at ``at_ms``.
     newest : dict or None
         The newest verdict of all.
@@ -52,27 +52,27 @@ class Incident:
         Rows of ``signals`` in the range, oldest first.
     episode : dict or None
     episodes_stored : bool
-        The episode is the lake's own; otherwise it was judged here.
+        The episode is stored in the lake; otherwise it was computed here.
     partitions : sequence of dict
         Of every other partition that is meant the newest verdict: ``partition``, ``cause``, ``limiter``, ``backlog_entries``,
         ``window_end_ms``.
     limits : sequence of dict
         Rows of ``limits`` of this partition, oldest first.
     answers : AdminAnswers
-        What the admin API said of it.
+        Stored answers of the admin API about it, and their changes.
     versions : dict of str to int or None
         The lake's tables; None: never written.
     """
 
     key: SubscriptionKey
-    asked: IncidentSelection
+    selection: IncidentSelection
     at_ms: int
     start_ms: int
     end_ms: int
     was_cut: bool
     known_until_ms: int
     newest_backlog: tuple[int, float] | None
-    told: Mapping[str, Any] | None
+    verdict: Mapping[str, Any] | None
     newest: Mapping[str, Any] | None
     verdicts: Sequence[dict[str, Any]]
     minutes: pd.DataFrame
@@ -96,7 +96,7 @@ class Incident:
         return None if before.empty else before.iloc[-1]
 
 
-def read_incident(lake: Lake, asked: IncidentSelection) -> Incident:
+def read_incident(lake: Lake, selected: IncidentSelection) -> Incident:
     """Read one incident.
 
     Raises
@@ -105,23 +105,23 @@ def read_incident(lake: Lake, asked: IncidentSelection) -> Incident:
         The name is invalid or ambiguous (several clusters), or the lake has no data of it at that time.
     """
     versions = {table: lake.version(table) for table in TABLES}
-    name = SubscriptionName.of(asked.subscription)
+    name = SubscriptionName.of(selected.subscription)
     where = (pc.field("topic") == name.topic) & (pc.field("subscription") == name.subscription)
     if name.partition is not None:
         where &= pc.field("partition") == name.partition
-    source = _Source(lake, versions, asked.cluster)
+    source = _Source(lake, versions, selected.cluster)
     seen = source.read("signals", where, [*SubscriptionKey._fields, "minute_ms", "backlog_ready_entries"])
-    judged = source.read(
+    verdict_rows = source.read(
         "verdicts", where,
         [*SubscriptionKey._fields, "window_start_ms", "window_end_ms", "cause", "limiter", "backlog_entries"],
     )  # fmt: skip
     limited = source.read("limits", where, None)
-    keys = selection.one_cluster(_keys(seen, judged, limited), asked)
+    keys = selection.one_cluster(_keys(seen, verdict_rows, limited), selected)
     cluster = keys[0].cluster
     source = _Source(lake, versions, cluster)
-    episodes = _episodes(lake, asked, cluster) if seen.num_rows else []
+    episodes = _episodes(lake, selected, cluster) if seen.num_rows else []
     key = selection.worst(keys, episodes, _newest(seen, "minute_ms").values())
-    mine = _of_partition(judged, key).sort_by(
+    mine = _of_partition(verdict_rows, key).sort_by(
         [("window_end_ms", "ascending"), ("window_start_ms", "ascending")]
     )
     windows = mine.to_pylist()
@@ -129,10 +129,10 @@ def read_incident(lake: Lake, asked: IncidentSelection) -> Incident:
         _of_partition(limited, key).to_pylist(), key=lambda row: (row["observed_ms"], row["level"])
     )
     until_ms = _until(_of_partition(seen, key), windows, limits)
-    episode = selection.episode_of(key, episodes, asked)
-    at_ms = selection.moment(asked, episode, windows, until_ms)
-    start_ms, end_ms, was_cut = selection.span(asked, episode, at_ms, until_ms)
-    _check_known(asked, at_ms, seen, windows, limits)
+    episode = selection.episode_of(key, episodes, selected)
+    at_ms = selection.moment(selected, episode, windows, until_ms)
+    start_ms, end_ms, was_cut = selection.span(selected, episode, at_ms, until_ms)
+    _check_known(selected, at_ms, seen, windows, limits)
     exactly = where & (pc.field("partition") == key.partition)
     verdicts = source.read(
         "verdicts",
@@ -147,19 +147,19 @@ def read_incident(lake: Lake, asked: IncidentSelection) -> Incident:
     ).sort_by("minute_ms").to_pandas()  # fmt: skip
     rows = verdicts.to_pylist()
     brokers = {one for one in [*minutes["broker"], *(row["broker"] for row in limits)] if one}
-    said = source.read("policies", about(key, brokers), None).to_pylist()
+    policies = source.read("policies", about(key, brokers), None).to_pylist()
     return Incident(
-        key, asked, at_ms, start_ms, end_ms, was_cut, until_ms,
+        key, selected, at_ms, start_ms, end_ms, was_cut, until_ms,
         newest_backlog=_backlog(_of_partition(seen, key)),
-        told=selection.verdict_at(rows, at_ms),
+        verdict=selection.verdict_at(rows, at_ms),
         newest=windows[-1] if windows else None,
         verdicts=rows,
         minutes=minutes,
         episode=episode,
         episodes_stored=versions["episodes"] is not None,
-        partitions=_others(judged, keys, key),
+        partitions=_others(verdict_rows, keys, key),
         limits=limits,
-        answers=answers_of(said, start_ms, end_ms, brokers=brokers),
+        answers=answers_of(policies, start_ms, end_ms, brokers=brokers),
         versions=versions,
     )  # fmt: skip
 
@@ -187,15 +187,18 @@ class _Source:
         )
 
 
-def _episodes(lake: Lake, asked: IncidentSelection, cluster: str) -> list[dict[str, Any]]:
+def _episodes(lake: Lake, selected: IncidentSelection, cluster: str) -> list[dict[str, Any]]:
     """Episodes of all selected partitions in the selected range."""
     wanted = EpisodeFilter(
-        cluster=cluster, subscription=asked.subscription, start_ms=asked.start_ms, end_ms=asked.end_ms
+        cluster=cluster,
+        subscription=selected.subscription,
+        start_ms=selected.start_ms,
+        end_ms=selected.end_ms,
     )
     found = read_episodes(lake, wanted)
-    if asked.at_ms is not None:
+    if selected.at_ms is not None:
         # An episode is shown as of the range's end; one that began later is left out.
-        found = [row for row in found if row["start_ms"] < asked.at_ms]
+        found = [row for row in found if row["start_ms"] < selected.at_ms]
     return found
 
 
@@ -227,9 +230,9 @@ def _backlog(seen: pa.Table) -> tuple[int, float] | None:
 
 
 def _others(
-    judged: pa.Table, keys: Sequence[SubscriptionKey], selected: SubscriptionKey
+    verdict_rows: pa.Table, keys: Sequence[SubscriptionKey], selected: SubscriptionKey
 ) -> list[dict[str, Any]]:
-    newest = _newest(judged, "window_end_ms")
+    newest = _newest(verdict_rows, "window_end_ms")
     unknown = dict.fromkeys(("cause", "limiter", "backlog_entries", "window_end_ms"))
     return [
         {**unknown, **newest.get(key.partition, {}), "partition": key.partition}
@@ -245,13 +248,13 @@ def _until(seen: pa.Table, windows: Sequence[Mapping], limits: Sequence[Mapping]
     return max(ends or [row["observed_ms"] + 1 for row in limits])
 
 
-def _check_known(asked: IncidentSelection, at_ms: int, seen: pa.Table, windows, limits) -> None:
+def _check_known(selected: IncidentSelection, at_ms: int, seen: pa.Table, windows, limits) -> None:
     """Raise for a time before all known data, or a day after it: the page would describe another time."""
     starts = [] if not seen.num_rows else [pc.min(seen["minute_ms"]).as_py()]
     starts += [row["window_start_ms"] for row in windows[:1]] + [row["observed_ms"] for row in limits[:1]]
     first_ms, last_ms = min(starts), _until(seen, windows, limits)
-    wanted_ms = asked.at_ms if asked.at_ms is not None else asked.end_ms
-    late = wanted_ms is not None and asked.at_ms is not None and wanted_ms > last_ms + DAY_MS
+    wanted_ms = selected.at_ms if selected.at_ms is not None else selected.end_ms
+    late = wanted_ms is not None and selected.at_ms is not None and wanted_ms > last_ms + DAY_MS
     if at_ms < first_ms or late:
         raise InputError(
             "The lake has no data of this subscription at that time",

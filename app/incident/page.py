@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from throttlescope.app.incident import evidence, involved, remedies, summary
-from throttlescope.app.incident.computed import Worked
+from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.incident.load import Incident
 from throttlescope.app.incident.timeline import events
 from throttlescope.app.presentation import format as fmt
@@ -23,11 +23,12 @@ from throttlescope.app.presentation.blocks import (
 )
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
+from throttlescope.models.messages.catalogue import sentence
 
 
 def page(
     incident: Incident,
-    worked: Worked,
+    computed: ComputedResults,
     *,
     external_url: str | None = None,
     picture: str | None = None,
@@ -47,7 +48,7 @@ def page(
     return [
         Heading(1, summary.title(incident)),
         Paragraph(summary.as_of(incident)),
-        summary.facts(incident, worked, no_picture),
+        summary.facts(incident, computed, no_picture),
         *_link(incident, external_url),
         Heading(2, text("Timeline")),
         *_timeline(incident),
@@ -56,11 +57,11 @@ def page(
         *evidence.evidence(incident),
         *evidence.other_findings(incident),
         *evidence.limits(incident),
-        *involved.neighbours(incident, worked),
-        *involved.consumers(worked),
-        *remedies.counterfactuals(worked),
-        *remedies.forecasts(worked),
-        *remedies.what_to_change(worked),
+        *involved.neighbours(incident, computed),
+        *involved.consumers(computed),
+        *remedies.counterfactuals(computed),
+        *remedies.forecasts(computed),
+        *remedies.what_to_change(computed),
         *_partitions(incident),
         Heading(2, text("In this bundle")),
         Bullets(_contents(picture)),
@@ -70,7 +71,7 @@ def page(
 def address(incident: Incident, external_url: str) -> str:
     """The subscription's page of a running ``throttlescope serve``, at the same moment and range."""
     key = incident.key
-    end_ms = None if incident.told is None else incident.told["window_end_ms"]
+    end_ms = None if incident.verdict is None else incident.verdict["window_end_ms"]
     own = SubscriptionPartition(key.cluster, key.topic, key.partition, key.subscription)
     return (
         external_url.rstrip("/") + SubscriptionAddress(own, incident.start_ms, incident.end_ms, end_ms).href()
@@ -84,7 +85,7 @@ def _link(incident: Incident, external_url: str | None) -> list[Block]:
         Paragraph(
             text(
                 "Live: ",
-                Link(address(incident, external_url), "this subscription and this range in throttlescope"),
+                Link(address(incident, external_url), sentence("incident.link")),
                 ".",
             )
         )
@@ -101,23 +102,20 @@ def _timeline(incident: Incident) -> list[Block]:
         ]
         for one in events(incident)
     ]
-    words = f"From {fmt.moment(incident.start_ms)} to {fmt.moment(incident.end_ms)}."
+    start, end = fmt.moment(incident.start_ms), fmt.moment(incident.end_ms)
+    words = [sentence("incident.timeline.range", start=start, end=end)]
     if not incident.minutes.empty:
         first_ms = int(incident.minutes["minute_ms"].iloc[0])
-        words += f" Minutes are known from {fmt.moment(first_ms)} on."
+        words.append(sentence("incident.timeline.minutes_from", at=fmt.moment(first_ms)))
     if incident.episode is not None:
-        words += " Causes are those of the episode: a cause that flapped for a window or two is left out."
-    return [Paragraph(text(words)), Grid(("From (UTC)", "Until", "What", "In words"), rows)]
+        words.append(sentence("incident.timeline.episode"))
+    return [Paragraph(text(" ".join(words))), Grid(("From (UTC)", "Until", "What", "In words"), rows)]
 
 
 def _caption(incident: Incident) -> TextBlock:
     if incident.minutes.empty and not incident.verdicts:
-        return text("There is no data to plot in this range.")
-    return text(
-        "Top to bottom: the verdict over time, the backlog in entries, messages in, out and acknowledged with every known limit, "
-        "bytes, throttle events, and what the consumers hold, each where it was measured. Times are UTC; the dotted line is the "
-        "time of this report."
-    )
+        return text(sentence("incident.plots.no_data"))
+    return text(sentence("incident.plots.caption"))
 
 
 def _partitions(incident: Incident) -> list[Block]:
@@ -135,39 +133,28 @@ def _partitions(incident: Incident) -> list[Block]:
     ]
     return [
         Heading(2, text("The other partitions")),
-        Paragraph(
-            text(
-                f"This report is about partition {incident.key.partition}, the one with the largest backlog. For another one, select topic-partition-N#subscription."
-            )
-        ),
+        Paragraph(text(sentence("incident.partitions.hint", partition=incident.key.partition))),
         Grid(("Partition", "Newest cause", "Limiter", "Ready backlog (entries)", "Window's end (UTC)"), rows),
     ]
 
 
 def _contents(picture: str | None) -> list[TextBlock]:
+    files = {
+        "page": ["incident.html"],
+        "picture": [] if picture is None else [picture],
+        "verdicts": ["verdicts.json", "evidence.csv"],
+        "signals": ["signals.csv"],
+        "limits": ["limits.json", "policies.jsonl"],
+        "commands": ["queries.promql", "commands.sh"],
+        "manifest": ["manifest.json"],
+    }
     return [
-        text(
-            Name("incident.html"), ": this page with plots to zoom into; it needs a browser and no network."
-        ),
-        *([] if picture is None else [text(Name(picture), ": the same plots as a picture.")]),
-        text(
-            Name("verdicts.json"),
-            ", ",
-            Name("evidence.csv"),
-            ": every window's verdict and what it rests on.",
-        ),
-        text(Name("signals.csv"), ": one row per minute; its column minute is UTC."),
-        text(
-            Name("limits.json"),
-            ", ",
-            Name("policies.jsonl"),
-            ": limits as they were resolved, and the answers of the admin API that they come from, without secrets.",
-        ),
-        text(
-            Name("queries.promql"),
-            ", ",
-            Name("commands.sh"),
-            ": to copy line by line; nothing in them runs by itself.",
-        ),
-        text(Name("manifest.json"), ": versions, ranges and the SHA-256 of every file."),
+        text(*_names(names), ": ", sentence(f"incident.files.{what}"))
+        for what, names in files.items()
+        if names
     ]
+
+
+def _names(names: Sequence[str]) -> list[Name | str]:
+    first, *more = names
+    return [Name(first), *(part for name in more for part in (", ", Name(name)))]

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from throttlescope.app.incident.load import Incident
 from throttlescope.app.presentation import figures
 from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.models.messages.catalogue import sentence
 
 _GAP_PX = 62
 _TOP_PX, _BOTTOM_PX = 24, 44
@@ -25,7 +26,7 @@ def incident_figure(incident: Incident) -> go.Figure | None:
     # Hours without data would squeeze the rest into a corner.
     start_ms = max(incident.start_ms, min(known, default=incident.start_ms))
     bounds = {"start_ms": start_ms, "end_ms": incident.end_ms}
-    at_ms = None if incident.told is None else incident.told["window_end_ms"]
+    at_ms = None if incident.verdict is None else incident.verdict["window_end_ms"]
     parts: list[go.Figure] = []
     if incident.verdicts:
         parts.append(figures.ribbon_figure(incident.verdicts, minutes, at_ms=at_ms, **bounds))
@@ -91,7 +92,7 @@ def _margins(part: go.Figure) -> float:
 
 
 def _placed(item: dict, tag: str) -> dict:
-    """A shape or an annotation in its own part: what was said of the paper is said of the part."""
+    """A shape or an annotation in its own part: references to the paper become references to the part."""
     placed = dict(item)
     for axis in "xy":
         reference = placed.get(f"{axis}ref") or axis
@@ -105,14 +106,11 @@ def photograph(figure: go.Figure) -> tuple[bytes | None, str | None]:
     from throttlescope.app.presentation.figures.image import chromium_path, write_figure
 
     if chromium_path() is None:
-        return (
-            None,
-            "A picture of the plots (plots.png): it needs Chromium and Playwright where the bundle is made.",
-        )
+        return None, sentence("incident.missing.chromium")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "plots.png"
         try:
             write_figure(path, figure, div_id="plots")
         except ThrottlescopeError as error:
-            return None, f"A picture of the plots (plots.png): {error.what}."
+            return None, sentence("incident.missing.picture", why=error.what)
         return path.read_bytes(), None

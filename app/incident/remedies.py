@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from throttlescope.app.incident.computed import Worked
+from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.advice import (
     NO_COMMAND,
@@ -29,7 +29,7 @@ from throttlescope.app.presentation.blocks import (
     text,
 )
 from throttlescope.ingest.core.times import SECOND_MS
-from throttlescope.models.messages.catalogue import Message, message
+from throttlescope.models.messages.catalogue import Message, message, sentence
 from throttlescope.models.messages.limiting import limiting_factor
 from throttlescope.models.messages.rounded import duration
 from throttlescope.models.recommendation import Recommendation
@@ -38,10 +38,7 @@ if TYPE_CHECKING:
     from throttlescope.transforms.deadlines import Deadlines
 
 _KINDS = {
-    "drain": "backlog drained",
-    "ttl": "message TTL",
-    "quota_size": "backlog quota by size",
-    "quota_age": "backlog quota by age",
+    kind: sentence(f"incident.forecasts.kind.{kind}") for kind in ("drain", "ttl", "quota_size", "quota_age")
 }
 
 
@@ -77,30 +74,32 @@ def nearest_loss(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
 def deadline_text(found: Deadlines | None) -> str:
     """What may drop messages or stop producers, each with its threshold, or that it is not known."""
     if found is None:
-        return "Whether message TTL or a backlog quota applies is not known: their policies were not read."
+        return sentence("incident.deadlines.not_read")
     parts = []
-    for name, limit, unit in (
-        ("message TTL", found.ttl, "s"),
-        ("backlog quota by size", found.quota_size, "bytes"),
-        ("backlog quota by age", found.quota_age, "s"),
+    for kind, limit, unit in (
+        ("ttl", found.ttl, "s"),
+        ("quota_size", found.quota_size, "bytes"),
+        ("quota_age", found.quota_age, "s"),
     ):
+        name = _KINDS[kind]
         if limit is None:
-            parts.append(f"{name} is not known")
+            parts.append(sentence("incident.deadlines.unknown", name=name))
         elif limit.value is None:
-            parts.append(f"{name} is not set")
+            parts.append(sentence("incident.deadlines.not_set", name=name))
         else:
-            parts.append(f"{name} is {_value(limit.value, unit)} ({limit.set_by.replace('_', ' ')})")
-    return f"Deadlines: {', '.join(parts)}."
+            value, set_by = _value(limit.value, unit), limit.set_by.replace("_", " ")
+            parts.append(sentence("incident.deadlines.set", name=name, value=value, set_by=set_by))
+    return sentence("incident.deadlines.list", deadlines=parts)
 
 
-def forecasts(worked: Worked) -> list[Block]:
+def forecasts(computed: ComputedResults) -> list[Block]:
     """When the backlog is gone, which deadline comes before, and the basis of both."""
     heading = Heading(2, text("Forecasts"))
-    if worked.forecasts is None:
-        return [heading, Paragraph(_not_computed("Forecasts", worked.why_not["forecasts"]))]
-    if not worked.forecasts:
-        return [heading, Paragraph(text("None: there was no backlog to forecast."))]
-    rows = sorted(worked.forecasts, key=lambda row: (list(_KINDS).index(row["kind"]), row["method"]))
+    if computed.forecasts is None:
+        return [heading, Paragraph(_not_computed("forecasts", computed.why_not["forecasts"]))]
+    if not computed.forecasts:
+        return [heading, Paragraph(text(sentence("incident.forecasts.none")))]
+    rows = sorted(computed.forecasts, key=lambda row: (list(_KINDS).index(row["kind"]), row["method"]))
     grid = Grid(
         ("What", "When (UTC)", "90 % interval (UTC)", "Probability", "Now", "Threshold", "Set by"),
         [
@@ -117,16 +116,14 @@ def forecasts(worked: Worked) -> list[Block]:
         ],
     )
     notes = [text(f"{_capital(_KINDS[row['kind']])}: {row['consequence']} {row['basis']}") for row in rows]
-    made = text(
-        f"Made with the data known at {fmt.moment(rows[0]['made_at_ms'])}. Probability: of a drain, the share of such forecasts that "
-        "drained at all; of a deadline, that it comes before the drain."
-    )
+    made = text(sentence("incident.forecasts.made", at=fmt.moment(rows[0]["made_at_ms"])))
     return [heading, Paragraph(made), grid, Bullets(notes)]
 
 
 def _when(row: Mapping[str, Any]) -> str:
     if row["state"] != "expected":
-        return {"never": "not at the current rate", "unknown": "no trend yet"}[row["state"]]
+        state = row["state"]
+        return sentence(f"incident.forecasts.{state}")
     length = duration((row["predicted_ms"] - row["made_at_ms"]) / SECOND_MS)
     return f"{fmt.moment(row['predicted_ms']).removesuffix(' UTC')}, in {length}"
 
@@ -151,13 +148,12 @@ def _value(value: float | None, unit: str) -> str:
 # -- counterfactuals ----------------------------------------------------------------------------
 
 
-def counterfactuals(worked: Worked) -> list[Block]:
+def counterfactuals(computed: ComputedResults) -> list[Block]:
     """Replays without each cause, and the backlog that is left then."""
-    heading = Heading(2, text("What if a cause were removed"))
-    advice = worked.advice
+    heading = Heading(2, text(sentence("incident.counterfactuals.heading")))
+    advice = computed.advice
     if advice is None:
-        return [heading, Paragraph(_not_computed("Counterfactuals", worked.why_not["advice"]))]
-    later = duration(advice["target_s"])
+        return [heading, Paragraph(_not_computed("counterfactuals", computed.why_not["advice"]))]
     rows = [
         [text("nothing"), text(_span(advice["as_is_entries"])), text("-"), text("-"), text("-")],
         *(
@@ -171,22 +167,27 @@ def counterfactuals(worked: Worked) -> list[Block]:
             for row in advice["counterfactuals"]
         ),
     ]
+    heads = (
+        "Without",
+        sentence("incident.counterfactuals.backlog", length=advice["target_s"]),
+        sentence("incident.counterfactuals.gain"),
+        "Gone in",
+        "Then limited by",
+    )
+    replay = sentence(
+        "incident.counterfactuals.replay",
+        at=fmt.moment(advice["at_ms"]),
+        length=advice["target_s"],
+        entries=fmt.exact(advice["backlog_entries"]),
+        primary=PRIMARY[advice["primary"]],
+    )
     error = message("advice.replay_error", percent=100 * advice["replay_error_share"]).text
     return [
         heading,
-        Paragraph(
-            text(
-                f"The half hour before {fmt.moment(advice['at_ms'])} was replayed in a simulator of Pulsar's limiters, then "
-                f"continued for {later} from {fmt.exact(advice['backlog_entries'])} entries, each time without one cause. "
-                f"{PRIMARY[advice['primary']]}"
-            )
-        ),
-        Grid(
-            ("Without", f"Backlog {later} later (entries)", "Less than as it is (entries)", "Gone in", "Then limited by"),
-            rows,
-        ),
+        Paragraph(text(replay)),
+        Grid(heads, rows),
         Bullets([text(error), *map(text, texts_of(advice["notes"]))]),
-    ]  # fmt: skip
+    ]
 
 
 def _span(span: Mapping[str, Any]) -> str:
@@ -197,29 +198,21 @@ def _span(span: Mapping[str, Any]) -> str:
 # -- what to change -----------------------------------------------------------------------------
 
 
-def what_to_change(worked: Worked) -> list[Block]:
+def what_to_change(computed: ComputedResults) -> list[Block]:
     """Recommendations with command, rollback, risk and check; and what will not help."""
     heading = Heading(2, text("What to change"))
-    advice = worked.advice
+    advice = computed.advice
     if advice is None:
-        return [heading, Paragraph(_not_computed("Recommendations", worked.why_not["advice"]))]
-    target = duration(advice["target_s"])
-    blocks: list[Block] = [
-        heading,
-        Paragraph(
-            text(
-                f"The smallest changes with which the backlog is gone within {target}, best first. "
-                "Not executed: throttlescope never changes a cluster."
-            )
-        ),
-    ]
+        return [heading, Paragraph(_not_computed("recommendations", computed.why_not["advice"]))]
+    hint = sentence("incident.changes.hint", target=advice["target_s"])
+    blocks: list[Block] = [heading, Paragraph(text(hint))]
     if not advice["recommendations"]:
         blocks.append(Paragraph(text(message("advice.none_found", target_s=advice["target_s"]).text)))
     for number, one in enumerate(recommendations_of(advice), 1):
         blocks += _recommendation(number, one)
     if advice["not_helping"]:
         blocks += [
-            Heading(3, text("What will not help")),
+            Heading(3, text(sentence("incident.changes.not_helping"))),
             Bullets([text(one) for one in texts_of(advice["not_helping"])]),
         ]
     return blocks
@@ -244,16 +237,16 @@ def _recommendation(number: int, one: Recommendation) -> list[Block]:
     return blocks
 
 
-def verifying(worked: Worked) -> list[str]:
+def verifying(computed: ComputedResults) -> list[str]:
     """PromQL that shows whether a change works, each query once."""
-    if worked.advice is None:
+    if computed.advice is None:
         return []
-    checks = [check for one in recommendations_of(worked.advice) for check in one.checks]
+    checks = [check for one in recommendations_of(computed.advice) for check in one.checks]
     return list(dict.fromkeys(check.query for check in checks))
 
 
 def _not_computed(what: str, why: str) -> TextBlock:
-    return text(f"{what} could not be computed: {why}.")
+    return text(sentence(f"incident.not_computed.{what}", why=why))
 
 
 def _capital(words: str) -> str:

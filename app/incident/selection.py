@@ -1,7 +1,7 @@
 """The selection of an incident. In: a subscription as typed, times, and its rows of the lake. Out: one partition, one time, one range.
 
-A bundle tells one subscription partition at one moment. Without a time that is now; where nothing holds it any more, it is the
-newest window of its last episode in which something did, so that a backlog that is gone can still be explained.
+A bundle is about one subscription partition at one moment. Without a time that is now; if the subscription is healthy by now, it is
+the newest window of its last episode with a cause, so that a backlog that is gone can still be explained.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class IncidentSelection:
     end_ms: int | None = None
 
 
-def one_cluster(keys: Sequence[SubscriptionKey], asked: IncidentSelection) -> list[SubscriptionKey]:
+def one_cluster(keys: Sequence[SubscriptionKey], selected: IncidentSelection) -> list[SubscriptionKey]:
     """The selected partitions, all of one cluster.
 
     Raises
@@ -54,7 +54,9 @@ def one_cluster(keys: Sequence[SubscriptionKey], asked: IncidentSelection) -> li
     if not keys:
         raise InputError(
             "The lake has no data of this subscription: no minutes, no verdicts, no limits",
-            got=asked.subscription if asked.cluster is None else f"{asked.subscription} of {asked.cluster}",
+            got=selected.subscription
+            if selected.cluster is None
+            else f"{selected.subscription} of {selected.cluster}",
             fix="throttlescope verdicts lists what there is",
         )
     clusters = sorted({key.cluster for key in keys})
@@ -78,26 +80,26 @@ def worst(keys: Sequence[SubscriptionKey], episodes: Sequence[Row], newest: Sequ
     newest : sequence of mappings
         Of each partition the newest minute: its key columns and ``backlog_ready_entries``.
     """
-    held = [row for row in episodes if _key(row) in keys]
-    if held:
+    present = [row for row in episodes if _key(row) in keys]
+    if present:
         return _key(
-            max(held, key=lambda row: (row["end_ms"] is None, row["peak_entries"], -row["partition"]))
+            max(present, key=lambda row: (row["end_ms"] is None, row["peak_entries"], -row["partition"]))
         )
     backlog = {_key(row): row["backlog_ready_entries"] or 0.0 for row in newest}
     return max(keys, key=lambda key: (backlog.get(key, -1.0), -key.partition))
 
 
-def episode_of(key: SubscriptionKey, episodes: Sequence[Row], asked: IncidentSelection) -> Row | None:
+def episode_of(key: SubscriptionKey, episodes: Sequence[Row], selected: IncidentSelection) -> Row | None:
     """The episode to report: the one around the time, the largest in the range, or the newest."""
     mine = [row for row in episodes if _key(row) == key]
-    if asked.at_ms is not None:
-        return next((row for row in reversed(mine) if _covers(row, asked.at_ms)), None)
-    if asked.start_ms is not None or asked.end_ms is not None:
+    if selected.at_ms is not None:
+        return next((row for row in reversed(mine) if _covers(row, selected.at_ms)), None)
+    if selected.start_ms is not None or selected.end_ms is not None:
         return max(mine, key=lambda row: row["peak_entries"], default=None)
     return max(mine, key=lambda row: row["start_ms"], default=None)
 
 
-def moment(asked: IncidentSelection, episode: Row | None, verdicts: Sequence[Row], until_ms: int) -> int:
+def moment(selected: IncidentSelection, episode: Row | None, verdicts: Sequence[Row], until_ms: int) -> int:
     """The time of the report.
 
     Parameters
@@ -112,9 +114,9 @@ def moment(asked: IncidentSelection, episode: Row | None, verdicts: Sequence[Row
     InputError
         It lies before all that is known.
     """
-    if asked.at_ms is not None:
-        return min(asked.at_ms, until_ms)
-    last_ms = until_ms if asked.end_ms is None else min(asked.end_ms, until_ms)
+    if selected.at_ms is not None:
+        return min(selected.at_ms, until_ms)
+    last_ms = until_ms if selected.end_ms is None else min(selected.end_ms, until_ms)
     now = verdict_at(verdicts, last_ms)
     if episode is None or now is None or now["cause"] != "healthy":
         return last_ms
@@ -133,7 +135,9 @@ def verdict_at(verdicts: Sequence[Row], at_ms: int) -> Row | None:
     return next((row for row in reversed(verdicts) if row["window_end_ms"] <= at_ms), None)
 
 
-def span(asked: IncidentSelection, episode: Row | None, at_ms: int, until_ms: int) -> tuple[int, int, bool]:
+def span(
+    selected: IncidentSelection, episode: Row | None, at_ms: int, until_ms: int
+) -> tuple[int, int, bool]:
     """The range [start_ms, end_ms) of the files, and whether it was cut.
 
     Raises
@@ -143,8 +147,8 @@ def span(asked: IncidentSelection, episode: Row | None, at_ms: int, until_ms: in
     """
     low = at_ms if episode is None else min(at_ms, episode["since_ms"], episode["start_ms"])
     high = at_ms if episode is None else max(at_ms, episode["over_until_ms"])
-    start_ms = low - BEFORE_MS if asked.start_ms is None else asked.start_ms
-    end_ms = min(high + AFTER_MS, until_ms) if asked.end_ms is None else asked.end_ms
+    start_ms = low - BEFORE_MS if selected.start_ms is None else selected.start_ms
+    end_ms = min(high + AFTER_MS, until_ms) if selected.end_ms is None else selected.end_ms
     if start_ms >= end_ms:
         raise InputError(
             "The range ends before it begins",

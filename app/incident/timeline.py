@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,31 +18,24 @@ from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.episodes.marks import marks
 from throttlescope.models.episodes.steady import joined
+from throttlescope.models.messages.catalogue import Message, message, render, sentence
 
 #: The most changes of the number of consumers that are listed.
 MOST_CONSUMER_CHANGES = 20
 #: A value of a policy that is longer is cut; ``policies.jsonl`` has it whole.
 _MOST_LETTERS = 200
 
-SINCE_WORDS = {
-    "change_point": "found as a change of its growth",
-    "first_minute": "the first minute with more than a normal backlog; no noticeable change before it",
-    "start_of_data": "it grew already in the first minute that is known, so it may have begun earlier",
-}
-_MARK_WORDS = {
-    "gap": "Nothing was measured: {}.",
-    "limit_changed": "A limit changed: {}.",
-    "counter_reset": "The topic was unloaded, its broker restarted or it got a new dispatcher: {}.",
-    "moved": "The topic moved to another broker: {}.",
-}
-_SCOPE_WORDS = {
-    "broker_configuration_runtime": "the configuration that runs on broker",
-    "broker_dynamic_configuration": "the dynamic configuration seen by broker",
-    "broker_version": "the version of broker",
-    "namespace": "the policies of namespace",
-    "topic_owner": "the owner of topic",
-    "partition_count": "the number of partitions of topic",
-}
+#: Requests to the admin API that have a sentence of their own.
+_SCOPES = frozenset(
+    (
+        "broker_configuration_runtime",
+        "broker_dynamic_configuration",
+        "broker_version",
+        "namespace",
+        "topic_owner",
+        "partition_count",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +57,7 @@ def events(incident: Incident) -> list[Event]:
         *map(_policy, incident.answers.changes),
         *_losses(incident.minutes),
         *_consumers(incident.minutes),
-        Event(incident.at_ms, None, "told", text("Time of this report.")),
+        Event(incident.at_ms, None, "report", text(sentence("incident.event.report"))),
     ]
     inside = [
         one
@@ -79,39 +72,29 @@ def _episode(incident: Incident) -> Iterable[Event]:
     row = incident.episode
     if row is None:
         return
-    yield Event(
-        row["since_ms"], None, "backlog",
-        text(f"The backlog starts to grow ({SINCE_WORDS[row['since_method']]})."),
-    )  # fmt: skip
-    peak = fmt.exact(row["peak_entries"])
-    yield Event(
-        row["peak_ms"], None, "backlog", text(f"The backlog reaches its maximum: {peak} entries ready.")
-    )
+    method = row["since_method"]
+    how = sentence(f"incident.since.how.{method}")
+    yield Event(row["since_ms"], None, "backlog", text(sentence("incident.event.begins", how=how)))
+    peak = sentence("incident.event.peak", entries=fmt.exact(row["peak_entries"]))
+    yield Event(row["peak_ms"], None, "backlog", text(peak))
     if row["end_ms"] is not None:
-        yield Event(
-            row["end_ms"],
-            None,
-            "backlog",
-            text("The backlog is drained: normal from here on."),
-        )
+        yield Event(row["end_ms"], None, "backlog", text(sentence("incident.event.drained")))
 
 
 def _causes(incident: Incident) -> Iterable[Event]:
     if incident.episode is not None and incident.episode["causes"]:
-        for held in joined(incident.episode["causes"]):
-            sure = f" (mean confidence {fmt.percent(held['confidence'])})" if held["confidence"] else ""
-            yield Event(held["start_ms"], held["end_ms"], "cause", _cause(held, sure))
+        for one in joined(incident.episode["causes"]):
+            sure = f" (mean confidence {fmt.percent(one['confidence'])})" if one["confidence"] else ""
+            yield Event(one["start_ms"], one["end_ms"], "cause", _cause(one["cause"], one["limiter"], sure))
         return
     for run in runs(incident.verdicts):
         sure = f" (confidence {fmt.percent(run.confidence_max)})" if run.confidence_max else ""
-        yield Event(
-            run.start_ms, run.end_ms, "cause", _cause({"cause": run.cause, "limiter": run.limiter}, sure)
-        )
+        yield Event(run.start_ms, run.end_ms, "cause", _cause(run.cause, run.limiter, sure))
 
 
-def _cause(held: Mapping[str, Any], sure: str) -> TextBlock:
-    limiter = f": {limiter_words(held['limiter'])}" if held["limiter"] else ""
-    return text(f"{CAUSES[held['cause']].label}{limiter}{sure}.")
+def _cause(cause: str, limiter: str | None, sure: str) -> TextBlock:
+    of_limiter = f": {limiter_words(limiter)}" if limiter else ""
+    return text(f"{CAUSES[cause].label}{of_limiter}{sure}.")
 
 
 def _marks(incident: Incident) -> Iterable[Event]:
@@ -119,8 +102,9 @@ def _marks(incident: Incident) -> Iterable[Event]:
     seen = incident.minutes[incident.minutes["backlog_ready_entries"].notna()]
     rows = seen.astype(object).where(seen.notna(), None).to_dict("records")
     for mark in marks([_whole(row) for row in rows], incident.start_ms, incident.end_ms):
-        words = _MARK_WORDS[mark["kind"]].format(mark["text"])
-        yield Event(mark["start_ms"], mark["end_ms"], mark["kind"].replace("_", " "), text(words))
+        kind = mark["kind"]
+        words = sentence(f"incident.event.mark.{kind}", what=mark["text"])
+        yield Event(mark["start_ms"], mark["end_ms"], kind.replace("_", " "), text(words))
 
 
 def _whole(row: dict[str, Any]) -> dict[str, Any]:
@@ -132,15 +116,31 @@ def _whole(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _policy(change: PolicyChange) -> Event:
-    scope = _SCOPE_WORDS.get(change.scope) or f"the policy {change.scope.replace('_', ' ')} of"
-    parts: list = [f"An answer of the admin API changed, {scope} ", Name(change.key), ":"]
-    for i, (name, before, after) in enumerate(change.fields):
-        parts += ["; " if i else " ", *([Name(name), " "] if name else [])]
-        parts += ["before ", Name(_value(before)), ", after ", Name(_value(after))]
+    scope = change.scope if change.scope in _SCOPES else "other"
+    parts = [
+        message(f"incident.policy.of.{scope}", named=Name(change.key), scope=change.scope.replace("_", " "))
+    ]
+    for name, before, after in change.fields:
+        old, new = Name(_value(before)), Name(_value(after))
+        if name:
+            parts.append(message("incident.policy.field", field=Name(name), before=old, after=new))
+        else:
+            parts.append(message("incident.policy.whole", before=old, after=new))
     if change.left_out:
-        parts.append(f"; {change.left_out} more fields differ, see policies.jsonl")
-    parts.append(f". It was changed between {fmt.clock(change.before_ms)} and {fmt.clock(change.at_ms)}.")
-    return Event(change.at_ms, None, "policy", text(*parts))
+        parts.append(message("incident.policy.more_fields", count=change.left_out))
+    head, first, *more = map(_with_names, parts)
+    when = sentence("incident.policy.when", start=fmt.clock(change.before_ms), end=fmt.clock(change.at_ms))
+    listed = [part for one in more for part in ("; ", one)]
+    return Event(change.at_ms, None, "policy", text(head, " ", first, *listed, ". ", when))
+
+
+def _with_names(found: Message) -> TextBlock:
+    """A sentence in which names stay names."""
+    values = list(found.values.items())
+    marks = {name: f"\0{i}\0" if isinstance(value, Name) else value for i, (name, value) in enumerate(values)}
+    # Text and the number of a name by turns.
+    parts = render(Message(found.key, marks)).split("\0")
+    return text(*(values[int(part)][1] if i % 2 else part for i, part in enumerate(parts)))
 
 
 def _value(value: Any) -> str:
@@ -153,11 +153,10 @@ def _value(value: Any) -> str:
 def _losses(minutes: pd.DataFrame) -> Iterable[Event]:
     """Runs of minutes in which messages were lost without being consumed."""
     for start_ms, end_ms, expired in _stretches(minutes, minutes["expired_msg_delta"].astype(float)):
-        yield Event(
-            start_ms, end_ms, "loss", text(f"{fmt.exact(round(expired))} messages expired by message TTL.")
-        )
+        words = sentence("incident.event.expired", messages=fmt.exact(round(expired)))
+        yield Event(start_ms, end_ms, "loss", text(words))
     for start_ms, end_ms, _ in _stretches(minutes, minutes["quota_evictions_5m"].astype(float)):
-        yield Event(start_ms, end_ms, "loss", text("The backlog quota of the topic evicted messages."))
+        yield Event(start_ms, end_ms, "loss", text(sentence("incident.event.evicted")))
 
 
 def _stretches(minutes: pd.DataFrame, values: pd.Series) -> list[tuple[int, int, float]]:
@@ -182,8 +181,8 @@ def _consumers(minutes: pd.DataFrame) -> Iterable[Event]:
     for i, (minute, before, after) in enumerate(changes):
         at_ms = int(minute) + MINUTE_MS
         if i == MOST_CONSUMER_CHANGES:
-            more = len(changes) - i
-            yield Event(at_ms, None, "consumers", text(f"{more} more changes of consumers: see signals.csv."))
+            words = sentence("incident.event.more_consumers", changes=len(changes) - i)
+            yield Event(at_ms, None, "consumers", text(words))
             return
-        words = f"Connected consumers: {fmt.exact(before)} before, {fmt.exact(after)} from here on."
+        words = sentence("incident.event.consumers", before=fmt.exact(before), after=fmt.exact(after))
         yield Event(at_ms, None, "consumers", text(words))

@@ -38,7 +38,7 @@ class Why:
 
     def __init__(self, incident: Incident) -> None:
         self.incident = incident
-        self.verdict: Mapping[str, Any] | None = incident.told
+        self.verdict: Mapping[str, Any] | None = incident.verdict
 
     @property
     def markdown(self) -> str:
@@ -47,7 +47,7 @@ class Why:
         from throttlescope.app.presentation.blocks import Bullets, Heading, Paragraph, text
 
         found = self.incident
-        missing = [] if found.told is None else found.told["missing_evidence"] or ()
+        missing = [] if found.verdict is None else found.verdict["missing_evidence"] or ()
         blocks = [
             Heading(1, summary.title(found)),
             Paragraph(summary.as_of(found)),

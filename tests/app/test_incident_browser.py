@@ -8,7 +8,7 @@ from tests.app.test_incident_names import NAMES, sample
 from tests.app.web.browser import needs_chromium, running_chromium
 from tests.app.web.sample_lake import write_sample_lake
 from throttlescope.app.incident.bundle import Bundle, make_bundle
-from throttlescope.app.incident.computed import Worked
+from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.incident.load import read_incident
 from throttlescope.app.incident.selection import IncidentSelection
 
@@ -28,7 +28,7 @@ def bundle(tmp_path_factory) -> Bundle:
     hostile = sample(NAME)
     lake = write_sample_lake(tmp_path_factory.mktemp("browser") / "lake", (hostile,))
     incident = read_incident(lake, IncidentSelection(f"{hostile.topic}#{NAME}"))
-    return make_bundle(incident, Worked([], None, None, {"advice": "not asked for"}))
+    return make_bundle(incident, ComputedResults([], None, None, {"advice": "not asked for"}))
 
 
 def test_the_page_opens_offline_draws_its_plots_and_obeys_no_name(bundle, tmp_path):

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from tests.app.web.sample_lake import HOSTILE_NAME, Phase, Sample, evidence, write_sample_lake
 from throttlescope.app.incident.bundle import Bundle, default_name, make_bundle
-from throttlescope.app.incident.computed import Worked
+from throttlescope.app.incident.computed import ComputedResults
 from throttlescope.app.incident.load import Incident, read_incident
 from throttlescope.app.incident.selection import IncidentSelection
 from throttlescope.ingest.lake import Lake
@@ -76,7 +76,7 @@ def told(lake: Lake, kind: str) -> tuple[Incident, Bundle]:
             }
         ],
     }  # fmt: skip
-    worked = Worked([], advice, None, {"again": name})
+    worked = ComputedResults([], advice, None, {"again": name})
     # The figure is drawn once, in the browser's test; it takes no name.
     return incident, make_bundle(replace(incident, minutes=incident.minutes.tail(5)), worked, picture=None)
 

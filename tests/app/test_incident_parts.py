@@ -39,7 +39,7 @@ def test_only_answers_that_differ_are_kept():
     rows = [answer("topic_dispatch_rate", i * 60_000, {"msg": 50 if i < 5 else 80}) for i in range(10)]
     found = answers_of(rows, 2 * 60_000, 9 * 60_000 + 1, brokers=())
     # The one known when the range began, the other one, and the newest.
-    assert [(one.observed_ms // 60_000, one.body["msg"]) for one in found.said] == [(2, 50), (5, 80), (9, 80)]
+    assert [(one.observed_ms // 60_000, one.body["msg"]) for one in found.stored] == [(2, 50), (5, 80), (9, 80)]
     (change,) = found.changes
     assert (change.before_ms, change.at_ms, change.fields) == (240_000, 300_000, (("msg", 50, 80),))
 
@@ -74,13 +74,13 @@ def test_secrets_are_never_in():
     rows.append({**answer("namespace", 1, None), "body": '{"password": "hunter2"'})
     found = answers_of(rows, 0, HOUR_MS, brokers=("b:8080",))
     assert "hunter2" not in repr(found)
-    assert found.said[0].body["maxUnackedMessagesPerConsumer"] == 50_000
+    assert found.stored[0].body["maxUnackedMessagesPerConsumer"] == 50_000
 
 
 def test_of_many_brokers_none_is_guessed():
     rows = [answer("broker_version", 0, "4.1.0", f"b{i}:8080") for i in range(5)]
-    assert answers_of(rows, 0, HOUR_MS, brokers=()).said == []
-    assert len(answers_of(rows[:2], 0, HOUR_MS, brokers=()).said) == 2
+    assert answers_of(rows, 0, HOUR_MS, brokers=()).stored == []
+    assert len(answers_of(rows[:2], 0, HOUR_MS, brokers=()).stored) == 2
 
 
 # -- advice within a time -----------------------------------------------------------------------

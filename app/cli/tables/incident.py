@@ -19,8 +19,8 @@ def write_incident(made: WrittenIncident, options: CommandOptions) -> None:
 
 
 def _print(made: WrittenIncident) -> None:
-    found, told = made.found, made.found.told
-    cause = "no verdict" if told is None else f"{told['cause']} {told['limiter'] or ''}".strip()
+    found, verdict = made.found, made.found.verdict
+    cause = "no verdict" if verdict is None else f"{verdict['cause']} {verdict['limiter'] or ''}".strip()
     print(visible(f"{made.path}: {found.name}, {cause}, told as of {format_time(found.at_ms)}."))
     print(
         f"{len(made.bundle.files)} files, {len(made.content):,} bytes. Read README.md or incident.html first. Times are UTC."

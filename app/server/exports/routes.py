@@ -87,7 +87,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
     def incident():
         from throttlescope.app.incident import selection
         from throttlescope.app.incident.bundle import default_name, make_bundle
-        from throttlescope.app.incident.computed import work_out
+        from throttlescope.app.incident.computed import compute_results
         from throttlescope.app.incident.load import read_incident
 
         address = SubscriptionAddress.parse(_query())
@@ -99,7 +99,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         )
         with concurrency.place(_WAIT_S), time_zone.utc():
             found = read_incident(lake, asked)
-            bundle = make_bundle(found, work_out(lake, found, most_s=_WORK_S))
+            bundle = make_bundle(found, compute_results(lake, found, most_s=_WORK_S))
             return _file(bundle.zipped(), default_name(found), "application/zip")
 
     @blueprint.route("/notebook.ipynb")
