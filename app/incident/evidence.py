@@ -92,7 +92,7 @@ def evidence(incident: Incident) -> list[Block]:
         mine = [row for row in rows if row["weight"] == weight]
         if not mine and weight == "neutral":
             continue
-        blocks.append(Heading(3, text(sentence(f"incident.evidence.{weight}"))))
+        blocks.append(Heading(3, text(sentence(f"incident.evidence.weight.{weight}"))))
         blocks.append(_grid(mine) if mine else Paragraph(text("None was found.")))
     queries = evidence_queries(rows)
     if queries:

@@ -145,7 +145,7 @@ def queries_promql(incident: Incident, computed: ComputedResults) -> str:
     }
     start, end = format_time(incident.start_ms), format_time(incident.end_ms)
     parts = [sentence("incident.queries.head", start=start, end=end)]
-    parts += [f"# {sentence(f'incident.queries.{what}')}\n{query}" for what, query in always.items()]
+    parts += [f"# {sentence(f'incident.queries.query.{what}')}\n{query}" for what, query in always.items()]
     parts.append(evidence_queries((incident.verdict or {}).get("evidence") or ()))
     parts += [f"# {sentence('incident.queries.check')}\n{query}" for query in verifying(computed)]
     return _lines("\n\n".join(part for part in parts if part))

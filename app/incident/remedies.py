@@ -123,7 +123,7 @@ def forecasts(computed: ComputedResults) -> list[Block]:
 def _when(row: Mapping[str, Any]) -> str:
     if row["state"] != "expected":
         state = row["state"]
-        return sentence(f"incident.forecasts.{state}")
+        return sentence(f"incident.forecasts.state.{state}")
     length = duration((row["predicted_ms"] - row["made_at_ms"]) / SECOND_MS)
     return f"{fmt.moment(row['predicted_ms']).removesuffix(' UTC')}, in {length}"
 

@@ -1,16 +1,20 @@
-"""Alerts. In: options. Out: one alert per cause that PromQL can detect, and alerts on symptoms."""
+"""Alerts. In: options. Out: one alert per cause that PromQL can detect, and alerts on symptoms.
+
+Each alert is one :class:`AlertDefinition`; its sentences are in ``models/messages/en/exported_rules.py``.
+"""
 
 from __future__ import annotations
 
-from throttlescope.app.rules_export import wording as w
 from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
 from throttlescope.app.rules_export.limiter_rules import BINDS, LIMIT, LIMITER, RHO, events_rate
 from throttlescope.app.rules_export.options import ExportOptions
-from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
+from throttlescope.app.rules_export.rule_records import AlertDefinition, Alerting, ExportedRecording
 from throttlescope.app.rules_export.signal_rules import column_rule
+from throttlescope.app.rules_export.wording import alerting
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.limits import ANSWER_VALID_MS
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.rules.load import PREFIX
@@ -27,7 +31,7 @@ LIMITS_MISSING, LIMITS_OLD = "ThrottlescopeLimitsMissing", "ThrottlescopeLimitsO
 #: The label of alerts whose first action is to add consumers. Inhibition looks for it.
 ADD_CONSUMERS = "add_consumers"
 
-_HELD, _GROWING = f"{PREFIX}backlog_held_entries", f"{PREFIX}backlog_growing_entries"
+_BACKLOG, _GROWING = f"{PREFIX}backlog_held_entries", f"{PREFIX}backlog_growing_entries"
 _FULL = f"{PREFIX}consumers_queue_full"
 _SOME_TIME_MS = 15 * MINUTE_MS
 # Recorded as filters, so that alerts of one subscription exclude each other in the order of the hypotheses.
@@ -44,220 +48,134 @@ def cause_rules(options: ExportOptions) -> list[ExportedRecording]:
         ExportedRecording(
             _WITHOUT_CONSUMERS,
             f"{PREFIX}undelivered_entries > 0\n  and\n{PREFIX}consumers == 0",
-            why="A backlog of any size, and no consumer is connected.",
+            why=sentence("exported_rules.rule.no_consumers"),
         ),
         ExportedRecording(
-            _BLOCKED, f"{_HELD}\n  and\n{PREFIX}blocked_on_unacked == 1\n  unless\n{_WITHOUT_CONSUMERS}"
+            _BLOCKED, f"{_BACKLOG}\n  and\n{PREFIX}blocked_on_unacked == 1\n  unless\n{_WITHOUT_CONSUMERS}"
         ),
         ExportedRecording(
             _REDELIVERED,
-            f"{_HELD}\n  and\n{PREFIX}redeliver_msg_rate >= {t.REDELIVERY_SHARE:g} * ({dispatched} > 0)\n"
+            f"{_BACKLOG}\n  and\n{PREFIX}redeliver_msg_rate >= {t.REDELIVERY_SHARE:g} * ({dispatched} > 0)\n"
             f"  unless on ({KEY})\n({BINDS} or {_WITHOUT_CONSUMERS} or {_BLOCKED})",
         ),
         ExportedRecording(
             _SLOW,
-            f"{_HELD}\n  and\n{PREFIX}consumers > 0\n"
+            f"{_BACKLOG}\n  and\n{PREFIX}consumers > 0\n"
             f"  and\n{PREFIX}limiters_known == {len(LEVELS) * len(UNITS)}\n"
             f"  unless on ({KEY})\n({BINDS} or {PREFIX}limiter_open_rho)\n"
             f"  unless\n({_BLOCKED} or {_REDELIVERED} or {PREFIX}consumers_queue_empty)\n"
             f"  unless\n({dispatched} == 0 unless {_FULL})\n"
             f"  unless\n{PREFIX}backlog_gone_in_s <= {t.DRAIN_TARGET_S:g}",
-            why="Every limiter is known and excluded, and the backlog does not drain. Counters at zero prove nothing "
-            "if the broker did not read.",
+            why=sentence("exported_rules.rule.slow_consumers"),
         ),
     ]
 
 
-def alerts(options: ExportOptions) -> list[Alerting]:
-    """All alerts, the causes first."""
-    return [*_causes(options), *_alarms(options), *_ours(options)]
+def _throttled(options: ExportOptions) -> str:
+    return f"{BINDS}\n  unless on ({KEY})\n({_WITHOUT_CONSUMERS} or {_BLOCKED})"
 
 
-def _alert(
-    options: ExportOptions, name: str, expr: str, labels: dict, notes: dict, for_ms: int | None = None, why=""
-):
-    return Alerting(
-        name, expr, options.for_ms if for_ms is None else for_ms, {**labels, **options.labels}, notes, why
-    )
+def _throttling_and_growing(options: ExportOptions) -> str:
+    return f"sum by ({KEY}) ({events_rate(options)})\n  and\n{_GROWING}"
 
 
-def _causes(options: ExportOptions) -> list[Alerting]:
-    link = w.subscription_link(options)
-    throttled = f"{BINDS}\n  unless on ({KEY})\n({_WITHOUT_CONSUMERS} or {_BLOCKED})"
-    return [
-        _alert(
-            options, THROTTLED, f"{throttled}\n  unless on ({KEY})\n{_FULL}",
-            {"severity": "warning", "cause": "throttled", "action": "raise_limit"},
-            w.annotations(
-                f"{w.SUBSCRIPTION_WORDS} is throttled by the {w.LIMITER_WORDS}",
-                f"A rate limiter of the broker causes the backlog: {w.SHARE} of the {w.LIMITER_WORDS} is used, by all that "
-                "share it, and the limiter keeps throttling reads. Adding consumers will not help.",
-                "Check whether this limit is intended for this subscription. If not, raise it; if a neighbour uses it up, "
-                "give it a limit of its own.",
-                link,
-            ),
-        ),
-        _alert(
-            options, BOTH, f"{throttled}\n  and on ({KEY})\n{_FULL}",
-            {"severity": "warning", "cause": "both", "action": "raise_limit"},
-            w.annotations(
-                f"{w.SUBSCRIPTION_WORDS} is at the {w.LIMITER_WORDS}, and its consumers are at their capacity too",
-                f"{w.SHARE} of the {w.LIMITER_WORDS} is used while the consumers' queues are full. Raising one alone "
-                "changes little.",
-                "Plan both: a higher limit, and faster or more consumers.",
-                link,
-            ),
-        ),
-        _alert(
-            options, NO_CONSUMERS, _WITHOUT_CONSUMERS,
-            {"severity": "warning", "cause": "no_consumers", "action": ADD_CONSUMERS},
-            w.annotations(
-                f"{w.SUBSCRIPTION_WORDS} has no consumers",
-                f"{w.COUNT} entries are waiting and no consumer is connected.",
-                "Find out why no consumer is connected: logs, deployment, permissions. If the "
-                "subscription is no longer needed, delete it.",
-                link,
-            ),
-        ),
-        _alert(
-            options, BLOCKED, _BLOCKED,
-            {"severity": "critical", "cause": "blocked_on_unacked", "action": "acknowledge"},
-            w.annotations(
-                f"{w.SUBSCRIPTION_WORDS} is blocked on unacknowledged messages",
-                f"{w.COUNT} entries are waiting. Pulsar stopped dispatching until consumers acknowledge messages.",
-                "Look for consumers that receive messages and do not acknowledge them; restart or fix them.",
-                link,
-            ),
-        ),
-        _alert(
-            options, REDELIVERY, _REDELIVERED,
-            {"severity": "warning", "cause": "redelivery", "action": "mend_consumers"},
-            w.annotations(
-                f"{w.SUBSCRIPTION_WORDS} mostly redelivers messages",
-                f"{w.COUNT} entries are waiting while most of the dispatched messages are redeliveries.",
-                "Look for messages that fail repeatedly, and for acknowledgement timeouts that are too short; consider a "
-                "dead letter topic.",
-                link,
-            ),
-        ),
-        _alert(
-            options, SLOW, _SLOW,
-            {"severity": "warning", "cause": "slow_consumers", "action": ADD_CONSUMERS},
-            w.annotations(
-                f"{w.SUBSCRIPTION_WORDS}: its consumers cannot keep up",
-                f"{w.COUNT} entries are waiting, and no dispatch limit is limiting: the consumers process less than is published.",
-                "Add consumers or make them faster. An Exclusive or Failover subscription takes one consumer per partition: "
-                "add partitions.",
-                link,
-            ),
-        ),
-    ]  # fmt: skip
+def _dispatch_throttled(options: ExportOptions) -> str:
+    return f'{events_rate(options)}\n  and on ({LIMITER})\n{LIMIT}{{events_informative="true"}}'
 
 
-def _alarms(options: ExportOptions) -> list[Alerting]:
-    near = f"{t.RHO_NEAR_LIMIT:g}"
-    found = [
-        _alert(
-            options, UNEXPLAINED,
-            f"{_GROWING}\n  unless on ({KEY})\n({BINDS} or {_WITHOUT_CONSUMERS} or {_BLOCKED} or {_REDELIVERED} or {_SLOW})",
-            {"severity": "info", "cause": "unknown", "action": "look"},
-            w.annotations(
-                f"{w.SUBSCRIPTION_WORDS}: the backlog grows for an unknown reason",
-                f"{w.COUNT} entries more than {options.window} ago. Neither a limiter nor the consumers can be identified as the cause from "
-                "these metrics.",
-                "Open the page: it lists the missing evidence. Do not add consumers before the cause is known.",
-                w.subscription_link(options),
-            ),
-            _SOME_TIME_MS,
-        ),
-        _alert(
-            options, THROTTLING_AND_GROWING,
-            f"sum by ({KEY}) ({events_rate(options)})\n  and\n{_GROWING}",
-            {"severity": "info", "action": "look"},
-            w.annotations(
-                f"{w.SUBSCRIPTION_WORDS}: reads are throttled while the backlog grows",
-                f"{w.COUNT} reads per second are throttled by some limiter. This alone proves nothing: a small limit "
-                "throttles reads of a healthy subscription too.",
-                "Wait for an alert with a cause, and open the page.",
-                w.subscription_link(options),
-            ),
-        ),
-        _alert(
-            options, DISPATCH_THROTTLED,
-            f'{events_rate(options)}\n  and on ({LIMITER})\n{LIMIT}{{events_informative="true"}}',
-            {"severity": "info", "action": "look"},
-            w.annotations(
-                f"{w.SUBSCRIPTION_WORDS} is throttled from time to time by the {w.LIMITER_WORDS}",
-                f"{w.COUNT} reads per second are throttled by the {w.LIMITER_WORDS}. The limit is larger than one read, so in some "
-                "seconds it was used up, however low the mean of the minute is.",
-                "If messages must not wait for the next period, raise the limit or lengthen its period.",
-                w.subscription_link(options),
-            ),
-        ),
-    ]  # fmt: skip
-    scopes = (("subscription", KEY, w.SUBSCRIPTION_WORDS, w.subscription_link(options)),
-              ("topic", TOPIC, w.TOPIC_WORDS, w.topic_link(options)),
-              ("broker", "cluster", "A broker of {{ $labels.cluster }}", w.cluster_link(options)))  # fmt: skip
-    for scope, by, who, link in scopes:
-        found.append(
-            _alert(
-                options, LIMIT_NEARLY_USED, f'max by ({by}, level, unit) ({RHO}{{level="{scope}"}}) >= {near}',
-                {"severity": "info", "scope": scope, "action": "plan"},
-                w.annotations(
-                    f"{who} uses {w.SHARE} of the {w.LIMITER_WORDS}",
-                    f"Consumption is at {w.SHARE} of the {w.LIMITER_WORDS}. No backlog yet because of it.",
-                    "Raise the limit before the traffic grows, or accept that it will throttle.",
-                    link,
-                ),
-                _SOME_TIME_MS,
-            )
-        )  # fmt: skip
+def _publish_throttled(options: ExportOptions) -> str:
     # The broker resets it every 60 s: the largest value is the worst minute; increase() would be meaningless.
-    pauses = f"max by (cluster, namespace, topic, partition) (max_over_time(pulsar_publish_rate_limit_times[{options.window}]))"
-    found.append(
-        _alert(
-            options, PUBLISH_THROTTLED, f"{in_our_shape('max', TOPIC, pauses, options)} > 0",
-            {"severity": "info", "action": "look"},
-            w.annotations(
-                f"Producers of {w.TOPIC_WORDS} are throttled by the broker",
-                f"The broker paused the connections of its producers up to {w.COUNT} times in a minute of the last {options.window}, as "
-                "it does when a publish limit is exceeded. A pause counts for every topic that has a producer on the connection. "
-                "Messages that are not published are in no backlog.",
-                "Check the publish limits of this topic, its namespace and the broker, and of topics whose producers share a client with it.",
-                w.topic_link(options),
+    pauses = f"max by ({TOPIC}) (max_over_time(pulsar_publish_rate_limit_times[{options.window}]))"
+    return f"{in_our_shape('max', TOPIC, pauses, options)} > 0"
+
+
+_CAUSES = (
+    AlertDefinition(
+        THROTTLED,
+        "warning",
+        {"cause": "throttled", "action": "raise_limit"},
+        lambda options: f"{_throttled(options)}\n  unless on ({KEY})\n{_FULL}",
+    ),
+    AlertDefinition(
+        BOTH,
+        "warning",
+        {"cause": "both", "action": "raise_limit"},
+        lambda options: f"{_throttled(options)}\n  and on ({KEY})\n{_FULL}",
+    ),
+    AlertDefinition(
+        NO_CONSUMERS,
+        "warning",
+        {"cause": "no_consumers", "action": ADD_CONSUMERS},
+        lambda _: _WITHOUT_CONSUMERS,
+    ),
+    AlertDefinition(
+        BLOCKED, "critical", {"cause": "blocked_on_unacked", "action": "acknowledge"}, lambda _: _BLOCKED
+    ),
+    AlertDefinition(
+        REDELIVERY, "warning", {"cause": "redelivery", "action": "mend_consumers"}, lambda _: _REDELIVERED
+    ),
+    AlertDefinition(SLOW, "warning", {"cause": "slow_consumers", "action": ADD_CONSUMERS}, lambda _: _SLOW),
+)
+_SYMPTOMS = (
+    AlertDefinition(
+        UNEXPLAINED,
+        "info",
+        {"cause": "unknown", "action": "look"},
+        lambda _: (
+            f"{_GROWING}\n  unless on ({KEY})\n"
+            f"({BINDS} or {_WITHOUT_CONSUMERS} or {_BLOCKED} or {_REDELIVERED} or {_SLOW})"
+        ),
+        for_ms=_SOME_TIME_MS,
+    ),
+    AlertDefinition(
+        THROTTLING_AND_GROWING, "info", {"action": "look"}, _throttling_and_growing, real_if="limit"
+    ),
+    AlertDefinition(DISPATCH_THROTTLED, "info", {"action": "look"}, _dispatch_throttled, real_if="limit"),
+    *(
+        AlertDefinition(
+            LIMIT_NEARLY_USED,
+            "info",
+            {"scope": level, "action": "plan"},
+            lambda _, level=level, by=by: (
+                f'max by ({by}, level, unit) ({RHO}{{level="{level}"}}) >= {t.RHO_NEAR_LIMIT:g}'
             ),
+            subject=level,
+            for_ms=_SOME_TIME_MS,
+            real_if="limit",
         )
-    )  # fmt: skip
-    return found
-
-
-def _ours(options: ExportOptions) -> list[Alerting]:
-    labels = {"severity": "info", "action": "read_limits"}
-    return [
-        _alert(
-            options, LIMITS_MISSING,
+        for level, by in (("subscription", KEY), ("topic", TOPIC), ("broker", "cluster"))
+    ),
+    AlertDefinition(
+        PUBLISH_THROTTLED, "info", {"action": "look"}, _publish_throttled, subject="topic", real_if=None
+    ),
+)
+_LIMITS_READ = (
+    AlertDefinition(
+        LIMITS_MISSING,
+        "info",
+        {"action": "read_limits"},
+        lambda _: (
             f"count by (cluster) ({PREFIX}backlog_ready_entries)\n  unless on (cluster)\n"
-            f"count by (cluster) ({LIMIT_METRIC})",
-            labels,
-            w.annotations(
-                "The dispatch limits of {{ $labels.cluster }} are not known",
-                f"{{{{ $value }}}} subscription partitions are scraped but their cluster has no {LIMIT_METRIC}: no "
-                "alert can distinguish a limiter from slow consumers.",
-                "Let this Prometheus scrape throttlescope serve, and let throttlescope run read the admin API.",
-                w.cluster_link(options),
-            ),
-            _SOME_TIME_MS,
+            f"count by (cluster) ({LIMIT_METRIC})"
         ),
-        _alert(
-            options, LIMITS_OLD,
-            f"time() - throttlescope_limits_observed_timestamp_seconds > {ANSWER_VALID_MS // 1000}",
-            labels,
-            w.annotations(
-                "The dispatch limits of {{ $labels.cluster }} are out of date",
-                "They were read {{ $value | humanizeDuration }} ago and may have changed since.",
-                "Check why throttlescope run no longer reads the admin API.",
-                w.cluster_link(options),
-            ),
-            _SOME_TIME_MS,
-        ),
-    ]  # fmt: skip
+        subject="cluster",
+        for_ms=_SOME_TIME_MS,
+        real_if=None,
+    ),
+    AlertDefinition(
+        LIMITS_OLD,
+        "info",
+        {"action": "read_limits"},
+        lambda _: f"time() - throttlescope_limits_observed_timestamp_seconds > {ANSWER_VALID_MS // 1000}",
+        subject="cluster",
+        for_ms=_SOME_TIME_MS,
+        real_if=None,
+    ),
+)
+#: All alerts, the causes first.
+ALERTS = (*_CAUSES, *_SYMPTOMS, *_LIMITS_READ)
+
+
+def alerts(options: ExportOptions) -> list[Alerting]:
+    """All alerts as rules."""
+    return [alerting(alert, options) for alert in ALERTS]

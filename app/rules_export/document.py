@@ -19,7 +19,8 @@ def rules_text(rules: Iterable[ExportedRecording | Alerting], options: ExportOpt
     lines += [f"    interval: {duration_text(options.interval_ms)}", "    rules:"]
     for rule in rules:
         lines.append("")
-        lines += _comment(rule.why, "      ") if rule.why else []
+        if isinstance(rule, ExportedRecording) and rule.why:
+            lines += _comment(rule.why, "      ")
         lines += (f"      {line}" for line in _rule(rule))
     return "\n".join(lines) + "\n"
 

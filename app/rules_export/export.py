@@ -16,20 +16,12 @@ from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecord
 from throttlescope.app.rules_export.signal_rules import backlog_rules, queue_rules, signal_rules
 from throttlescope.app.rules_export.specification import specification_alerts, specification_rules
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.rules.order import check_order
 from throttlescope.transforms.rules.remarks import remarks
 from throttlescope.transforms.rules.rule_file import read_rule_file
 
 RULES_NAME, INHIBIT_NAME = "throttlescope.live.rules.yml", "throttlescope.inhibit.yml"
-
-_RULES_HEADING = (
-    "Live rules of throttlescope, written by `throttlescope rules export`: why a Pulsar subscription has a backlog.\n"
-    "Load it with rule_files. It reads Pulsar's own metrics and throttlescope_dispatch_limit, which `throttlescope serve` "
-    "exposes at /metrics: scrape that with honor_labels: true. Do not edit it; export it again."
-)
-_INHIBIT_HEADING = (
-    "Inhibition rules of throttlescope: add them to inhibit_rules of Alertmanager's configuration."
-)
 
 
 @dataclass(frozen=True)
@@ -87,14 +79,14 @@ def export_rules(folder: Path, options: ExportOptions) -> list[WrittenFiles]:
 
 def rules_document(options: ExportOptions) -> str:
     """The rules file, checked; raises as :func:`check`."""
-    text = rules_text(all_rules(options), options, _RULES_HEADING)
+    text = rules_text(all_rules(options), options, sentence("exported_rules.file.rules"))
     check(text)
     return text
 
 
 def inhibit_document() -> str:
     """The part ``inhibit_rules`` of Alertmanager's configuration."""
-    return inhibit_text(inhibit_rules(), _INHIBIT_HEADING)
+    return inhibit_text(inhibit_rules(), sentence("exported_rules.file.inhibit"))
 
 
 def check(text: str) -> None:

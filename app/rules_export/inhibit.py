@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from throttlescope.app.rules_export import alert_rules as a
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
+from throttlescope.models.messages.catalogue import sentence
 
 _KEY = list(SUBSCRIPTION_KEY_NAMES)
-_HELD_BY_LIMITER = f'alertname=~"{a.THROTTLED}|{a.BOTH}"'
-_KNOWS_A_CAUSE = (
+_THROTTLED = f'alertname=~"{a.THROTTLED}|{a.BOTH}"'
+_WITH_CAUSE = (
     f'alertname=~"{"|".join((a.THROTTLED, a.BOTH, a.NO_CONSUMERS, a.BLOCKED, a.REDELIVERY, a.SLOW))}"'
 )
 
@@ -16,17 +17,17 @@ def inhibit_rules() -> list[tuple[str, dict]]:
     """A comment, and the rule in Alertmanager's format."""
     return [
         (
-            "Throttled inhibits alerts whose action is to add consumers: that would not help. Give your own alerts the same label.",
+            sentence("exported_rules.inhibit.throttled"),
             {
-                "source_matchers": [_HELD_BY_LIMITER],
+                "source_matchers": [_THROTTLED],
                 "target_matchers": [f'action="{a.ADD_CONSUMERS}"'],
                 "equal": _KEY,
             },
         ),
         (
-            "A cause inhibits alerts on symptoms.",
+            sentence("exported_rules.inhibit.cause"),
             {
-                "source_matchers": [_KNOWS_A_CAUSE],
+                "source_matchers": [_WITH_CAUSE],
                 "target_matchers": [
                     f'alertname=~"{a.THROTTLING_AND_GROWING}|{a.DISPATCH_THROTTLED}|{a.UNEXPLAINED}"'
                 ],
@@ -34,9 +35,9 @@ def inhibit_rules() -> list[tuple[str, dict]]:
             },
         ),
         (
-            "If a limit throttles a subscription, the alert that it is nearly used adds nothing.",
+            sentence("exported_rules.inhibit.limit_nearly_used"),
             {
-                "source_matchers": [_HELD_BY_LIMITER],
+                "source_matchers": [_THROTTLED],
                 "target_matchers": [f'alertname="{a.LIMIT_NEARLY_USED}"', 'scope="subscription"'],
                 "equal": [*_KEY, "level", "unit"],
             },

@@ -13,6 +13,7 @@ from throttlescope.app.rules_export.rule_records import ExportedRecording
 from throttlescope.app.rules_export.signal_rules import ENTRY_MEMORY, column_rule
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.rules.load import PREFIX
 
@@ -48,12 +49,12 @@ def _limits(options: ExportOptions) -> list[ExportedRecording]:
             f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts=""}} < Inf)\n  or\n'
             f'max by ({_FACTS}, relative_to_publish) ({LIMIT_METRIC}{{counts="entries"}} < Inf)\n'
             f"  * on ({KEY}) group_left ()\nlast_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}])",
-            why="Limits that are set; one that counts entries is converted to messages. max by: several servers may export the same limit.",
+            why=sentence("exported_rules.rule.dispatch_limit_set"),
         ),
         ExportedRecording(
             LIMIT,
             "\n  or\n".join([f'max by ({_FACTS}) ({as_set}{{relative_to_publish=""}})', *relative]),
-            why="Per second. A limit relative to the publish rate is added to that rate.",
+            why=sentence("exported_rules.rule.dispatch_limit"),
         ),
     ]
 
@@ -80,7 +81,7 @@ def _use(options: ExportOptions) -> list[ExportedRecording]:
         USE,
         found[0].expr,
         found[0].labels,
-        "Use of a limiter by all that share it, per second: subscription, topic partition, broker.",
+        sentence("exported_rules.rule.dispatch_use"),
     )
     return found
 
@@ -95,12 +96,12 @@ def _rho(options: ExportOptions) -> list[ExportedRecording]:
         ExportedRecording(
             RHO,
             f"{USE}\n  / on ({LIMITER}) group_right ()\n{LIMIT}",
-            why="No series where no limit is set, or none is known.",
+            why=sentence("exported_rules.rule.rho"),
         ),
         ExportedRecording(
             OWN_RHO,
             "\n  or\n".join(own),
-            why="The subscription's own part of a shared limit.",
+            why=sentence("exported_rules.rule.own_rho"),
         ),
     ]
 
@@ -136,8 +137,7 @@ def _binding(options: ExportOptions) -> list[ExportedRecording]:
             f"  ({events} >= on ({LIMITER}) {t.EVENTS_PER_PERIOD:g} * clamp_max({RHO}, 1))\n    or\n"
             f'  {RHO}{{period_s!="1", period_s=~"{_periods(options)}"}}\n    and on ({LIMITER})\n  {events}\n)\n'
             f"  < {t.RHO_NOT_IN_FORCE:g}",
-            why="Use / limit of limiters that throttle reads as often as a limiting one: about once per period of a second. "
-            "Above the upper bound the known limit is not the one in force.",
+            why=sentence("exported_rules.rule.throttling_limiters"),
         ),
         ExportedRecording(
             BINDS,
@@ -146,7 +146,7 @@ def _binding(options: ExportOptions) -> list[ExportedRecording]:
             f"  ({often} >= {near} and on ({KEY}) {_EMPTY})\n)\n"
             f"  and on ({KEY})\n{PREFIX}backlog_held_entries\n"
             f"  unless on ({LIMITER})\n{neighbours}",
-            why="Neighbours that use up a shared limit do not limit consumers whose own queues are full.",
+            why=sentence("exported_rules.rule.limiter_binds"),
         ),
         ExportedRecording(
             f"{PREFIX}limiter_open_rho",
@@ -155,12 +155,12 @@ def _binding(options: ExportOptions) -> list[ExportedRecording]:
             f"  ({often} >= {near}) unless on ({KEY}) {_FULL}\n    or\n"
             f'  ({often}{{events_informative="true"}} >= {t.RHO_POSSIBLE:g}) unless on ({KEY}) {_FULL}\n)\n'
             f"  unless on ({LIMITER})\n{neighbours}",
-            why="Limiters that may cause the backlog and cannot be excluded: the consumers are then not blamed.",
+            why=sentence("exported_rules.rule.limiter_open"),
         ),
         ExportedRecording(
             f"{PREFIX}limiters_known",
             f"count by ({KEY}) (group by ({LIMITER}) ({LIMIT_METRIC}))",
-            why=f"{len(LEVELS) * len(UNITS)} where every limiter was read, including those without a limit.",
+            why=sentence("exported_rules.rule.limiters_known", limiters=len(LEVELS) * len(UNITS)),
         ),
     ]
 

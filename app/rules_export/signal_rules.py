@@ -7,6 +7,7 @@ from throttlescope.app.rules_export.options import ExportOptions, duration_text
 from throttlescope.app.rules_export.rule_records import ExportedRecording
 from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.rules.load import PREFIX, column_rules
 
 #: How long the last number of messages per entry is used when nothing is published.
@@ -61,20 +62,19 @@ def backlog_rules(options: ExportOptions) -> list[ExportedRecording]:
         ExportedRecording(
             read,
             f"clamp({batch} / {per_entry}, {least}, {batch})\n  or\n{batch} + 0 * {ready}",
-            why="What one read can clear is no backlog; messages are counted where entries are batches.",
+            why=sentence("exported_rules.rule.read_entries"),
         ),
         ExportedRecording(
             f"{PREFIX}undelivered_entries",
             f"clamp_min(\n  {ready}\n    -\n"
             f"  ({PREFIX}unacked_msg / last_over_time({PREFIX}messages_per_entry[{ENTRY_MEMORY}]) or {PREFIX}unacked_msg)\n"
             f", 0)\n  or\n{ready}",
-            why="Unacked messages are in Pulsar's backlog, but they are delivered already. Internal topics and "
-            "subscriptions are excluded.",
+            why=sentence("exported_rules.rule.undelivered_entries"),
         ),
         ExportedRecording(
             f"{PREFIX}backlog_held_entries",
             f"{PREFIX}undelivered_entries\n  >\n({_n(t.HELD_S)} * {published} > {read} or {read})",
-            why="Has a value only while more is waiting than one read clears, and than a few seconds of publishing.",
+            why=sentence("exported_rules.rule.backlog"),
         ),
         ExportedRecording(growth, f"{ready} - {ready} offset {options.window}"),
         ExportedRecording(
@@ -86,7 +86,7 @@ def backlog_rules(options: ExportOptions) -> list[ExportedRecording]:
         ExportedRecording(
             f"{PREFIX}backlog_gone_in_s",
             f"{window_s} * {ready} / -({growth} < 0)",
-            why="Has a value only while the backlog shrinks.",
+            why=sentence("exported_rules.rule.backlog_gone_in"),
         ),
     ]
 
@@ -106,7 +106,7 @@ def queue_rules(options: ExportOptions) -> list[ExportedRecording]:
         ExportedRecording(
             f"{PREFIX}consumers_starved",
             f"({permits_max} <= bool 0 and {unacked} > 0)\n  or\n{permits_min} <= bool 0",
-            why="1: the broker waits for permits. Shared subscriptions have unacked messages; of the others one consumer is active.",
+            why=sentence("exported_rules.rule.consumers_starved"),
         ),
         ExportedRecording(
             f"{PREFIX}consumers_fill_share",

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from throttlescope.app.rules_export import wording as w
 from throttlescope.app.rules_export.labels import TOPIC, in_our_shape
-from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
+from throttlescope.app.rules_export.rule_records import AlertDefinition, Alerting, ExportedRecording
+from throttlescope.app.rules_export.wording import alerting
 from throttlescope.ingest.contracts.vocabulary import UNITS
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.models.diagnosis import thresholds as t
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.rules.load import PREFIX
 
 if TYPE_CHECKING:
@@ -34,7 +35,18 @@ _COUNTED = {
     ("dispatch", "bytes"): 'pulsar_out_bytes_total{subscription!="", consumer_name="", consumer_id=""}',
 }
 _BY = {"cluster": "cluster", "topic_partition": TOPIC}
-_FOR_MS = 15 * MINUTE_MS
+_ALERTS = {
+    scope: AlertDefinition(
+        SPECIFICATION_NEARLY_USED,
+        severity,
+        {"action": "plan"},
+        lambda _, scope=scope: f'{_SHARE}{{scope="{scope}"}} >= {t.RHO_NEAR_LIMIT:g}',
+        subject=subject,
+        for_ms=15 * MINUTE_MS,
+        first_action=f"{SPECIFICATION_NEARLY_USED}.first_action.{scope}",
+    )
+    for scope, severity, subject in (("cluster", "warning", "cluster"), ("topic_partition", "info", "topic"))
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -68,8 +80,7 @@ def specification_rules(options: ExportOptions) -> list[ExportedRecording]:
     for scope, flow, unit in _kinds(options.specified):
         by = _BY[scope]
         # Labels are normalized first, then aggregated to the cluster.
-        split = "cluster, namespace, topic, partition"
-        counted = f"sum by ({split}) (rate({_COUNTED[flow, unit]}[{options.window}]))"
+        counted = f"sum by ({TOPIC}) (rate({_COUNTED[flow, unit]}[{options.window}]))"
         labels = {"scope": scope, "flow": flow, "unit": unit}
         rules.append(ExportedRecording(_RATE, in_our_shape("sum", by, counted, options), labels))
         for one in options.specified:
@@ -84,14 +95,14 @@ def specification_rules(options: ExportOptions) -> list[ExportedRecording]:
         first.record,
         first.expr,
         first.labels,
-        "Published and dispatched per second.",
+        sentence("exported_rules.rule.flow_rate"),
     )
     return [
         *rules,
         ExportedRecording(
             _SHARE,
             f"{_RATE}\n  / on (cluster, scope, flow, unit) group_left ()\n{_SPECIFIED}",
-            why="No series where the configuration has no figure for the cluster.",
+            why=sentence("exported_rules.rule.specification_use"),
         ),
     ]
 
@@ -99,37 +110,7 @@ def specification_rules(options: ExportOptions) -> list[ExportedRecording]:
 def specification_alerts(options: ExportOptions) -> list[Alerting]:
     """An alert for clusters and one for topic partitions, where one was specified."""
     scopes = {one.scope for one in options.specified}
-    flow = '{{ if eq $labels.flow "publish" }}Production{{ else }}Consumption{{ end }}'
-    rate = '{{ if eq $labels.unit "msg" }}messages{{ else }}bytes{{ end }} per second'
-    texts = {
-        "cluster": (
-            "{{ $labels.cluster }}",
-            "Scale the cluster up before it throttles its clients, or move load away. The mean of a minute hides the busiest second: "
-            "check the throttle counts as well.",
-            w.cluster_link(options),
-        ),
-        "topic_partition": (
-            w.TOPIC_WORDS,
-            "Add partitions to the topic before this one is throttled; first check whether only one partition is hot.",
-            w.topic_link(options),
-        ),
-    }
-    return [
-        Alerting(
-            SPECIFICATION_NEARLY_USED,
-            f'{_SHARE}{{scope="{scope}"}} >= {t.RHO_NEAR_LIMIT:g}',
-            _FOR_MS,
-            {"severity": "warning" if scope == "cluster" else "info", "action": "plan", **options.labels},
-            w.annotations(
-                f"{flow} of {texts[scope][0]} is at {w.SHARE} of its specification",
-                f"{flow} is at {w.SHARE} of the {rate} in the configuration.",
-                texts[scope][1],
-                texts[scope][2],
-            ),
-        )
-        for scope in SCOPES
-        if scope in scopes
-    ]
+    return [alerting(alert, options) for scope, alert in _ALERTS.items() if scope in scopes]
 
 
 def _kinds(figures: Iterable[Specified]) -> list[tuple[str, str, str]]:

@@ -1,49 +1,84 @@
-"""Texts of alerts. In: options. Out: Go templates: the cause in words, the first action, and the link."""
+"""Annotations of alerts. In: an alert's definition and options. Out: Go templates: the cause in words, the first action, and the link."""
 
 from __future__ import annotations
 
 from throttlescope.app.presentation.links.paths import SUBSCRIPTION_PATH, SUBSCRIPTIONS_PATH
 from throttlescope.app.rules_export.options import ExportOptions
+from throttlescope.app.rules_export.rule_records import AlertDefinition, Alerting
+from throttlescope.models.messages.catalogue import sentence
 
 #: The time range of a link.
 LINK_S = 3600
 
-TOPIC_WORDS = (
-    '{{ $labels.topic }}{{ if ne $labels.partition "-1" }}-partition-{{ $labels.partition }}{{ end }}'
+
+def _either(label: str, value: str, then: str, otherwise: str) -> str:
+    """A Go template: one word where a label has a value, else another one."""
+    return f'{{{{ if eq $labels.{label} "{value}" }}}}{then}{{{{ else }}}}{otherwise}{{{{ end }}}}'
+
+
+_TOPIC = '{{ $labels.topic }}{{ if ne $labels.partition "-1" }}-partition-{{ $labels.partition }}{{ end }}'
+_CLUSTER = "{{ $labels.cluster }}"
+_SUBJECTS = {
+    "subscription": f"{{{{ $labels.subscription }}}} on {_TOPIC}",
+    "topic": _TOPIC,
+    "broker": sentence("exported_rules.broker", cluster=_CLUSTER),
+    "cluster": _CLUSTER,
+}
+_LIMITER = sentence(
+    "exported_rules.limiter",
+    level="{{ $labels.level }}",
+    message_or_byte=_either("unit", "msg", "message", "byte"),
 )
-SUBSCRIPTION_WORDS = f"{{{{ $labels.subscription }}}} on {TOPIC_WORDS}"
-LIMITER_WORDS = '{{ $labels.level }}\'s {{ if eq $labels.unit "msg" }}message{{ else }}byte{{ end }} limit'
-SHARE = "{{ $value | humanizePercentage }}"
-COUNT = "{{ $value | humanize }}"
+_RATE = sentence("exported_rules.rate", messages_or_bytes=_either("unit", "msg", "messages", "bytes"))
 
 
-def annotations(summary: str, description: str, first_action: str, link: str) -> dict[str, str]:
-    """The four annotations of every alert."""
-    return {"summary": summary, "description": description, "first_action": first_action, "link": link}
+def alerting(alert: AlertDefinition, options: ExportOptions) -> Alerting:
+    """The alert as a rule with its annotations."""
+    subject = _SUBJECTS[alert.subject]
+    return Alerting(
+        alert.name,
+        alert.expr(options),
+        options.for_ms if alert.for_ms is None else alert.for_ms,
+        {"severity": alert.severity, **alert.labels, **options.labels},
+        {
+            "summary": _text(f"{alert.name}.summary", subject, options),
+            "description": _text(f"{alert.name}.description", subject, options),
+            "first_action": _text(alert.first_action or f"{alert.name}.first_action", subject, options),
+            "link": _link(alert, options),
+        },
+    )
 
 
-def subscription_link(options: ExportOptions) -> str:
-    """The subscription's page and the last hour."""
-    pairs = [
-        (name, f"{{{{ $labels.{name} | urlquery }}}}")
-        for name in ("cluster", "topic", "partition", "subscription")
-    ]
-    pairs += [("from", _epoch_s(f"time() - {LINK_S}")), ("to", _epoch_s("time()"))]
-    return f"{_base(options)}{SUBSCRIPTION_PATH}?{'&'.join(f'{name}={value}' for name, value in pairs)}"
+def _text(key: str, subject: str, options: ExportOptions) -> str:
+    return sentence(
+        f"exported_rules.alert.{key}",
+        subject=subject,
+        limiter=_LIMITER,
+        share="{{ $value | humanizePercentage }}",
+        count="{{ $value | humanize }}",
+        value="{{ $value }}",
+        duration="{{ $value | humanizeDuration }}",
+        window=options.window,
+        flow=_either("flow", "publish", "Production", "Consumption"),
+        rate=_RATE,
+    )
 
 
-def topic_link(options: ExportOptions) -> str:
-    """The overview of a topic's subscriptions."""
-    return f"{_base(options)}{SUBSCRIPTIONS_PATH}?q={{{{ $labels.topic | urlquery }}}}&cluster={{{{ $labels.cluster | urlquery }}}}"
+def _link(alert: AlertDefinition, options: ExportOptions) -> str:
+    """The subscription's page with the last hour, or the overview of a topic's or cluster's subscriptions."""
+    base = options.external_url.rstrip("/")
+    if alert.subject == "subscription":
+        pairs = [(name, _encoded(name)) for name in ("cluster", "topic", "partition", "subscription")]
+        pairs += [("from", _epoch_s(f"time() - {LINK_S}")), ("to", _epoch_s("time()"))]
+        return f"{base}{SUBSCRIPTION_PATH}?{'&'.join(f'{name}={value}' for name, value in pairs)}"
+    pairs = [("cluster", _encoded("cluster"))]
+    if alert.subject == "topic":
+        pairs.insert(0, ("q", _encoded("topic")))
+    return f"{base}{SUBSCRIPTIONS_PATH}?{'&'.join(f'{name}={value}' for name, value in pairs)}"
 
 
-def cluster_link(options: ExportOptions) -> str:
-    """The overview of a cluster."""
-    return f"{_base(options)}{SUBSCRIPTIONS_PATH}?cluster={{{{ $labels.cluster | urlquery }}}}"
-
-
-def _base(options: ExportOptions) -> str:
-    return options.external_url.rstrip("/")
+def _encoded(label: str) -> str:
+    return f"{{{{ $labels.{label} | urlquery }}}}"
 
 
 def _epoch_s(expr: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.rules_export import alert_rules as a
+from throttlescope.app.rules_export.alert_rules import ALERTS
 from throttlescope.ingest.contracts.vocabulary import CAUSES
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.rules.rule_file import AlertingRule
 
 LIMIT, CONSUMERS, BOTH, ANY = KINDS = ("limit", "consumers", "both", "any")
@@ -32,22 +33,16 @@ class AlertKind:
         return side in self.sides or cause in self.causes
 
 
-_BY_NAME = {
-    LIMIT: AlertKind(
-        "a dispatch limit as the cause of the backlog (side throttle or both)",
-        frozenset(("throttle", "both")),
-    ),
+_KINDS = {
+    LIMIT: AlertKind(sentence("exported_rules.real_if.limit"), frozenset(("throttle", "both"))),
     CONSUMERS: AlertKind(
-        "the consumers as the cause of the backlog (side consumer_capacity or both)",
-        frozenset(("consumer_capacity", "both")),
+        sentence("exported_rules.real_if.consumers"), frozenset(("consumer_capacity", "both"))
     ),
-    BOTH: AlertKind("a limit and the consumers at once (side both)", frozenset(("both",))),
-    ANY: AlertKind("any trouble: every cause but healthy", causes=frozenset(CAUSES) - {"healthy"}),
+    BOTH: AlertKind(sentence("exported_rules.real_if.both"), frozenset(("both",))),
+    ANY: AlertKind(sentence("exported_rules.real_if.any"), causes=frozenset(CAUSES) - {"healthy"}),
 }
-_LIMITS = (a.THROTTLING_AND_GROWING, a.DISPATCH_THROTTLED, a.LIMIT_NEARLY_USED)
-#: Verdicts are about a subscription's backlog; these alerts are not.
-_UNJUDGED = (a.PUBLISH_THROTTLED, a.LIMITS_MISSING, a.LIMITS_OLD)
 _BY_CAUSE = {"throttled": LIMIT, "both": BOTH, "slow_consumers": CONSUMERS, "unknown": ANY, "healthy": ANY}
+_BY_NAME = {alert.name: alert.real_if for alert in ALERTS}
 
 
 def kind_of(rule: AlertingRule, chosen: str | None = None) -> AlertKind | None:
@@ -56,12 +51,11 @@ def kind_of(rule: AlertingRule, chosen: str | None = None) -> AlertKind | None:
     Chosen by a person, or by the rule's label ``cause``, or by its name; any trouble by default.
     """
     if chosen is not None:
-        return _BY_NAME[chosen]
-    if rule.name in _UNJUDGED:
+        return _KINDS[chosen]
+    exported = _BY_NAME.get(rule.name, ANY)
+    if exported is None:
         return None
     cause = rule.labels.get("cause")
-    if cause in _BY_CAUSE:
-        return _BY_NAME[_BY_CAUSE[cause]]
-    if cause in CAUSES:
-        return AlertKind(f"the cause {cause}", causes=frozenset((cause,)))
-    return _BY_NAME[LIMIT if rule.name in _LIMITS else ANY]
+    if cause in CAUSES and cause not in _BY_CAUSE:
+        return AlertKind(sentence("exported_rules.real_if.cause", cause=cause), causes=frozenset((cause,)))
+    return _KINDS[_BY_CAUSE.get(cause, exported)]

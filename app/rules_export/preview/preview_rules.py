@@ -10,6 +10,7 @@ from throttlescope.app.rules_export.export import all_rules, check
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rule_records import Alerting, ExportedRecording
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.rules.order import check_order
 from throttlescope.transforms.rules.rule_file import AlertingRule, RuleFile, read_rule_text
 
@@ -82,9 +83,7 @@ def exported(name: str) -> PreviewedRules:
             got=name[:200],
             expected=", ".join(one.name for one in exported_alerts()),
         )
-    text = rules_text(
-        rules, ExportOptions(), "One alert of the export; it reads the export's recording rules."
-    )
+    text = rules_text(rules, ExportOptions(), sentence("exported_rules.file.one_alert"))
     return PreviewedRules(read_rule_text(text, "exported rules"), _library(), text)
 
 
@@ -98,12 +97,12 @@ def typed(text: str) -> PreviewedRules:
     """
     file = read_rule_text(text, _TYPED)
     check_order(file)
-    asked = PreviewedRules(file, _library(), text)
-    if not asked.alerts:
+    previewed = PreviewedRules(file, _library(), text)
+    if not previewed.alerts:
         raise InputError(
             "There is no alerting rule in this text", expected="groups: with a rule that has alert: and expr:"
         )
-    return asked
+    return previewed
 
 
 def _alerting() -> list[Alerting]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 
 _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
@@ -17,8 +18,8 @@ def of_subscription(key: SubscriptionPartition, start_ms: int, end_ms: int) -> d
     partition = None if key.partition < 0 else key.partition
     selector = str(SubscriptionName(key.topic, partition, key.subscription))
     return _notebook(
-        "A subscription's backlog",
-        f"Range {format_time(start_ms)} to {format_time(end_ms)}, end excluded. Times are UTC, backlogs entries (batches).",
+        sentence("server.notebook.subscription"),
+        sentence("server.notebook.subscription_range", start=format_time(start_ms), end=format_time(end_ms)),
         [
             _LAKE,
             f"subscription = {selector!r}\n"
@@ -28,7 +29,7 @@ def of_subscription(key: SubscriptionPartition, start_ms: int, end_ms: int) -> d
             "lake.figures.backlog(subscription, **selected)",
             "lake.figures.rates(subscription, **selected)",
             f"why = lake.why(subscription, {end_ms}, cluster=cluster)\nwhy",
-            "# Rows, as Spark DataFrames: the first of these cells starts Spark.\n"
+            f"# {sentence('server.notebook.rows')}\n"
             'lake.verdicts(subscription, **selected).select("window_end_ms", "cause", "limiter", "confidence", "backlog_entries")',
             "lake.signals(subscription, **selected)",
         ],
@@ -38,8 +39,13 @@ def of_subscription(key: SubscriptionPartition, start_ms: int, end_ms: int) -> d
 def of_query(query: str, start_ms: int, end_ms: int, step_ms: int) -> dict:
     """A range query over the lake, as a chart and as a table with one column per series."""
     return _notebook(
-        "A PromQL query over the lake",
-        f"Range {format_time(start_ms)} to {format_time(end_ms)}, every {step_ms / 1000:g} s. Times are UTC.",
+        sentence("server.notebook.query"),
+        sentence(
+            "server.notebook.query_range",
+            start=format_time(start_ms),
+            end=format_time(end_ms),
+            step=step_ms / 1000,
+        ),
         [
             _LAKE,
             f"query = {query!r}\nstart_ms, end_ms, step_ms = {start_ms}, {end_ms}, {step_ms}",
@@ -60,7 +66,7 @@ def of_query(query: str, start_ms: int, end_ms: int, step_ms: int) -> dict:
 
 _LAKE = (
     "from throttlescope.app.notebook import open_lake\n\n"
-    'lake = open_lake("lake")  # the folder or s3:// URI that throttlescope run --lake and serve --lake name'
+    f'lake = open_lake("lake")  # {sentence("server.notebook.lake")}'
 )
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from throttlescope.app.queries.quality import newest_findings, read_findings
-from throttlescope.app.server.metrics.families import Family, Sample, label_text
+from throttlescope.app.server.metrics.families import Family, Sample, described, label_text
 from throttlescope.app.server.metrics.runs import SEEN_MS
 from throttlescope.ingest.core.times import DAY_MS, dates_of
 from throttlescope.ingest.gaps.book import open_gaps
@@ -32,29 +32,24 @@ class DataFamilies:
             return [(label_text({"cluster": name}), ms / 1000) for name, ms in sorted(found.items())]
 
         return (
-            Family(
+            described(
                 "throttlescope_samples_newest_timestamp_seconds",
-                "Time of a cluster's newest sample in the lake",
                 seconds(self._of(lake, newest_samples, "series")),
             ),
-            Family(
+            described(
                 "throttlescope_watermark_timestamp_seconds",
-                "Time up to which all samples of a cluster were read (*: a source with several clusters)",
                 seconds(self._of(lake, _watermarks, "watermarks")),
             ),
-            Family(
+            described(
                 "throttlescope_gaps_open",
-                "Gaps without samples in the source that will be requested again",
                 self._of(lake, _gaps, "gaps", "watermarks"),
             ),
-            Family(
+            described(
                 "throttlescope_quarantined_rows",
-                "Rows in quarantine: samples or rows that were rejected and not readmitted",
                 self._of(lake, _quarantined, "quarantine"),
             ),
-            Family(
+            described(
                 "throttlescope_quality_failed_checks",
-                "Checks that failed in the newest run of their gate, within seven days",
                 self._of(lake, partial(_failed_checks, now_ms=now_ms), "quality"),
             ),
         )

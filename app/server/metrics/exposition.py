@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 
 from throttlescope.app.server.metrics.data import DataFamilies
-from throttlescope.app.server.metrics.families import Family, Source, label_text
+from throttlescope.app.server.metrics.families import Family, Source, described, label_text
 from throttlescope.app.server.metrics.limits import LimitFamilies
 from throttlescope.app.server.metrics.runs import run_families
 from throttlescope.app.server.metrics.verdicts import verdict_families
@@ -95,19 +95,16 @@ class Exposition:
                 missing = sum(max(0, len(family.samples) - self._max_series) for family in found)
                 yield from found
             left_out.append((label_text({"source": name}), float(missing)))
-        yield Family("throttlescope_metrics_source_up", "1: the source's tables could be read", up)
-        yield Family(
+        yield described("throttlescope_metrics_source_up", up)
+        yield described(
             "throttlescope_metrics_left_out_series",
-            "Series that were left out because one scrape would be too large",
             left_out,
         )
-        yield Family(
+        yield described(
             "throttlescope_metrics_collected_seconds",
-            "How long it took to read the data of this scrape",
             [("", time.monotonic() - begun_s)],
         )
-        yield Family(
+        yield described(
             "throttlescope_build_info",
-            "Version of throttlescope",
             [(label_text({"version": version("throttlescope")}), 1.0)],
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.messages.catalogue import sentence
 
 #: The labels as :func:`label_text` gives them, and the value.
 Sample = tuple[str, float]
@@ -41,6 +42,11 @@ class Family:
             for labels, value in self.samples[:most]
         ]
         return f"# HELP {name} {_escaped(self.help)}\n# TYPE {name} gauge\n{''.join(lines)}"
+
+
+def described(name: str, samples: Sequence[Sample]) -> Family:
+    """A family of our own, with its help from the catalogue."""
+    return Family(name, sentence(f"server.metric.{name}"), samples)
 
 
 #: In: a lake and the time in epoch ms. Out: families. May raise; then its families are missing from the scrape.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from throttlescope.app.server.metrics.families import Family, Sample, label_text
+from throttlescope.app.server.metrics.families import Family, Sample, described, label_text
 from throttlescope.ingest.lake import Lake
 from throttlescope.transforms.promql.limit_series import LIMIT_HELP, LIMIT_METRIC, STEP_MS, LimitSeries
 from throttlescope.transforms.promql.limit_snapshots import limit_series, read_snapshots
@@ -42,9 +42,8 @@ class LimitFamilies:
         ]
         return (
             Family(LIMIT_METRIC, LIMIT_HELP, found),
-            Family(
+            described(
                 "throttlescope_limits_observed_timestamp_seconds",
-                "When the limits of a cluster were last read from its admin API",
                 observed,
             ),
         )

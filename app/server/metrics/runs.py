@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow.compute as pc
 
-from throttlescope.app.server.metrics.families import Family, Sample, label_text
+from throttlescope.app.server.metrics.families import Family, Sample, described, label_text
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import Lake
@@ -37,33 +37,32 @@ def run_families(lake: Lake, now_ms: int) -> Sequence[Family]:
         for status in _STATUSES:
             day.setdefault((command, status), 0)
     return (
-        Family(
+        described(
             "throttlescope_run_last_end_timestamp_seconds",
-            "When the last run of a command ended, by result",
             [
                 (label_text({"command": command, "status": status}), row["finished_ms"] / 1000)
                 for (command, status), row in sorted(last.items())
             ],
         ),
-        Family(
+        described(
             "throttlescope_runs_of_a_day",
-            "Runs that ended within the last 24 hours, by result",
             [
                 (label_text({"command": command, "status": status}), float(number))
                 for (command, status), number in sorted(day.items())
             ],
         ),
-        _of_last("throttlescope_run_last_duration_seconds", "Duration of the last successful run", done,
-                 lambda row: (row["finished_ms"] - row["started_ms"]) / 1000),
-        _of_last("throttlescope_run_last_samples_written", "Samples that the last successful run committed", done,
-                 lambda row: row["samples_written"]),
-        _of_last("throttlescope_run_last_quarantined_rows", "Rows that the last successful run rejected", done,
-                 lambda row: row["rows_quarantined"]),
-    )  # fmt: skip
+        _of_last(
+            "throttlescope_run_last_duration_seconds",
+            done,
+            lambda row: (row["finished_ms"] - row["started_ms"]) / 1000,
+        ),
+        _of_last("throttlescope_run_last_samples_written", done, lambda row: row["samples_written"]),
+        _of_last("throttlescope_run_last_quarantined_rows", done, lambda row: row["rows_quarantined"]),
+    )
 
 
-def _of_last(name: str, help: str, done: Mapping[str, Mapping], value) -> Family:
+def _of_last(name: str, done: Mapping[str, Mapping], value) -> Family:
     samples: list[Sample] = [
         (label_text({"command": command}), float(value(row))) for command, row in sorted(done.items())
     ]
-    return Family(name, help, samples)
+    return described(name, samples)

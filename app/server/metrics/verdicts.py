@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow.compute as pc
 
-from throttlescope.app.server.metrics.families import Family, Sample, key_text, label_text
+from throttlescope.app.server.metrics.families import Family, Sample, described, key_text, label_text
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import MINUTE_MS
 from throttlescope.ingest.lake import Lake
@@ -36,33 +36,28 @@ def verdict_families(lake: Lake, now_ms: int) -> Sequence[Family]:
     rows = _newest(lake, now_ms)
     keys = [key_text(row) for row in rows]
     return (
-        Family(
+        described(
             "throttlescope_verdict",
-            "1: the cause of the subscription's backlog, or healthy (the newest verdict)",
             [(f"{key},{_verdict_text(row)}", 1.0) for key, row in zip(keys, rows, strict=True)],
         ),
-        Family(
+        described(
             "throttlescope_verdict_confidence",
-            "Probability that the cause is correct, from 0 to 1",
             [(key, row["confidence"]) for key, row in zip(keys, rows, strict=True)],
         ),
-        Family(
+        described(
             "throttlescope_verdict_timestamp_seconds",
-            "End of the newest verdict's window",
             [(key, row["window_end_ms"] / 1000) for key, row in zip(keys, rows, strict=True)],
         ),
-        Family(
+        described(
             "throttlescope_backlog_consumers_could_drain_entries",
-            "Ready backlog that more consumers could drain; 0 if a limiter is limiting or the cause is unknown",
             [
                 (key, drainable)
                 for key, row in zip(keys, rows, strict=True)
                 if (drainable := consumers_could_drain_entries(row)) is not None
             ],
         ),
-        Family(
+        described(
             "throttlescope_verdicts_newest_timestamp_seconds",
-            "End of the newest window with a verdict in a cluster, however old",
             _newest_of_clusters(lake),
         ),
     )

@@ -13,6 +13,8 @@ from typing import IO
 
 from flask import Flask, Response
 
+from throttlescope.models.messages.catalogue import sentence
+
 #: Prometheus accepts forms of this size; pages send far less.
 MOST_BODY_BYTES = 10 * 2**20
 #: Key in a request's environment of the server's callback for when the body has been read.
@@ -37,8 +39,8 @@ def bound_bodies(server: Flask) -> None:
 
     @server.errorhandler(413)
     def too_large(error: Exception) -> Response:
-        text = f"The request is too large: its body has more than {MOST_BODY_BYTES} bytes ({MOST_BODY_BYTES // 2**20} MiB).\n"
-        return Response(text, 413, mimetype="text/plain")
+        text = sentence("server.refused.too_large", bytes=MOST_BODY_BYTES, mebibytes=MOST_BODY_BYTES // 2**20)
+        return Response(f"{text}\n", 413, mimetype="text/plain")
 
 
 def _read_ahead(environ: dict) -> None:

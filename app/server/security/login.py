@@ -19,6 +19,7 @@ from flask import Flask, Response, g, request
 
 from throttlescope.app.server.security.users import UsersFile
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.models.messages.catalogue import sentence
 
 #: Health checks; they contain nothing of the lake.
 OPEN_PATHS = ("/healthz", "/-/healthy", "/-/ready")
@@ -111,9 +112,9 @@ class _Basic:
     def __call__(self) -> Response | None:
         given = request.authorization
         if given is None or given.type != "basic" or given.username is None or given.password is None:
-            return _ask("Log in")
+            return _ask("Log in.")
         if not self._lets_in(given.username, given.password):
-            return _ask("Unknown name or wrong password")
+            return _ask(sentence("server.refused.wrong_password"))
         g.user = given.username
         return None
 
@@ -140,11 +141,11 @@ class _Header:
 
     def __call__(self) -> Response | None:
         if not self._is_proxy(request.remote_addr):
-            return _refuse("This server accepts requests from its proxy only.")
+            return _refuse(sentence("server.refused.not_the_proxy"))
         user = request.headers.get(self._access.user_header, "").strip()
         # The server joins repeated headers by commas: a client may have added its own.
         if not user or "," in user or len(user) > _LONGEST_USER:
-            return _refuse(f"The proxy must name exactly one person in {self._access.user_header}.")
+            return _refuse(sentence("server.refused.no_user", header=self._access.user_header))
         g.user = user
         return None
 
@@ -158,7 +159,7 @@ class _Header:
 
 def _ask(reason: str) -> Response:
     headers = {"WWW-Authenticate": 'Basic realm="throttlescope", charset="UTF-8"'}
-    return Response(f"{reason}.\n", 401, headers, mimetype="text/plain")
+    return Response(f"{reason}\n", 401, headers, mimetype="text/plain")
 
 
 def _refuse(reason: str) -> Response:

@@ -164,9 +164,9 @@ SENTENCES = {
     # Evidence.
     "incident.evidence.none": "There is no verdict, so there is no evidence.",
     "incident.evidence.window": "Window {start} to {end}, rules {rules}. Strongest first.",
-    "incident.evidence.for": "Evidence for it",
-    "incident.evidence.against": "Evidence against it",
-    "incident.evidence.neutral": "Seen, but neither for nor against",
+    "incident.evidence.weight.for": "Evidence for it",
+    "incident.evidence.weight.against": "Evidence against it",
+    "incident.evidence.weight.neutral": "Seen, but neither for nor against",
     "incident.evidence.promql": "The same in Prometheus",
     "incident.evidence.promql_hint": "Each query shows one of the values above at the given time.",
     "incident.evidence.naive_agrees": (
@@ -208,8 +208,8 @@ SENTENCES = {
         "Made with the data known at {at}. Probability: of a drain, the share of such forecasts that drained at all; of a deadline, "
         "that it comes before the drain."
     ),
-    "incident.forecasts.never": "not at the current rate",
-    "incident.forecasts.unknown": "no trend yet",
+    "incident.forecasts.state.never": "not at the current rate",
+    "incident.forecasts.state.unknown": "no trend yet",
     "incident.forecasts.kind.drain": "backlog drained",
     "incident.forecasts.kind.ttl": "message TTL",
     "incident.forecasts.kind.quota_size": "backlog quota by size",
@@ -239,9 +239,9 @@ SENTENCES = {
         "# PromQL, one query after the other. The label cluster is left out: your Prometheus may use another name for it.\n"
         "# The range: {start} to {end}."
     ),
-    "incident.queries.backlog": "the backlog that is ready, entries",
-    "incident.queries.flow": "published minus dispatched, messages per second",
-    "incident.queries.events": "throttle events by limiter in 5 minutes",
+    "incident.queries.query.backlog": "the backlog that is ready, entries",
+    "incident.queries.query.flow": "published minus dispatched, messages per second",
+    "incident.queries.query.events": "throttle events by limiter in 5 minutes",
     "incident.queries.check": "to see whether a change works",
     # Comments in the file of commands.
     "incident.commands.of": "Subscription {subscription}, cluster {cluster}, as of {at}.",
