@@ -11,6 +11,7 @@ from throttlescope.app.incident.quality_page.report import summarize_gates
 from throttlescope.app.queries.quality import newest_findings, read_findings
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake import Lake
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.units import count
 
 
@@ -51,7 +52,9 @@ def write_page(lake: Lake, out: Path, *, run_id: str | None = None, force: bool 
             "The page cannot be written", got=f"{out}: {error.strerror}", fix="choose another folder"
         ) from None
     failed = sum(not row["success"] for row in rows)
-    return f"{count(len(rows))} findings, {count(failed)} that did not hold; {count(len(text))} letters, opens without a network"
+    return sentence(
+        "quality_page.written", findings=count(len(rows)), failed=count(failed), characters=count(len(text))
+    )
 
 
 def refused_by_reason(lake: Lake, run_id: str | None) -> list[dict]:
