@@ -49,7 +49,7 @@ _CACHE_BYTES = 500_000_000
 # Per worker, in addition to the threads of queries: pages are answered however busy the queries are.
 _THREADS_OF_PAGES = 8
 
-# As Dash's own, with its language said and a frame that needs no script.
+# As Dash's own, with a language and a frame that needs no script.
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>{%metas%}<title>{%title%}</title>{%favicon%}{%css%}</head>

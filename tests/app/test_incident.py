@@ -131,7 +131,7 @@ def test_files_for_programs_hold_the_episode_and_two_hours_before(lake, tmp_path
     assert {one["level"] for one in limits["told"]} == {"broker", "topic", "subscription"}
 
 
-def test_a_backlog_that_is_gone_is_told_at_its_worst(lake, tmp_path):
+def test_drained_backlog_is_reported_at_its_worst(lake, tmp_path):
     page = bundle(lake, tmp_path, LIFTED)["README.md"].decode()
     assert page.startswith("# `recommendations`: throttled by the subscription message limit")
     assert "Drained at 2026-11-20" in page
@@ -150,7 +150,7 @@ def test_a_moment_and_a_range_can_be_chosen(lake, tmp_path):
     assert {row["made_at_ms"] for row in forecasts} == {at_ms}
 
 
-def test_of_several_partitions_the_worst_is_told_and_the_others_are_listed(lake, tmp_path):
+def test_worst_partition_is_reported_others_listed(lake, tmp_path):
     page = bundle(lake, tmp_path, PARTED)["README.md"].decode()
     assert "This report is about partition 1, the one with the largest backlog." in page
     rows = [line for line in page.splitlines() if line.startswith(("| 0 |", "| 1 |", "| 2 |"))]
@@ -160,7 +160,7 @@ def test_of_several_partitions_the_worst_is_told_and_the_others_are_listed(lake,
     assert "The other partitions" not in one
 
 
-def test_limits_that_nobody_read_are_missing_not_zero(lake, tmp_path):
+def test_unread_limits_are_missing_not_zero(lake, tmp_path):
     found = bundle(lake, tmp_path, UNKNOWN)
     page = found["README.md"].decode()
     assert page.startswith("# `features`: unknown")
@@ -209,7 +209,7 @@ def test_limits_alone_make_a_bundle_that_says_so(tmp_path):
     assert (observed["rate_msg"], observed["observed"]) == (50, format_time(START_MS))
 
 
-def test_deadlines_policies_and_losses_are_told(tmp_path):
+def test_report_has_deadlines_policies_and_losses(tmp_path):
     lake = write_sample_lake(tmp_path / "lake", (SAMPLES[0],))
     rows = lake.read("signals").to_pylist()
     for row in rows:
@@ -250,7 +250,7 @@ def test_deadlines_policies_and_losses_are_told(tmp_path):
     assert all(b"hunter2" not in content for content in found.values())
 
 
-def test_who_shares_a_limit_is_named(tmp_path):
+def test_report_names_users_of_shared_limit(tmp_path):
     samples = tuple(sample for sample in SAMPLES if sample.topic == "persistent://shop/web/feed")
     lake = write_sample_lake(tmp_path / "lake", samples)
     page = bundle(lake, tmp_path, "persistent://shop/web/feed#search-index")["README.md"].decode()

@@ -74,14 +74,14 @@ def test_one_name_is_one_cluster():
         one_cluster([], IncidentSelection(NAME))
 
 
-def test_while_something_holds_it_the_newest_moment_is_told():
+def test_ongoing_cause_is_reported_now():
     assert (
         minute(moment(IncidentSelection(NAME), episode(end=None), windows("TTTTTs"), T + 31 * MINUTE_MS))
         == 31
     )
 
 
-def test_what_is_gone_is_told_at_the_last_window_of_its_cause_up_to_the_peak():
+def test_past_cause_is_reported_before_its_peak():
     said = windows("hTTTTThhh")
     assert (
         minute(moment(IncidentSelection(NAME), episode(start=4, end=31, peak=26), said, T + 45 * MINUTE_MS))
@@ -98,7 +98,7 @@ def test_what_is_gone_is_told_at_the_last_window_of_its_cause_up_to_the_peak():
     )
 
 
-def test_a_moment_that_is_asked_for_is_told():
+def test_selected_moment_is_reported():
     asked = IncidentSelection(NAME, at_ms=T + 12 * MINUTE_MS)
     said = windows("hTTTTThhh")
     assert moment(asked, episode(), said, T + 45 * MINUTE_MS) == asked.at_ms

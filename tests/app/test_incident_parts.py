@@ -39,12 +39,16 @@ def test_only_answers_that_differ_are_kept():
     rows = [answer("topic_dispatch_rate", i * 60_000, {"msg": 50 if i < 5 else 80}) for i in range(10)]
     found = answers_of(rows, 2 * 60_000, 9 * 60_000 + 1, brokers=())
     # The one known when the range began, the other one, and the newest.
-    assert [(one.observed_ms // 60_000, one.body["msg"]) for one in found.stored] == [(2, 50), (5, 80), (9, 80)]
+    assert [(one.observed_ms // 60_000, one.body["msg"]) for one in found.stored] == [
+        (2, 50),
+        (5, 80),
+        (9, 80),
+    ]
     (change,) = found.changes
     assert (change.before_ms, change.at_ms, change.fields) == (240_000, 300_000, (("msg", 50, 80),))
 
 
-def test_a_policy_that_was_set_and_taken_away_is_told_before_and_after():
+def test_policy_set_and_removed_has_both_values():
     rows = [answer("topic_dispatch_rate", 0, None), answer("topic_dispatch_rate", 60_000, {"msg": 50})]
     (change,) = answers_of(rows, 0, HOUR_MS, brokers=()).changes
     words = inline(_policy(change).words)
@@ -90,14 +94,14 @@ def run(code: str, most_s: float = 60.0) -> AdviceOutcome:
     return within([sys.executable, "-c", code], {"asked": 1}, most_s=most_s)
 
 
-def test_what_takes_too_long_is_ended_and_said():
+def test_time_limit_ends_the_process():
     began_s = time.monotonic()
     found = run("import time; time.sleep(600)", most_s=1)
     assert found == AdviceOutcome(None, "it took longer than 1 s", timed_out=True)
     assert time.monotonic() - began_s < 300
 
 
-def test_what_breaks_is_said():
+def test_broken_process_has_a_reason():
     assert run("raise SystemExit(3)") == AdviceOutcome(None, "its process ended with code 3")
     assert run("print('no JSON')").found is None
 
@@ -141,7 +145,7 @@ FORECAST = {
 }  # fmt: skip
 
 
-def test_forecasts_are_told_with_their_interval():
+def test_forecasts_have_intervals():
     told = "Message TTL drops messages in 1 h, at 1970-01-01 01:00:00 UTC (90 % interval: 1970-01-01 00:30:00 to open)."
     assert forecast_text(FORECAST) == told
     never = {**FORECAST, "kind": "drain", "state": "never", "low_ms": None}
@@ -156,7 +160,7 @@ def test_the_nearest_loss_is_a_deadline_that_is_expected():
     assert nearest_loss([drain, never]) is None
 
 
-def test_deadlines_that_nobody_read_are_not_none():
+def test_unread_deadlines_are_not_reported_as_unset():
     assert "is not known" in deadline_text(None)
 
 

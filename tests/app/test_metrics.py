@@ -200,7 +200,7 @@ def test_a_scrape_is_bounded_and_says_what_it_left_out(lake):
     assert {dict(key)["subscription"] for key in found["throttlescope_verdict"]} == {"billing", ODD}
 
 
-def test_a_rendering_is_kept_for_a_while_and_then_made_anew():
+def test_scrape_is_cached_then_rendered_again():
     calls = []
 
     def source(_lake, now_ms):

@@ -124,7 +124,7 @@ def test_a_table_is_read_again_only_when_it_changed(lake, monkeypatch):
     assert "quarantine" not in read
 
 
-def test_a_cluster_that_was_just_read_has_no_gap_and_old_findings_are_not_told(lake):
+def test_no_gap_after_read_and_old_findings_left_out(lake):
     def told(source, now_ms, name):
         return {family.name: dict(family.samples) for family in source(lake, now_ms)}[name]
 

@@ -65,7 +65,7 @@ def written(lake, tmp_path, *arguments):
     return out.read_text()
 
 
-def test_every_check_of_every_gate_is_told_and_nothing_is_fetched(lake, tmp_path):
+def test_page_lists_every_check_and_fetches_nothing(lake, tmp_path):
     text = written(lake, tmp_path)
     page = _Page(text)
     words = " ".join(page.words)
@@ -79,7 +79,7 @@ def test_every_check_of_every_gate_is_told_and_nothing_is_fetched(lake, tmp_path
         assert unwanted not in text
 
 
-def test_what_did_not_hold_is_told_with_its_rows(lake, tmp_path):
+def test_failed_checks_have_their_rows(lake, tmp_path):
     words = " ".join(_Page(written(lake, tmp_path)).words)
     assert "2 of 2 rows, the worst first" in words
     assert "other" in words
@@ -87,7 +87,7 @@ def test_what_did_not_hold_is_told_with_its_rows(lake, tmp_path):
     assert "missing key label" in words
 
 
-def test_the_newest_checks_are_told_or_those_of_one_run(lake, tmp_path):
+def test_page_shows_newest_checks_or_one_run(lake, tmp_path):
     def state(text):
         return "stops a run if not" in text
 

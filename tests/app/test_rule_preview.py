@@ -58,7 +58,7 @@ def said(one, stretches, end_ms=1_000):
     return found.said, found.then and found.then.cause
 
 
-def test_the_verdict_that_held_longest_decides():
+def test_main_verdict_decides():
     stretches = [
         stretch(0, 100, "healthy"),
         stretch(100, 180, "throttled"),
@@ -81,7 +81,7 @@ def test_unknown_and_unjudged_are_undecided_unless_any_trouble_counts():
     assert said(firing(10, 20), [stretch(0, 100, "healthy")]) == (NOT_REAL, "healthy")
 
 
-def test_a_firing_without_a_subscription_is_held_against_all_that_fit():
+def test_firing_without_subscription_is_compared_with_all_matching():
     stretches = [stretch(0, 100, "healthy"), stretch(0, 100, "throttled", OTHER)]
     topic = {"cluster": "c", "topic": "persistent://ns/t"}
     assert said(firing(10, 20, labels=topic, cause="throttled"), stretches) == (REAL, "throttled")

@@ -103,7 +103,7 @@ def test_recorded_causes_raise_their_alert_and_no_other_cause(tmp_path, name):
     assert looked >= len(found.truth)
 
 
-def test_without_limits_nothing_is_blamed_on_consumers_and_the_hole_is_said(tmp_path):
+def test_unknown_limits_never_blame_consumers(tmp_path):
     found = recorded("slow-large")
     blind = replace(found, series=[one for one in found.series if one.labels["__name__"] != LIMIT_METRIC])
     results = alerts_of(rules_for(tmp_path, found), blind)

@@ -205,7 +205,7 @@ def test_a_limit_of_the_broker_is_used_by_all_it_serves(rules):
     assert a.THROTTLED not in fired(rules, *here, *moved)
 
 
-def test_use_near_a_limit_is_told_without_a_backlog(rules):
+def test_use_near_a_limit_alerts_without_backlog(rules):
     found = fired(
         rules, *scene(published=85.0, dispatched=85.0, start=0.0, subscription_msg=(100.0, INFORMATIVE))
     )
@@ -228,7 +228,7 @@ def test_publish_throttling_raises_an_alert(rules):
     assert set(fired(rules, *quiet, gauge(metric, 50.0))) == {a.PUBLISH_THROTTLED}
 
 
-def test_limits_that_are_old_or_missing_are_told(rules):
+def test_old_or_missing_limits_alert(rules):
     observed = "throttlescope_limits_observed_timestamp_seconds"
     fresh = Series({"__name__": observed, "cluster": "c"}, TIMES_MS, TIMES_MS / 1000 - 3600)
     old = Series({"__name__": observed, "cluster": "c"}, TIMES_MS, TIMES_MS / 1000 - 90_000)

@@ -109,7 +109,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("changed", "wanted"), CASES)
-def test_from_80_percent_on_it_is_told_by_flow_and_unit(rules, changed, wanted):
+def test_80_percent_of_specification_alerts(rules, changed, wanted):
     assert told(rules, two_topics(**changed)) == wanted
 
 
@@ -188,7 +188,7 @@ def test_promtool_raises_the_same_alert_and_says_it_in_words(tmp_path):
 # -- throttle counts --------------------------------------------------------------------------
 
 
-def test_counts_of_a_limit_that_is_larger_than_a_read_are_told_and_others_are_not(rules):
+def test_only_informative_throttle_counts_alert(rules):
     quiet = {"published": 60.0, "dispatched": 60.0, "start": 0.0, "events": {"subscription.msg": 0.1}}
     assert a.DISPATCH_THROTTLED in fired(rules, *scene(subscription_msg=(500.0, INFORMATIVE), **quiet))
     assert a.DISPATCH_THROTTLED not in fired(rules, *scene(subscription_msg=(90.0, TICKING), **quiet))

@@ -136,7 +136,7 @@ def test_nothing_is_written(lake):
         (["record: a, expr: b", "record: b, expr: a", "alert: A, expr: b"], "read one another"),
     ],
 )
-def test_what_cannot_be_previewed_is_said(lake, lines, says):
+def test_unsupported_preview_has_a_reason(lake, lines, says):
     with pytest.raises(InputError, match=says):
         plan_preview(lake, rule(*lines), None, START_MS, END_MS)
 

@@ -51,7 +51,7 @@ def alert_series(rule: AlertingRule, alert: Labels, metric: str, state: str | No
 
 
 def alert_of(rule: AlertingRule, series: Mapping[str, str]) -> Labels:
-    """The alert that a series of ``ALERTS`` or ``ALERTS_FOR_STATE`` speaks of."""
+    """The alert that a series of ``ALERTS`` or ``ALERTS_FOR_STATE`` is about."""
     return labels_of(
         (name, value)
         for name, value in series.items()

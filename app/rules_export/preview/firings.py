@@ -132,19 +132,19 @@ def fits(key: tuple, labels: Mapping[str, str]) -> bool:
 
 def longest(stretches: Sequence[VerdictStretch], start_ms: int, end_ms: int) -> Then | None:
     """The main verdict of one subscription in [start, end); None if there is none."""
-    held: dict[tuple, int] = {}
+    duration_ms: dict[tuple, int] = {}
     until: dict[tuple, int] = {}
     for one in stretches:
         overlap_ms = min(one.end_ms, end_ms) - max(one.start_ms, start_ms)
         if overlap_ms > 0:
-            said = (one.cause, one.side, one.limiter)
-            held[said] = held.get(said, 0) + overlap_ms
-            until[said] = max(until.get(said, 0), one.end_ms)
-    if not held:
+            verdict = (one.cause, one.side, one.limiter)
+            duration_ms[verdict] = duration_ms.get(verdict, 0) + overlap_ms
+            until[verdict] = max(until.get(verdict, 0), one.end_ms)
+    if not duration_ms:
         return None
     # Of equal durations the first one.
-    said = max(held, key=held.__getitem__)
-    return Then(stretches[0].key, *said, until[said])
+    verdict = max(duration_ms, key=duration_ms.__getitem__)
+    return Then(stretches[0].key, *verdict, until[verdict])
 
 
 def _verdict(thens: Sequence[Then], kind: AlertKind) -> tuple[Then | None, str]:

@@ -51,9 +51,9 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
 
     @blueprint.route("/table/<name>.<any(csv, parquet):form>")
     def table(name: str, form: str):
-        asked = TableQuery.parse(name, _values())
+        query = TableQuery.parse(name, _values())
         with concurrency.place(_WAIT_S):
-            return _rows_file(read_rows(lake, asked), name, form)
+            return _rows_file(read_rows(lake, query), name, form)
 
     @blueprint.route("/subscriptions.<any(csv, parquet):form>")
     def subscriptions(form: str):
@@ -75,8 +75,8 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
             raise InputError("The address has no window", expected="at=TIME, the window's end")
         key = address.subscription
         names = {"cluster": key.cluster, "topic": key.topic, "subscription": key.subscription}
-        asked = TableQuery(TABLES["verdicts"], names, key.partition, address.at_ms, address.at_ms + 1)
-        rows = read_rows(lake, asked).to_pylist()
+        query = TableQuery(TABLES["verdicts"], names, key.partition, address.at_ms, address.at_ms + 1)
+        rows = read_rows(lake, query).to_pylist()
         if not rows:
             raise NothingThereError("No verdict of this subscription has a window that ends then.")
         stream = io.StringIO()
@@ -94,11 +94,11 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
         key = address.subscription
         partition = None if key.partition < 0 else key.partition
         named = str(SubscriptionName(key.topic, partition, key.subscription))
-        asked = selection.IncidentSelection(
+        selected = selection.IncidentSelection(
             named, key.cluster, address.at_ms, address.start_ms, address.end_ms
         )
         with concurrency.place(_WAIT_S), time_zone.utc():
-            found = read_incident(lake, asked)
+            found = read_incident(lake, selected)
             bundle = make_bundle(found, compute_results(lake, found, most_s=_WORK_S))
             return _file(bundle.zipped(), default_name(found), "application/zip")
 

@@ -49,7 +49,7 @@ class _Readiness:
 
     def __init__(self, checks: Mapping[str, Callable[[], object]]) -> None:
         self._checks = dict(checks)
-        self._told: dict[str, str] = {}
+        self._logged: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def faults(self) -> list[str]:
@@ -61,9 +61,9 @@ class _Readiness:
                 found[name] = f"{type(error).__name__}: {' '.join(str(error).split())}"
         with self._lock:
             for name, words in found.items():
-                if self._told.get(name) != words:
+                if self._logged.get(name) != words:
                     _log.error("not ready, %s: %s", name, words)
-            for name in self._told.keys() - found.keys():
+            for name in self._logged.keys() - found.keys():
                 _log.warning("ready again: %s", name)
-            self._told = found
+            self._logged = found
         return list(found)

@@ -119,8 +119,8 @@ class _Basic:
         return None
 
     def _lets_in(self, name: str, password: str) -> bool:
-        said = f"{self._users.version()}\0{len(name)}\0{name}\0{password}".encode("utf-8", "surrogatepass")
-        digest = hmac.new(self._key, said, hashlib.sha256).digest()
+        account = f"{self._users.version()}\0{len(name)}\0{name}\0{password}".encode("utf-8", "surrogatepass")
+        digest = hmac.new(self._key, account, hashlib.sha256).digest()
         now = time.monotonic()
         if self._remembered.get(digest, 0) > now:
             return True

@@ -36,7 +36,7 @@ class UsersFile:
         self._seen: tuple[int, int, int] | None = None
         self._hashes: dict[str, str] = {}
         # Rejecting an unknown name takes as long as rejecting a wrong password.
-        self._nobody = generate_password_hash("no user has this password")
+        self._no_user = generate_password_hash("no user has this password")
         self._read()
 
     def version(self) -> tuple[int, int, int]:
@@ -51,7 +51,7 @@ class UsersFile:
         """Whether the file names this person with this password."""
         if self.version() != self._seen:
             self._read()
-        right = check_password_hash(self._hashes.get(name, self._nobody), password[:_LONGEST_PASSWORD])
+        right = check_password_hash(self._hashes.get(name, self._no_user), password[:_LONGEST_PASSWORD])
         return right and name in self._hashes
 
     def _read(self) -> None:
@@ -127,15 +127,15 @@ def remove_user(path: Path, name: str) -> None:
 
 def _write(path: Path, hashes: dict[str, str]) -> None:
     # Write a new file, then rename it: readers see the old file or the new one.
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(
-            os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
         ) as file:
             file.writelines(f"{name}:{kept}\n" for name, kept in sorted(hashes.items()))
-        os.replace(beside, path)
+        os.replace(temporary, path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise InputError("The file of users cannot be written", got=f"{path}: {error.strerror}") from error
 
 
