@@ -43,6 +43,7 @@ def document(
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.filters |= filters or {}
     environment.tests["kind"] = lambda value, kind: type(value).__name__ == kind
