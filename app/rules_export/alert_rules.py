@@ -5,7 +5,7 @@ Each alert is one :class:`AlertDefinition`; its sentences are in ``models/messag
 
 from __future__ import annotations
 
-from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
+from throttlescope.app.rules_export.labels import KEY, TOPIC, normalized
 from throttlescope.app.rules_export.limiter_rules import BINDS, LIMIT, LIMITER, RHO, events_rate
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rule_records import AlertDefinition, Alerting, ExportedRecording
@@ -86,7 +86,7 @@ def _dispatch_throttled(options: ExportOptions) -> str:
 def _publish_throttled(options: ExportOptions) -> str:
     # The broker resets it every 60 s: the largest value is the worst minute; increase() would be meaningless.
     pauses = f"max by ({TOPIC}) (max_over_time(pulsar_publish_rate_limit_times[{options.window}]))"
-    return f"{in_our_shape('max', TOPIC, pauses, options)} > 0"
+    return f"{normalized('max', TOPIC, pauses, options)} > 0"
 
 
 _CAUSES = (

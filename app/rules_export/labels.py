@@ -19,7 +19,7 @@ KEY = f"{TOPIC}, subscription"
 _JOINED = '"shape", "[|](.+)-partition-(0|[1-9][0-9]*)"'
 
 
-def in_our_shape(aggregate: str, by: str, expr: str, options: ExportOptions) -> str:
+def normalized(aggregate: str, by: str, expr: str, options: ExportOptions) -> str:
     """An expression, aggregated over series that become equal: ``sum`` of rates, ``max`` of gauges."""
     if options.cluster_label != "cluster":
         # In the shipped rules the word is always the label.

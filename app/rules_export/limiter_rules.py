@@ -7,7 +7,7 @@ queues have to be empty.
 
 from __future__ import annotations
 
-from throttlescope.app.rules_export.labels import KEY, TOPIC, in_our_shape
+from throttlescope.app.rules_export.labels import KEY, TOPIC, normalized
 from throttlescope.app.rules_export.options import ExportOptions
 from throttlescope.app.rules_export.rule_records import ExportedRecording
 from throttlescope.app.rules_export.signal_rules import ENTRY_MEMORY, column_rule
@@ -64,7 +64,7 @@ def _use(options: ExportOptions) -> list[ExportedRecording]:
     for unit in UNITS:
         own = column_rule(f"out_{unit}_rate_5m", options)
         topic = f"sum by ({TOPIC}) ({own})\n  * on ({TOPIC}) group_right ()\ngroup by ({KEY}) ({own})"
-        broker = in_our_shape(
+        broker = normalized(
             "max",
             KEY,
             f"group by ({KEY}, instance) (pulsar_subscription_back_log)\n"
@@ -110,7 +110,7 @@ def _events(options: ExportOptions) -> list[ExportedRecording]:
     return [
         ExportedRecording(
             events_rate(options),
-            in_our_shape(
+            normalized(
                 "sum",
                 f"{KEY}, level",
                 "label_replace(\n  sum by (cluster, namespace, topic, partition, subscription, reason) (\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from throttlescope.app.rules_export.labels import KEY, in_our_shape
+from throttlescope.app.rules_export.labels import KEY, normalized
 from throttlescope.app.rules_export.options import ExportOptions, duration_text
 from throttlescope.app.rules_export.rule_records import ExportedRecording
 from throttlescope.ingest.core.system_names import SYSTEM_SUBSCRIPTION, SYSTEM_TOPIC
@@ -36,7 +36,7 @@ def signal_rules(options: ExportOptions) -> list[ExportedRecording]:
         aggregate = "min" if column == "permits_min" else "sum" if column in _RATES else "max"
         expr = shipped[column].expr.replace("[5m]", f"[{options.window}]")
         found.append(
-            ExportedRecording(column_rule(column, options), in_our_shape(aggregate, KEY, expr, options))
+            ExportedRecording(column_rule(column, options), normalized(aggregate, KEY, expr, options))
         )
     return found
 

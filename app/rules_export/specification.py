@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from throttlescope.app.rules_export.labels import TOPIC, in_our_shape
+from throttlescope.app.rules_export.labels import TOPIC, normalized
 from throttlescope.app.rules_export.rule_records import AlertDefinition, Alerting, ExportedRecording
 from throttlescope.app.rules_export.wording import alerting
 from throttlescope.ingest.contracts.vocabulary import UNITS
@@ -82,7 +82,7 @@ def specification_rules(options: ExportOptions) -> list[ExportedRecording]:
         # Labels are normalized first, then aggregated to the cluster.
         counted = f"sum by ({TOPIC}) (rate({_COUNTED[flow, unit]}[{options.window}]))"
         labels = {"scope": scope, "flow": flow, "unit": unit}
-        rules.append(ExportedRecording(_RATE, in_our_shape("sum", by, counted, options), labels))
+        rules.append(ExportedRecording(_RATE, normalized("sum", by, counted, options), labels))
         for one in options.specified:
             if (one.scope, one.flow, one.unit) == (scope, flow, unit):
                 rules.append(

@@ -15,8 +15,8 @@ from throttlescope.transforms.promql.operators import select
 from throttlescope.transforms.promql.source import MemorySource, Series, join
 from throttlescope.transforms.rules import AlertingRule, read_rule_file
 from throttlescope.transforms.rules.order import Scheduled, schedule
+from throttlescope.transforms.rules.result_series import first_wins
 from throttlescope.transforms.rules.span_evaluation import RuleEvaluation
-from throttlescope.transforms.rules.written import first_wins
 
 LOOKBACK_MS = 300_000
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.rules.outputs import alert_series
+from throttlescope.transforms.rules.result_series import Vectors
 from throttlescope.transforms.rules.rule_file import ALERTS, ALERTS_FOR_STATE, FIRING, PENDING, AlertingRule
-from throttlescope.transforms.rules.written import Vectors
 
 _NEVER = np.iinfo(np.int64).min
 

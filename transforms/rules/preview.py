@@ -19,10 +19,10 @@ from throttlescope.transforms.promql.plan import needed_samples, settled
 from throttlescope.transforms.promql.query import DEFAULTS
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS, Labels
 from throttlescope.transforms.promql.shards.work import LakeView
-from throttlescope.transforms.rules.needs import samples_of, source_of
 from throttlescope.transforms.rules.order import Scheduled, schedule
 from throttlescope.transforms.rules.outputs import alert_series, may_read
 from throttlescope.transforms.rules.recording_run import check_writable
+from throttlescope.transforms.rules.result_series import ResultSeries, RuleSeries
 from throttlescope.transforms.rules.rule_file import (
     ALERT_STATE,
     ALERTS,
@@ -33,8 +33,8 @@ from throttlescope.transforms.rules.rule_file import (
     RecordingRule,
     RuleFile,
 )
+from throttlescope.transforms.rules.rule_inputs import samples_of, source_of
 from throttlescope.transforms.rules.span_evaluation import RuleEvaluation, RuleOutcome
-from throttlescope.transforms.rules.written import Written, WrittenSeries
 
 #: Samples that a preview holds at once, and evaluations of a rule: what a page's process can spare.
 MOST_SAMPLES = 10_000_000
@@ -174,7 +174,7 @@ def run_preview(
     evaluation = RuleEvaluation(plan.rules, lookback_ms=lookback_ms, budget=budget)
     found = Preview()
 
-    def finished(rule: Scheduled, written: Written) -> None:
+    def finished(rule: Scheduled, written: RuleSeries) -> None:
         if budget is not None:
             budget.check_time()
         if isinstance(rule.rule, AlertingRule):
@@ -190,7 +190,7 @@ def run_preview(
     return found
 
 
-def _firings(rule: Scheduled, written: Written) -> Iterable[Firing]:
+def _firings(rule: Scheduled, written: RuleSeries) -> Iterable[Firing]:
     """From samples and markers: a marker ends a firing, an evaluation that failed does not."""
     for labels, series in written.series.items():
         named = dict(labels)
@@ -209,7 +209,7 @@ def _firings(rule: Scheduled, written: Written) -> Iterable[Firing]:
             )
 
 
-def _stretches(series: WrittenSeries) -> Iterable[tuple[int, int | None]]:
+def _stretches(series: ResultSeries) -> Iterable[tuple[int, int | None]]:
     start_ms: int | None = None
     ends = iter(series.stale_ms)
     end_ms = next(ends, None)

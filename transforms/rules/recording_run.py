@@ -18,15 +18,15 @@ from throttlescope.ingest.pull.manifest import new_run_id
 from throttlescope.transforms.promql.limit_series import LIMIT_METRIC
 from throttlescope.transforms.promql.semantics import LOOKBACK_MS
 from throttlescope.transforms.promql.shards.work import LakeView
-from throttlescope.transforms.rules.needs import samples_of, source_of
 from throttlescope.transforms.rules.order import Scheduled, schedule
 from throttlescope.transforms.rules.outputs import metric_names
+from throttlescope.transforms.rules.result_series import RuleSeries
 from throttlescope.transforms.rules.resume import carried_ms, resumed
 from throttlescope.transforms.rules.rule_file import AlertingRule, RuleFile
+from throttlescope.transforms.rules.rule_inputs import samples_of, source_of
 from throttlescope.transforms.rules.span_evaluation import RuleEvaluation, RuleOutcome
 from throttlescope.transforms.rules.template import fills_in
 from throttlescope.transforms.rules.write import ResultWriter, RulePart
-from throttlescope.transforms.rules.written import Written
 
 #: Samples that a span reads at most, unless an hour has more: 16 bytes each, and as much again while they are cut.
 SPAN_SAMPLES = 10_000_000
@@ -169,9 +169,9 @@ class _RulesRun:
         writer = ResultWriter(self.lake, self.run_id)
         collect = _Collector(self.rules, writer, first_ms, after_ms)
 
-        def finished(rule: Scheduled, written: Written) -> None:
+        def finished(rule: Scheduled, written: RuleSeries) -> None:
             collect.take(rule, written)
-            self._tell(first_ms, after_ms, collect.taken)
+            self._report(first_ms, after_ms, collect.taken)
 
         source = source_of(self.lake, view, self.rules, first_ms, after_ms, self.lookback_ms)
         self.evaluation.span(source, first_ms, after_ms, finished=finished)
@@ -207,7 +207,7 @@ class _RulesRun:
         before = source_of(self.lake, view, keeping, earlier_ms, self.start_ms, self.lookback_ms, own)
         self.evaluation.states = resumed(self.rules, before, self.start_ms, self.lookback_ms)
 
-    def _tell(self, first_ms: int, after_ms: int, rules_done: int) -> None:
+    def _report(self, first_ms: int, after_ms: int, rules_done: int) -> None:
         if self.progress is not None:
             done = (first_ms - self.start_ms) + (after_ms - first_ms) * rules_done / len(self.rules)
             samples = sum(outcome.samples for outcome in self.evaluation.outcomes.values())
@@ -243,7 +243,7 @@ class _Collector:
             for metric in metric_names(rule.rule):
                 self._waiting.setdefault(metric, set()).add(rule.number)
 
-    def take(self, rule: Scheduled, written: Written) -> None:
+    def take(self, rule: Scheduled, written: RuleSeries) -> None:
         self.taken += 1
         part = RulePart(rule.rule, written, self.start_ms - rule.offset_ms, self.end_ms - rule.offset_ms)
         for metric in metric_names(rule.rule):

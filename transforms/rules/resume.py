@@ -18,6 +18,7 @@ from throttlescope.transforms.rules.alerts import Alert
 from throttlescope.transforms.rules.instants import answers_at
 from throttlescope.transforms.rules.order import Scheduled
 from throttlescope.transforms.rules.outputs import alert_labels, alert_of, may_write, metric_names
+from throttlescope.transforms.rules.result_series import by_labels
 from throttlescope.transforms.rules.rule_file import (
     ALERT_STATE,
     ALERTS,
@@ -25,9 +26,8 @@ from throttlescope.transforms.rules.rule_file import (
     FIRING,
     AlertingRule,
 )
+from throttlescope.transforms.rules.rule_source import RuleSource
 from throttlescope.transforms.rules.span_evaluation import RuleState, moments
-from throttlescope.transforms.rules.visible import Visible
-from throttlescope.transforms.rules.written import by_labels
 
 
 def carried_ms(rule: Scheduled, lookback_ms: int) -> int:
@@ -46,7 +46,7 @@ def resumed(
     samples : SampleSource
         The lake: the rules' own metrics, and what their expressions read, from :func:`carried_ms` before the start on.
     """
-    visible = Visible(samples, rules, {}, start_ms)
+    rule_source = RuleSource(samples, rules, {}, start_ms)
     states = {}
     for rule in rules:
         states[rule.number] = state = RuleState()
@@ -55,7 +55,7 @@ def resumed(
         if isinstance(rule.rule, AlertingRule):
             state.alerts = _alerts(rule, list(before.values()))
             if rule.rule.keep_firing_for_ms and any(alert.firing for alert in state.alerts.values()):
-                _find_gone(rule, visible, state, start_ms, lookback_ms)
+                _find_gone(rule, rule_source, state, start_ms, lookback_ms)
     return states
 
 
@@ -90,14 +90,16 @@ def _alerts(rule: Scheduled, current: Sequence[Series]) -> dict[Labels, Alert]:
     return alerts
 
 
-def _find_gone(rule: Scheduled, visible: Visible, state: RuleState, start_ms: int, lookback_ms: int) -> None:
+def _find_gone(
+    rule: Scheduled, rule_source: RuleSource, state: RuleState, start_ms: int, lookback_ms: int
+) -> None:
     """Find since when firing alerts go on without their element: that is not written anywhere."""
     first_ms = start_ms - rule.rule.keep_firing_for_ms - 2 * rule.interval_ms
     times_ms = moments(rule.interval_ms, first_ms, start_ms)
     seen_ms: dict[Labels, int] = {}
     succeeded: list[int] = []
     for some in times_ms[:, np.newaxis] if rule.stepped else [times_ms]:
-        source = visible.at(int(some[0]), rule) if rule.stepped else visible
+        source = rule_source.at(int(some[0]), rule) if rule.stepped else rule_source
         steps = Steps(int(some[0]) - rule.offset_ms, int(some[-1]) - rule.offset_ms, rule.interval_ms)
         answers = answers_at(rule.plan, source, steps, lookback_ms)
         vectors, met = by_labels(

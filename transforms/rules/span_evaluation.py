@@ -19,9 +19,9 @@ from throttlescope.transforms.rules.alerts import Alert, live
 from throttlescope.transforms.rules.instants import answers_at
 from throttlescope.transforms.rules.order import Scheduled
 from throttlescope.transforms.rules.outputs import alert_labels, recorded_labels
+from throttlescope.transforms.rules.result_series import RuleSeries, by_labels
 from throttlescope.transforms.rules.rule_file import AlertingRule
-from throttlescope.transforms.rules.visible import Visible
-from throttlescope.transforms.rules.written import Written, by_labels
+from throttlescope.transforms.rules.rule_source import RuleSource
 
 
 @dataclass
@@ -91,7 +91,7 @@ class RuleEvaluation:
         start_ms: int,
         end_ms: int,
         *,
-        finished: Callable[[Scheduled, Written], None],
+        finished: Callable[[Scheduled, RuleSeries], None],
     ) -> None:
         """Evaluate all rules at the multiples of their intervals in [start, end).
 
@@ -102,18 +102,18 @@ class RuleEvaluation:
         finished : callable
             Takes a rule and what it wrote in the span, as soon as it is complete.
         """
-        written: dict[int, Written] = {}
-        visible = Visible(samples, self.rules, written, start_ms)
+        written: dict[int, RuleSeries] = {}
+        rule_source = RuleSource(samples, self.rules, written, start_ms)
         for place, rule in enumerate(self.rules):
             state = self.states[rule.number]
-            written[rule.number] = results = Written(state.current)
+            written[rule.number] = results = RuleSeries(state.current)
             times_ms = moments(rule.interval_ms, start_ms, end_ms)
             if len(times_ms):
                 if rule.stepped:
                     for moment_ms in times_ms.tolist():
-                        self._evaluate(rule, visible.at(moment_ms, rule), np.array([moment_ms]), results)
+                        self._evaluate(rule, rule_source.at(moment_ms, rule), np.array([moment_ms]), results)
                 else:
-                    self._evaluate(rule, visible, times_ms, results)
+                    self._evaluate(rule, rule_source, times_ms, results)
             state.current = results.current
             outcome = self.outcomes[rule.number]
             outcome.samples += results.samples
@@ -124,7 +124,7 @@ class RuleEvaluation:
                 del written[number]
 
     def _evaluate(
-        self, rule: Scheduled, source: SampleSource, times_ms: np.ndarray, results: Written
+        self, rule: Scheduled, source: SampleSource, times_ms: np.ndarray, results: RuleSeries
     ) -> None:
         outcome, state = self.outcomes[rule.number], self.states[rule.number]
         first_ms, last_ms = int(times_ms[0]) - rule.offset_ms, int(times_ms[-1]) - rule.offset_ms

@@ -30,8 +30,8 @@ from throttlescope.ingest.pull.item import block_key, series_rows
 from throttlescope.transforms.promql.semantics import Labels
 from throttlescope.transforms.promql.source import Series
 from throttlescope.transforms.rules.outputs import may_write
+from throttlescope.transforms.rules.result_series import RuleSeries, first_wins
 from throttlescope.transforms.rules.rule_file import Rule
-from throttlescope.transforms.rules.written import Written, first_wins
 
 _SERIES_AT_ONCE = 2_000
 _COLUMNS = ["series_id", "timestamps_ms", "values", "stale_ms"]
@@ -49,7 +49,7 @@ class RulePart:
     """
 
     rule: Rule
-    written: Written
+    written: RuleSeries
     start_ms: int
     end_ms: int
 
@@ -149,7 +149,7 @@ class ResultWriter:
 
 def _series_of(metric: str, parts: Sequence[RulePart]) -> Iterator[DecodedSeries]:
     """Series of a metric; of what several rules wrote, the first one's."""
-    writers: dict[Labels, list[Written]] = {}
+    writers: dict[Labels, list[RuleSeries]] = {}
     for part in parts:
         for labels in part.written.series:
             if dict(labels)[NAME_LABEL] == metric:
@@ -165,7 +165,7 @@ def _joined(pieces: list[pa.Table]) -> pa.Table:
     return join_rows(pieces, Counter()) if pieces else _SCHEMA.empty_table()
 
 
-def _whole(written: Written, labels: Labels) -> Series:
+def _whole(written: RuleSeries, labels: Labels) -> Series:
     series = written.series[labels]
     return Series(
         dict(labels),

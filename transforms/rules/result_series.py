@@ -52,7 +52,7 @@ def by_labels(
 
 
 @dataclass
-class WrittenSeries:
+class ResultSeries:
     """Samples and markers of one series, in growing arrays."""
 
     times_ms: array = field(default_factory=lambda: array("q"))
@@ -79,7 +79,7 @@ class WrittenSeries:
         )
 
 
-class Written:
+class RuleSeries:
     """The series of one rule over a span of time, and which of them were there the last time.
 
     Attributes
@@ -90,7 +90,7 @@ class Written:
 
     def __init__(self, current: Iterable[Labels] = ()) -> None:
         self.current = set(current)
-        self.series: dict[Labels, WrittenSeries] = {}
+        self.series: dict[Labels, ResultSeries] = {}
         self.samples = self.markers = 0
 
     def add(self, vectors: Vectors, times_ms: np.ndarray) -> None:
@@ -123,10 +123,10 @@ class Written:
                 if found is not None:
                     yield labels, found
 
-    def _of(self, labels: Labels) -> WrittenSeries:
+    def _of(self, labels: Labels) -> ResultSeries:
         found = self.series.get(labels)
         if found is None:
-            found = self.series[labels] = WrittenSeries()
+            found = self.series[labels] = ResultSeries()
         return found
 
 

@@ -11,10 +11,10 @@ from throttlescope.transforms.promql.semantics import Labels, labels_of
 from throttlescope.transforms.promql.source import Samples, SampleSource, Series, join
 from throttlescope.transforms.rules.order import Scheduled
 from throttlescope.transforms.rules.outputs import may_read, may_write
-from throttlescope.transforms.rules.written import Written, first_wins
+from throttlescope.transforms.rules.result_series import RuleSeries, first_wins
 
 
-class Visible(SampleSource):
+class RuleSource(SampleSource):
     """Samples from elsewhere up to the span, and rules' results in it.
 
     Parameters
@@ -34,7 +34,7 @@ class Visible(SampleSource):
         self,
         samples: SampleSource,
         rules: Sequence[Scheduled],
-        written: Mapping[int, Written],
+        written: Mapping[int, RuleSeries],
         start_ms: int,
     ) -> None:
         self._samples, self._written, self._start_ms = samples, written, start_ms
@@ -90,11 +90,11 @@ class Visible(SampleSource):
 
 
 class _Moment(SampleSource):
-    def __init__(self, visible: Visible, end_ms: int, ends: Mapping[int, int]) -> None:
-        self._visible, self._end_ms, self._ends = visible, end_ms, ends
+    def __init__(self, source: RuleSource, end_ms: int, ends: Mapping[int, int]) -> None:
+        self._source, self._end_ms, self._ends = source, end_ms, ends
 
     def select(self, selector: Selector, start_ms: int, end_ms: int) -> list[Series]:
-        return self._visible._select(selector, start_ms, min(end_ms, self._end_ms), self._ends)
+        return self._source._select(selector, start_ms, min(end_ms, self._end_ms), self._ends)
 
 
 def _before(series: Series, end_ms: int) -> Series:
