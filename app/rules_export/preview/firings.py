@@ -35,7 +35,7 @@ class VerdictStretch:
 
 
 @dataclass(frozen=True)
-class Then:
+class MainVerdict:
     """The main cause of a subscription while an alert fired."""
 
     key: tuple
@@ -50,7 +50,7 @@ class JudgedFirings:
     """A firing, its main verdict (None: no verdict), and whether that confirms it (None: undecided)."""
 
     firing: Firing
-    then: Then | None
+    then: MainVerdict | None
     said: str | None
 
 
@@ -77,13 +77,13 @@ def judge(
             found.append(JudgedFirings(firing, None, None))
             continue
         until_ms = end_ms if firing.end_ms is None else firing.end_ms
-        thens = [
+        verdicts = [
             then
             for key, mine in by_subscription.items()
             if fits(key, wanted)
             and (then := longest(mine, min(firing.active_ms, firing.start_ms), until_ms)) is not None
         ]
-        found.append(JudgedFirings(firing, *_verdict(thens, kind)))
+        found.append(JudgedFirings(firing, *_verdict(verdicts, kind)))
     return found
 
 
@@ -130,7 +130,7 @@ def fits(key: tuple, labels: Mapping[str, str]) -> bool:
     )
 
 
-def longest(stretches: Sequence[VerdictStretch], start_ms: int, end_ms: int) -> Then | None:
+def longest(stretches: Sequence[VerdictStretch], start_ms: int, end_ms: int) -> MainVerdict | None:
     """The main verdict of one subscription in [start, end); None if there is none."""
     duration_ms: dict[tuple, int] = {}
     until: dict[tuple, int] = {}
@@ -144,16 +144,16 @@ def longest(stretches: Sequence[VerdictStretch], start_ms: int, end_ms: int) -> 
         return None
     # Of equal durations the first one.
     verdict = max(duration_ms, key=duration_ms.__getitem__)
-    return Then(stretches[0].key, *verdict, until[verdict])
+    return MainVerdict(stretches[0].key, *verdict, until[verdict])
 
 
-def _verdict(thens: Sequence[Then], kind: AlertKind) -> tuple[Then | None, str]:
-    if not thens:
+def _verdict(verdicts: Sequence[MainVerdict], kind: AlertKind) -> tuple[MainVerdict | None, str]:
+    if not verdicts:
         return None, UNDECIDED
-    real = [then for then in thens if kind.fits(then.side, then.cause)]
+    real = [then for then in verdicts if kind.fits(then.side, then.cause)]
     if real:
         return real[0], REAL
-    open_ones = [then for then in thens if then.cause == "unknown"]
+    open_ones = [then for then in verdicts if then.cause == "unknown"]
     if open_ones:
         return open_ones[0], UNDECIDED
-    return next((then for then in thens if then.cause != "healthy"), thens[0]), NOT_REAL
+    return next((then for then in verdicts if then.cause != "healthy"), verdicts[0]), NOT_REAL

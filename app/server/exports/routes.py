@@ -103,7 +103,7 @@ def export_blueprint(lake: Lake, reader: LakeReader) -> Blueprint:
             return _file(bundle.zipped(), default_name(found), "application/zip")
 
     @blueprint.route("/notebook.ipynb")
-    def take_notebook():
+    def notebook_file():
         values = _values()
         start_ms, end_ms = range_of(values)
         if start_ms is None or end_ms is None:

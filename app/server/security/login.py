@@ -112,9 +112,9 @@ class _Basic:
     def __call__(self) -> Response | None:
         given = request.authorization
         if given is None or given.type != "basic" or given.username is None or given.password is None:
-            return _ask("Log in.")
+            return _unauthorized("Log in.")
         if not self._lets_in(given.username, given.password):
-            return _ask(sentence("server.refused.wrong_password"))
+            return _unauthorized(sentence("server.refused.wrong_password"))
         g.user = given.username
         return None
 
@@ -141,11 +141,11 @@ class _Header:
 
     def __call__(self) -> Response | None:
         if not self._is_proxy(request.remote_addr):
-            return _refuse(sentence("server.refused.not_the_proxy"))
+            return _forbidden(sentence("server.refused.not_the_proxy"))
         user = request.headers.get(self._access.user_header, "").strip()
         # The server joins repeated headers by commas: a client may have added its own.
         if not user or "," in user or len(user) > _LONGEST_USER:
-            return _refuse(sentence("server.refused.no_user", header=self._access.user_header))
+            return _forbidden(sentence("server.refused.no_user", header=self._access.user_header))
         g.user = user
         return None
 
@@ -157,10 +157,10 @@ class _Header:
         return any(found in network for network in self._access.networks)
 
 
-def _ask(reason: str) -> Response:
+def _unauthorized(reason: str) -> Response:
     headers = {"WWW-Authenticate": 'Basic realm="throttlescope", charset="UTF-8"'}
     return Response(f"{reason}\n", 401, headers, mimetype="text/plain")
 
 
-def _refuse(reason: str) -> Response:
+def _forbidden(reason: str) -> Response:
     return Response(f"{reason}\n", 403, mimetype="text/plain")
