@@ -1,4 +1,4 @@
-"""``throttlescope incident`` on the command line: what is in the zip, what is told, and what is refused."""
+"""``throttlescope incident`` on the command line: content of the zip, wording, refusals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILES = {
 }  # fmt: skip
 
 
-def held(partition: int, in_msg: float) -> Sample:
+def throttled_partition(partition: int, in_msg: float) -> Sample:
     """A partition that a limit of 50 msg/s holds for the last two hours."""
     throttled = Phase(60, "throttled", "throttle", "subscription.msg", in_msg, 50.0, limits=LIMITED)
     return Sample("persistent://shop/checkout/parted", "ledger", (Phase(0), throttled), partition)
@@ -44,7 +44,7 @@ def held(partition: int, in_msg: float) -> Sample:
 def lake(tmp_path_factory) -> Lake:
     names = ("billing", "recommendations", "features")
     samples = [sample for sample in SAMPLES if sample.subscription in names]
-    samples += [held(0, 55.0), held(1, 90.0), held(2, 60.0)]
+    samples += [throttled_partition(0, 55.0), throttled_partition(1, 90.0), throttled_partition(2, 60.0)]
     # The same name in another cluster.
     twice = Sample("persistent://shop/web/twice", "reader", (Phase(0),))
     samples += [twice, Sample(twice.topic, twice.subscription, twice.phases, cluster="sample-west")]
@@ -104,11 +104,11 @@ def test_the_same_lake_gives_the_same_bytes(lake, tmp_path):
             "incident", "--lake", lake.root, "--subscription", BILLING, "--out", out, "--format", "json", *QUICK
         )  # fmt: skip
     assert once.read_bytes() == twice.read_bytes()
-    told = json.loads(done.out)
-    assert told["sha256"] == hashlib.sha256(once.read_bytes()).hexdigest()
-    assert set(told["files"]) == FILES
-    assert (told["cause"], told["limiter"]) == ("throttled", "subscription.msg")
-    assert told["not_made"] == ["advice: --advice-within is 0"]
+    report = json.loads(done.out)
+    assert report["sha256"] == hashlib.sha256(once.read_bytes()).hexdigest()
+    assert set(report["files"]) == FILES
+    assert (report["cause"], report["limiter"]) == ("throttled", "subscription.msg")
+    assert report["not_made"] == ["advice: --advice-within is 0"]
 
 
 def test_files_for_programs_hold_the_episode_and_two_hours_before(lake, tmp_path):
@@ -217,10 +217,10 @@ def test_report_has_deadlines_policies_and_losses(tmp_path):
             30.0 if START_MS + 100 * MINUTE_MS <= row["minute_ms"] < START_MS + 110 * MINUTE_MS else 0.0
         )
     lake.upsert("signals", pa.Table.from_pylist(rows, schema=TABLES["signals"].loose_schema), run_id="losses")
-    said = []
+    policies_read = []
     for minute, ttl_s in ((0, None), (90, 14_400)):
         policies = {"message_ttl_in_seconds": ttl_s, "clientSecret": "hunter2"}
-        said.append(
+        policies_read.append(
             {
                 "cluster": "sample-east", "scope": "namespace", "key": "shop/checkout", "body": json.dumps(policies), "broker": "b:8080",
                 "observed_ms": START_MS + minute * MINUTE_MS, "date": date_of(START_MS + minute * MINUTE_MS),
@@ -231,10 +231,17 @@ def test_report_has_deadlines_policies_and_losses(tmp_path):
         "ttlDurationDefaultInSeconds": "0",
         "backlogQuotaDefaultLimitSecond": "-1",
     }
-    said.append(
-        {**said[0], "scope": "broker_configuration_runtime", "key": "b:8080", "body": json.dumps(settings)}
+    policies_read.append(
+        {
+            **policies_read[0],
+            "scope": "broker_configuration_runtime",
+            "key": "b:8080",
+            "body": json.dumps(settings),
+        }
     )
-    lake.upsert("policies", pa.Table.from_pylist(said, schema=TABLES["policies"].loose_schema), run_id="said")
+    lake.upsert(
+        "policies", pa.Table.from_pylist(policies_read, schema=TABLES["policies"].loose_schema), run_id="said"
+    )
     found = bundle(lake, tmp_path, BILLING)
     page = found["README.md"].decode()
     assert "300 messages expired by message TTL." in page

@@ -28,17 +28,17 @@ def bundle(tmp_path_factory) -> Bundle:
     hostile = sample(NAME)
     lake = write_sample_lake(tmp_path_factory.mktemp("browser") / "lake", (hostile,))
     incident = read_incident(lake, IncidentSelection(f"{hostile.topic}#{NAME}"))
-    return make_bundle(incident, ComputedResults([], None, None, {"advice": "not asked for"}))
+    return make_bundle(incident, ComputedResults([], None, None, {"advice": "not requested"}))
 
 
 def test_the_page_opens_offline_draws_its_plots_and_obeys_no_name(bundle, tmp_path):
     path = tmp_path / "incident.html"
     path.write_bytes(bundle.files["incident.html"])
-    asked, complaints = [], []
+    requests, complaints = [], []
     with running_chromium() as browser:
         page = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True).new_page()
         page.set_default_timeout(TIMEOUT_MS)
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: requests.append(request.url))
         page.on("console", lambda message: message.type == "error" and complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
@@ -55,12 +55,12 @@ def test_the_page_opens_offline_draws_its_plots_and_obeys_no_name(bundle, tmp_pa
     assert len(set(ranges)) == 1
     assert len(ranges) >= 4
     assert complaints == []
-    assert {url.split(":")[0] for url in asked} <= {"file", "data", "blob"}
+    assert {url.split(":")[0] for url in requests} <= {"file", "data", "blob"}
     assert "⟨U+202E⟩" in words
     assert "</script><img src=x onerror=alert(1)>" in words
 
 
 def test_the_picture_is_there_and_is_named_on_the_page(bundle):
-    assert bundle.not_made == ("advice: not asked for",)
+    assert bundle.not_made == ("advice: not requested",)
     assert bundle.files["plots.png"].startswith(b"\x89PNG\r\n")
     assert "![plots](plots.png)" in bundle.files["README.md"].decode()

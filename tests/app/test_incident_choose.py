@@ -34,12 +34,12 @@ def episode(key=KEYS[0], start=0, end=30, peak=25, entries=900.0, **changes) -> 
     return {**key._asdict(), **row, **changes}
 
 
-def windows(said: str) -> list[dict]:
+def windows(verdicts: str) -> list[dict]:
     """Windows of 5 minutes from T: T throttled, h healthy, s slow consumers."""
     causes = {"T": ("throttled", "topic.msg"), "h": ("healthy", None), "s": ("slow_consumers", None)}
     return [
         {"window_end_ms": T + (i + 1) * 5 * MINUTE_MS, "cause": causes[one][0], "limiter": causes[one][1]}
-        for i, one in enumerate(said)
+        for i, one in enumerate(verdicts)
     ]
 
 
@@ -82,28 +82,33 @@ def test_ongoing_cause_is_reported_now():
 
 
 def test_past_cause_is_reported_before_its_peak():
-    said = windows("hTTTTThhh")
+    verdicts = windows("hTTTTThhh")
     assert (
-        minute(moment(IncidentSelection(NAME), episode(start=4, end=31, peak=26), said, T + 45 * MINUTE_MS))
+        minute(
+            moment(IncidentSelection(NAME), episode(start=4, end=31, peak=26), verdicts, T + 45 * MINUTE_MS)
+        )
         == 25
     )
     # None names the cause up to the peak: the last one that does.
     assert (
-        minute(moment(IncidentSelection(NAME), episode(start=4, end=31, peak=5), said, T + 45 * MINUTE_MS))
+        minute(
+            moment(IncidentSelection(NAME), episode(start=4, end=31, peak=5), verdicts, T + 45 * MINUTE_MS)
+        )
         == 30
     )
     # None names it at all.
     assert (
-        minute(moment(IncidentSelection(NAME), episode(cause="redelivery"), said, T + 45 * MINUTE_MS)) == 45
+        minute(moment(IncidentSelection(NAME), episode(cause="redelivery"), verdicts, T + 45 * MINUTE_MS))
+        == 45
     )
 
 
 def test_selected_moment_is_reported():
-    asked = IncidentSelection(NAME, at_ms=T + 12 * MINUTE_MS)
-    said = windows("hTTTTThhh")
-    assert moment(asked, episode(), said, T + 45 * MINUTE_MS) == asked.at_ms
-    assert minute(verdict_at(said, asked.at_ms)["window_end_ms"]) == 10
-    assert verdict_at(said, T) is None
+    selected = IncidentSelection(NAME, at_ms=T + 12 * MINUTE_MS)
+    verdicts = windows("hTTTTThhh")
+    assert moment(selected, episode(), verdicts, T + 45 * MINUTE_MS) == selected.at_ms
+    assert minute(verdict_at(verdicts, selected.at_ms)["window_end_ms"]) == 10
+    assert verdict_at(verdicts, T) is None
 
 
 def test_the_episode_is_the_one_around_the_moment():

@@ -58,11 +58,11 @@ def named(name: str) -> dict:
     return {"key": "advice.place.subscription", "values": {"subscription": name, "topic": "orders"}}
 
 
-def told(lake: Lake, kind: str) -> tuple[Incident, Bundle]:
+def bundle_of(lake: Lake, kind: str) -> tuple[Incident, Bundle]:
     """The bundle of one name, with advice that repeats it."""
     name = NAMES[kind]
-    asked = IncidentSelection(f"{sample(name).topic}#{name}")
-    incident = read_incident(lake, asked)
+    selected = IncidentSelection(f"{sample(name).topic}#{name}")
+    incident = read_incident(lake, selected)
     advice = {
         "at_ms": incident.at_ms, "target_s": 1800, "backlog_entries": 9000, "primary": "limiter", "replay_error_share": 0.01,
         "as_is_entries": {"low": 1.0, "likely": None, "high": 2.0}, "counterfactuals": [], "notes": [named(name)], "not_helping": [named(name)],
@@ -83,7 +83,7 @@ def told(lake: Lake, kind: str) -> tuple[Incident, Bundle]:
 
 @pytest.fixture(scope="module")
 def bundles(lake) -> dict[str, tuple[Incident, Bundle]]:
-    return {kind: told(lake, kind) for kind in NAMES}
+    return {kind: bundle_of(lake, kind) for kind in NAMES}
 
 
 @pytest.mark.parametrize("kind", NAMES)

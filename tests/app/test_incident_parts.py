@@ -91,7 +91,7 @@ def test_of_many_brokers_none_is_guessed():
 
 
 def run(code: str, most_s: float = 60.0) -> AdviceOutcome:
-    return within([sys.executable, "-c", code], {"asked": 1}, most_s=most_s)
+    return within([sys.executable, "-c", code], {"question": 1}, most_s=most_s)
 
 
 def test_time_limit_ends_the_process():
@@ -108,7 +108,7 @@ def test_broken_process_has_a_reason():
 
 def test_what_is_found_comes_back():
     code = "import json, sys; json.dump({'found': json.load(sys.stdin), 'why_not': None}, sys.stdout)"
-    assert run(code) == AdviceOutcome({"asked": 1}, None)
+    assert run(code) == AdviceOutcome({"question": 1}, None)
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -146,8 +146,8 @@ FORECAST = {
 
 
 def test_forecasts_have_intervals():
-    told = "Message TTL drops messages in 1 h, at 1970-01-01 01:00:00 UTC (90 % interval: 1970-01-01 00:30:00 to open)."
-    assert forecast_text(FORECAST) == told
+    expected = "Message TTL drops messages in 1 h, at 1970-01-01 01:00:00 UTC (90 % interval: 1970-01-01 00:30:00 to open)."
+    assert forecast_text(FORECAST) == expected
     never = {**FORECAST, "kind": "drain", "state": "never", "low_ms": None}
     assert forecast_text(never) == "At the current rate the backlog will not drain."
 

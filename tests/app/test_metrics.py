@@ -56,7 +56,7 @@ def scraped(exposition: Exposition) -> dict[str, dict[tuple, float]]:
 
 
 def parsed(text: str) -> dict[str, dict[tuple, float]]:
-    """Read slowly, sample by sample; Prometheus' own reader is asked below."""
+    """Read slowly, sample by sample; Prometheus' own reader reads it below."""
     found: dict[str, dict[tuple, float]] = {}
     for line in text.splitlines():
         if line.startswith("#"):
@@ -114,7 +114,7 @@ def test_the_newest_verdict_of_each_subscription_unless_it_is_old(lake):
     assert only(ends, subscription="billing") == (HOUR + 4 * FIVE) / 1000
     drain = found["throttlescope_backlog_consumers_could_drain_entries"]
     assert [only(drain, subscription=name) for name in ("billing", "audit", "idle", ODD)] == [0, 700, 0, 0]
-    # Consumers would help, and nobody knows how much: no number, and not zero.
+    # Consumers would help, and how much is not known: no number, and not zero.
     assert not [key for key in drain if ("subscription", "unmeasured") in key]
     assert only(found["throttlescope_verdicts_newest_timestamp_seconds"], cluster="prod") > NOW_MS / 1000
 

@@ -46,7 +46,7 @@ def test_how_runs_ended(lake):
     assert only(ends, command="run", status="done") == (NOW_MS - HOUR_MS) / 1000
     assert only(ends, command="run", status="failed") == (NOW_MS - 60_000) / 1000
     assert only(ends, command="diagnose", status="gated") == (NOW_MS - 30 * HOUR_MS) / 1000
-    # Older than a week: nothing is said of it.
+    # Older than a week: it is left out.
     assert {dict(key)["command"] for key in ends} == {"run", "diagnose"}
     day = found["throttlescope_runs_of_a_day"]
     assert {(dict(key)["command"], dict(key)["status"]): number for key, number in day.items()} == {
@@ -125,25 +125,25 @@ def test_a_table_is_read_again_only_when_it_changed(lake, monkeypatch):
 
 
 def test_no_gap_after_read_and_old_findings_left_out(lake):
-    def told(source, now_ms, name):
+    def samples_by_label(source, now_ms, name):
         return {family.name: dict(family.samples) for family in source(lake, now_ms)}[name]
 
     source, failed = DataFamilies(), "throttlescope_quality_failed_checks"
-    assert told(source, NOW_MS, "throttlescope_gaps_open") == {}
+    assert samples_by_label(source, NOW_MS, "throttlescope_gaps_open") == {}
     mark = {
         "source": KEY.source, "selectors": "", "cluster": "new", "metric_name": "a", "since_ms": 0,
         "complete_until_ms": NOW_MS, "read_ms": NOW_MS, "run_id": "r",
     }  # fmt: skip
     lake.upsert("watermarks", _table("watermarks", [mark]), run_id="r")
-    assert list(told(source, NOW_MS, "throttlescope_gaps_open").values()) == [0]
+    assert list(samples_by_label(source, NOW_MS, "throttlescope_gaps_open").values()) == [0]
     finding = {
         "run_id": "r", "cluster": "prod", "gate": "samples", "check": "a", "table": "samples", "severity": "error",
         "success": False, "observed": None, "expected": None, "rows": 1, "example": None, "observed_ms": NOW_MS,
         "date": date_of(NOW_MS),
     }  # fmt: skip
     lake.upsert("quality", _table("quality", [finding]), run_id="r")
-    assert list(told(source, NOW_MS, failed).values()) == [1]
-    assert told(DataFamilies(), NOW_MS + 9 * DAY_MS, failed) == {}
+    assert list(samples_by_label(source, NOW_MS, failed).values()) == [1]
+    assert samples_by_label(DataFamilies(), NOW_MS + 9 * DAY_MS, failed) == {}
 
 
 def _table(name, rows):

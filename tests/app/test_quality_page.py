@@ -1,4 +1,4 @@
-"""The offline page of what the gates found: every check is told, names are only names, and nothing is fetched or run."""
+"""The offline page of what the gates found: every check is listed, names are never markup, and nothing is fetched or run."""
 
 import json
 from html.parser import HTMLParser

@@ -1,4 +1,4 @@
-"""Firings held against verdicts: what counts as real, what is undecided, and which backlogs went unnoticed."""
+"""Firings compared with verdicts: real, not real, undecided, and missed backlogs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def firing(start, end, active=None, labels=None, **rule_labels):
     )
 
 
-def said(one, stretches, end_ms=1_000):
+def outcome(one, stretches, end_ms=1_000):
     (found,) = judge([one], stretches, kind_of, end_ms=end_ms)
     return found.said, found.then and found.then.cause
 
@@ -64,30 +64,30 @@ def test_main_verdict_decides():
         stretch(100, 180, "throttled"),
         stretch(180, 200, "slow_consumers"),
     ]
-    assert said(firing(110, 200, cause="throttled"), stretches) == (REAL, "throttled")
-    assert said(firing(110, 200, cause="slow_consumers"), stretches) == (NOT_REAL, "throttled")
+    assert outcome(firing(110, 200, cause="throttled"), stretches) == (REAL, "throttled")
+    assert outcome(firing(110, 200, cause="slow_consumers"), stretches) == (NOT_REAL, "throttled")
     # From when the condition began, not from when it fired.
-    assert said(firing(180, 200, active=40, cause="slow_consumers"), stretches) == (NOT_REAL, "throttled")
-    assert said(firing(180, 200, cause="slow_consumers"), stretches) == (REAL, "slow_consumers")
+    assert outcome(firing(180, 200, active=40, cause="slow_consumers"), stretches) == (NOT_REAL, "throttled")
+    assert outcome(firing(180, 200, cause="slow_consumers"), stretches) == (REAL, "slow_consumers")
     # Still firing: up to the range's end.
-    assert said(firing(185, None, cause="slow_consumers"), stretches, 195) == (REAL, "slow_consumers")
+    assert outcome(firing(185, None, cause="slow_consumers"), stretches, 195) == (REAL, "slow_consumers")
 
 
 def test_unknown_and_unjudged_are_undecided_unless_any_trouble_counts():
-    assert said(firing(10, 20, cause="throttled"), [stretch(0, 100, "unknown")]) == (UNDECIDED, "unknown")
-    assert said(firing(10, 20, cause="throttled"), []) == (UNDECIDED, None)
-    assert said(firing(10, 20, cause="throttled"), [stretch(20, 100, "throttled")]) == (UNDECIDED, None)
-    assert said(firing(10, 20, cause="unknown"), [stretch(0, 100, "unknown")]) == (REAL, "unknown")
-    assert said(firing(10, 20), [stretch(0, 100, "healthy")]) == (NOT_REAL, "healthy")
+    assert outcome(firing(10, 20, cause="throttled"), [stretch(0, 100, "unknown")]) == (UNDECIDED, "unknown")
+    assert outcome(firing(10, 20, cause="throttled"), []) == (UNDECIDED, None)
+    assert outcome(firing(10, 20, cause="throttled"), [stretch(20, 100, "throttled")]) == (UNDECIDED, None)
+    assert outcome(firing(10, 20, cause="unknown"), [stretch(0, 100, "unknown")]) == (REAL, "unknown")
+    assert outcome(firing(10, 20), [stretch(0, 100, "healthy")]) == (NOT_REAL, "healthy")
 
 
 def test_firing_without_subscription_is_compared_with_all_matching():
     stretches = [stretch(0, 100, "healthy"), stretch(0, 100, "throttled", OTHER)]
     topic = {"cluster": "c", "topic": "persistent://ns/t"}
-    assert said(firing(10, 20, labels=topic, cause="throttled"), stretches) == (REAL, "throttled")
-    assert said(firing(10, 20, labels=topic, cause="no_consumers"), stretches) == (NOT_REAL, "throttled")
-    assert said(firing(10, 20, cause="throttled"), stretches) == (NOT_REAL, "healthy")
-    assert said(firing(10, 20, labels={"broker": "b"}, cause="throttled"), stretches) == (None, None)
+    assert outcome(firing(10, 20, labels=topic, cause="throttled"), stretches) == (REAL, "throttled")
+    assert outcome(firing(10, 20, labels=topic, cause="no_consumers"), stretches) == (NOT_REAL, "throttled")
+    assert outcome(firing(10, 20, cause="throttled"), stretches) == (NOT_REAL, "healthy")
+    assert outcome(firing(10, 20, labels={"broker": "b"}, cause="throttled"), stretches) == (None, None)
 
 
 def test_a_partition_is_a_number_in_rows_and_text_in_labels():
@@ -107,16 +107,16 @@ def test_the_longest_is_that_of_minute_by_minute():
             if dice.random() < 0.8
         ]
         start, end = sorted(dice.sample(range(200), 2))
-        held: dict[str, int] = {}
+        minutes: dict[str, int] = {}
         for moment in range(start, end):
             for one in stretches:
                 if one.start_ms <= moment < one.end_ms:
-                    held[one.cause] = held.get(one.cause, 0) + 1
+                    minutes[one.cause] = minutes.get(one.cause, 0) + 1
         found = longest(stretches, start, end)
         if found is None:
-            assert not held
+            assert not minutes
         else:
-            assert held[found.cause] == max(held.values())
+            assert minutes[found.cause] == max(minutes.values())
 
 
 def row(start, end, cause, key=KEY):
@@ -155,9 +155,9 @@ def test_backlogs_without_a_firing_are_missed():
 
 def test_every_exported_alert_has_a_kind_or_is_known_to_have_none():
     for one in exported_alerts():
-        asked = exported(one.name)
-        assert {rule.name for rule in asked.alerts} == {one.name}
-        for rule in asked.alerts:
+        previewed = exported(one.name)
+        assert {rule.name for rule in previewed.alerts} == {one.name}
+        for rule in previewed.alerts:
             kind = kind_of(rule)
             assert (kind is None) == (one.name in (a.PUBLISH_THROTTLED, a.LIMITS_MISSING, a.LIMITS_OLD))
             if kind is not None:
@@ -177,11 +177,11 @@ def test_a_kind_can_be_chosen_for_any_rule():
 
 
 def test_the_exported_alert_is_shown_as_it_is_exported():
-    asked = exported(a.THROTTLED)
-    again = typed(asked.text)
-    assert again.alerts[0].expr == asked.alerts[0].expr
-    assert again.alerts[0].for_ms == asked.alerts[0].for_ms
-    assert {rule.name for rule in asked.library.rules} >= {
+    previewed = exported(a.THROTTLED)
+    again = typed(previewed.text)
+    assert again.alerts[0].expr == previewed.alerts[0].expr
+    assert again.alerts[0].for_ms == previewed.alerts[0].for_ms
+    assert {rule.name for rule in previewed.library.rules} >= {
         "throttlescope:rho",
         "throttlescope:limiter_binds_rho",
     }

@@ -218,7 +218,7 @@ def promtool_test(folder, rules_path, found: Recorded, tests: dict) -> str:
 
 
 def firing_test(found: Recorded, row: dict) -> dict:
-    """Which alerts of causes fire for a subscription partition near the end of its range, as promtool is asked."""
+    """Which alerts of causes fire for a subscription partition near the end of its range, according to promtool."""
     time_ms = moments_of(row)[-1]
     names = "|".join(sorted(CAUSES))
     expr = (
@@ -260,8 +260,8 @@ def test_an_alert_says_the_cause_and_links_to_its_page_and_hour(tmp_path):
     test = {
         "alert_rule_test": [{"eval_time": f"{time_ms // 1000}s", "alertname": a.THROTTLED, "exp_alerts": []}]
     }
-    said = promtool_test(tmp_path, rules_for(tmp_path, found, labels={"team": "messaging"}), found, test)
-    labels = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', said))
+    output = promtool_test(tmp_path, rules_for(tmp_path, found, labels={"team": "messaging"}), found, test)
+    labels = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', output))
     assert {
         "cause": "throttled",
         "severity": "warning",

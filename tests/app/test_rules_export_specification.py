@@ -71,7 +71,7 @@ def two_topics(**changed):
     ]
 
 
-def told(rules, series) -> set[tuple]:
+def firing_for(rules, series) -> set[tuple]:
     """What fires at the end about specifications: scope, flow, unit and topic."""
     results, evaluation = results_of(rules, series, 0, END_MS)
     assert not any(outcome.failures for outcome in evaluation.outcomes.values())
@@ -85,7 +85,7 @@ def told(rules, series) -> set[tuple]:
     }
 
 
-#: The second topic, and what is told: 200 of 240 published (83 %), 200 of 300 dispatched; 100 of 120 in each partition.
+#: The second topic, and what fires: 200 of 240 published (83 %), 200 of 300 dispatched; 100 of 120 in each partition.
 CASES = [
     (
         {},
@@ -110,7 +110,7 @@ CASES = [
 
 @pytest.mark.parametrize(("changed", "wanted"), CASES)
 def test_80_percent_of_specification_alerts(rules, changed, wanted):
-    assert told(rules, two_topics(**changed)) == wanted
+    assert firing_for(rules, two_topics(**changed)) == wanted
 
 
 def test_a_second_subscription_counts_as_consumption_and_not_as_production(rules):
@@ -119,7 +119,7 @@ def test_a_second_subscription_counts_as_consumption_and_not_as_production(rules
         for one in scene("second", published=100.0, dispatched=70.0, grows=0.0, start=0.0, permits=900.0)
         if one.labels.get("subscription") == "second"
     ]
-    found = told(rules, [*two_topics(), *more])
+    found = firing_for(rules, [*two_topics(), *more])
     assert ("cluster", "dispatch", "msg", "") in found
     # 170 of 150 kB/s leave the partition; 100 msg/s come as before.
     assert ("topic_partition", "dispatch", "bytes", "orders") in found
@@ -131,7 +131,7 @@ def test_another_clusters_topics_do_not_count(rules):
         Series({**one.labels, "cluster": "d"}, one.timestamps_ms, one.values)
         for one in two_topics(published=1000.0, dispatched=1000.0)
     ]
-    assert told(rules, elsewhere) == set()
+    assert firing_for(rules, elsewhere) == set()
 
 
 def test_partitions_in_the_topics_name_and_a_cluster_called_otherwise(tmp_path):
@@ -141,7 +141,7 @@ def test_partitions_in_the_topics_name_and_a_cluster_called_otherwise(tmp_path):
         labels = {name: value for name, value in one.labels.items() if name not in ("partition", "cluster")}
         labels |= {"pulsar_cluster": "c", "topic": f"{TOPIC['topic']}-partition-7"}
         joined.append(Series(labels, one.timestamps_ms, one.values))
-    found = told(scheduled(path, MINUTE_MS), joined)
+    found = firing_for(scheduled(path, MINUTE_MS), joined)
     assert found == {("topic_partition", "publish", "msg", "orders")}
 
 
@@ -176,11 +176,11 @@ def test_promtool_raises_the_same_alert_and_says_it_in_words(tmp_path):
         "check the throttle counts as well.",
     )  # fmt: skip
     test = {"eval_time": at, "alertname": SPECIFICATION_NEARLY_USED, "exp_alerts": []}
-    said = promtool_test(tmp_path, path, found, {"alert_rule_test": [test]})
+    output = promtool_test(tmp_path, path, found, {"alert_rule_test": [test]})
     # It objects with what it got: one alert, with these labels and words.
     for text in wanted:
-        assert text in said.replace('\\"', '"'), text
-    assert said.count("alertname=") == 1
+        assert text in output.replace('\\"', '"'), text
+    assert output.count("alertname=") == 1
     before = {"eval_time": "600s", "alertname": SPECIFICATION_NEARLY_USED, "exp_alerts": []}
     assert promtool_test(tmp_path, path, found, {"alert_rule_test": [before]}) == ""
 

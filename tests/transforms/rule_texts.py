@@ -22,7 +22,7 @@ GOOD = [
     "groups: [~]",
     "groups: [{name: g, rules: [~]}]",
     "groups: [{name: g, rules: }]",
-    # A text is what stands there, whatever else it could be.
+    # A text is taken as written, whatever else it could be.
     _rule("record: a, expr: 1"),
     "groups: [{name: 1, rules: [{record: 9a, expr: up}]}]",
     _rule("record: a, expr: up, labels: {a: 1, b: true, c: ~, d: 1.50, é: x, 'a-b': y}"),
@@ -54,7 +54,7 @@ GOOD = [
     _rule("alert: A, expr: 'ALERTS{alertname=\"A\"}'"),
 ]
 
-#: Files that neither takes, and what is said of them.
+#: Files that neither takes, and the words of the error.
 BAD = [
     ("x", ["some.yml, line 1: the file is no mapping", "'x'"]),
     ("groups: [", ["some.yml", "cannot be read as YAML"]),

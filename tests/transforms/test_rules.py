@@ -21,7 +21,7 @@ NOW_MS = 1_700_000_000_000
 
 
 def series(name, points, *, stale_ms=(), **labels):
-    """Samples as (seconds before now, value), all at the instance i1 unless told otherwise."""
+    """Samples as (seconds before now, value), all at the instance i1 unless given."""
     points = sorted((NOW_MS - round(ago * 1000), float(v)) for ago, v in points)
     labels = {"__name__": name, "instance": "i1", **labels}
     times, values = [t for t, _ in points], [v for _, v in points]
@@ -59,7 +59,7 @@ def test_every_rule_column_has_its_rule():
 
 def test_rules_read_what_is_pulled():
     read = {selector.metric_name for rule in load_rules() for selector in rule.selectors}
-    # Known hole, said in docs/reference/signals.md: not in the default set, NULL unless it is asked for.
+    # Known gap, documented in docs/reference/signals.md: not in the default set, NULL unless enabled.
     assert read - set(METRICS) <= {"pulsar_subscription_msg_rate_expired"}
 
 
@@ -133,7 +133,7 @@ def test_the_age_of_a_subscription_is_its_own():
     backlog = series("pulsar_subscription_back_log", [(0, 1)], **SUB)
     assert value("subscription_backlog_age_s", series(metric, [(0, 90)], **SUB), of_topic, backlog) == 90
     assert value("subscription_backlog_age_s", series(metric, [(0, -1)], **SUB), of_topic, backlog) is None
-    # Brokers expose it only when they are told to.
+    # Brokers expose it only when configured to.
     assert value("subscription_backlog_age_s", of_topic, backlog) is None
 
 

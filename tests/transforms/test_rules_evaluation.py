@@ -1,4 +1,4 @@
-"""Rules over series in memory: one way of evaluating beside another, failures, alerts."""
+"""Rules over series in memory: two ways of evaluation compared, failures, alerts."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_of_two_rules_with_one_series_the_first_wins(tmp_path):
         "record: seen, expr: r",
     )
     results, _ = results_of(rules, [gauge([1, 2, 3, 1], i="1")], 0, 4 * MINUTE_MS)
-    # At minute 3 the first rule has nothing left and writes a marker, which stands.
+    # At minute 3 the first rule has nothing left and writes a marker, which is kept.
     assert minutes(results, __name__="r") == ({0: 10.0, 1: 2.0, 2: 3.0}, [3])
     assert minutes(results, __name__="seen") == ({0: 10.0, 1: 2.0, 2: 3.0}, [3])
 

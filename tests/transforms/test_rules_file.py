@@ -1,4 +1,4 @@
-"""Rules files: what is accepted, what is refused and how it is said, and that promtool thinks the same."""
+"""Rules files: accepted and refused files, error messages, and agreement with promtool."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_rules_have_prometheus_values_on_recorded_metrics(server, name):
         answer = requests.post(
             f"{server.url}/api/v1/query_range",
             data={
-                # Several recordings are on one server; a rule groups by cluster, so its results can be told apart.
+                # Several recordings are on one server; a rule groups by cluster, so its results can be distinguished.
                 "query": rule.expr,
                 "start": f"{steps.start_ms / 1000:.3f}",
                 "end": f"{steps.end_ms / 1000:.3f}",

@@ -1,4 +1,4 @@
-"""Rules over time beside promtool: ``promtool test rules`` evaluates the same rules over the same samples.
+"""Rules over time compared with promtool: ``promtool test rules`` evaluates the same rules over the same samples.
 
 Compared at every evaluation are what can be seen of the results, what was written at that very moment, and which alerts
 fire.

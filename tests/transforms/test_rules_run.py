@@ -180,7 +180,7 @@ def test_results_are_read_like_any_metric(tmp_path):
     ]
     start_ms = SHIFT_MS - SHIFT_MS % MINUTE_MS
     run_rules(lake, files, start_ms, start_ms + 2 * MINUTE_MS)
-    # The sum over clusters has no cluster, and the catalogue says so by an empty name.
+    # The sum over clusters has no cluster, and the catalogue has an empty name for it.
     row = next(row for row in lake.read("series").to_pylist() if row["metric_name"] == "all:m")
     assert (row["cluster"], dict(row["labels"])) == ("", {"who": "us"})
     engine = Engine(lake)

@@ -1,4 +1,4 @@
-"""Rules beside a running Prometheus: its rule manager on live samples, ours on the same samples afterwards.
+"""Rules compared with a running Prometheus: its rule manager on live samples, ours on the same samples afterwards.
 
 The samples are written ahead of time, so that the server sees at each moment what we see later. Its evaluations lie a
 constant span behind the multiples of the interval (a hash of the group); all times are moved by it before ours begin.
@@ -104,7 +104,7 @@ def observed(folder):
 
 
 def test_a_running_prometheus_writes_the_same(tmp_path):
-    # A server that waits for a processor misses an evaluation: it is asked for all of them once more.
+    # A server that waits for a processor misses an evaluation: all of them are requested once more.
     for attempt in range(4):
         folder = tmp_path / str(attempt)
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""The API beside a real Prometheus 3.5: the same requests to both, compared field by field."""
+"""The API compared with a real Prometheus 3.5: the same requests to both, compared field by field."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BACKLOG = "pulsar_subscription_back_log"
 EVENTS = "pulsar_subscription_dispatch_throttled_msg_events"
 
 
-def asked(url: str, method: str, path: str, parameters: Any = (), **headers: str) -> requests.Response:
+def ask(url: str, method: str, path: str, parameters: Any = (), **headers: str) -> requests.Response:
     """Parameters go into the address, or with POST into a form."""
     where = {"data" if method == "POST" else "params": parameters}
     return requests.request(
@@ -46,7 +46,7 @@ def both(prometheus, served, method: str, path: str, parameters: Any = ()) -> tu
     """Ours and theirs: status, kind of content and JSON."""
     found = []
     for url in (served.url, prometheus.url):
-        answer = asked(url, method, path, parameters)
+        answer = ask(url, method, path, parameters)
         found.append((answer.status_code, answer.headers["Content-Type"], compared(answer.json())))
     return tuple(found)
 
@@ -105,7 +105,7 @@ def test_a_query_gives_the_same_bytes(prometheus, served):
         ("query", {"query": "odd_numbers", "time": START}),
     ):
         ours, theirs = (
-            asked(url, "GET", f"api/v1/{path}", parameters).content for url in (served.url, prometheus.url)
+            ask(url, "GET", f"api/v1/{path}", parameters).content for url in (served.url, prometheus.url)
         )
         assert ours.split(b',"infos"')[0] == theirs.split(b',"infos"')[0]
         assert len(ours) > 200
@@ -232,7 +232,7 @@ def test_the_same_answer(prometheus, served, path, parameters):
         assert again == (ours, theirs)
 
 
-#: Texts that are refused: our words stand behind Prometheus' place of the trouble.
+#: Texts that are refused: our words follow Prometheus' position of the error.
 REFUSED = (
     "1 +",
     "é + up",
@@ -332,7 +332,7 @@ def test_a_limit_of_series(prometheus, served):
 def test_addresses_and_methods_that_are_none(prometheus, served, method, path):
     found = []
     for url in (served.url, prometheus.url):
-        answer = asked(url, method, path)
+        answer = ask(url, method, path)
         # Prometheus leaves the type of an empty answer out.
         kind = answer.headers["Content-Type"] if answer.content else None
         found.append((answer.status_code, kind, answer.headers.get("Allow"), answer.text))
@@ -341,7 +341,7 @@ def test_addresses_and_methods_that_are_none(prometheus, served, method, path):
 
 def test_state(served):
     for word in ("Ready", "Healthy"):
-        answer = asked(served.url, "GET", f"-/{word.lower()}")
+        answer = ask(served.url, "GET", f"-/{word.lower()}")
         assert (answer.status_code, answer.text) == (200, f"throttlescope is {word}.\n")
 
 
@@ -414,9 +414,7 @@ def test_origins_may_read(prometheus, served):
         ("GET", "-/ready"),
     ):
         for headers in ({"Origin": "http://grafana.example"}, {}):
-            ours, theirs = (
-                asked(url, method, path, **headers).headers for url in (served.url, prometheus.url)
-            )
+            ours, theirs = (ask(url, method, path, **headers).headers for url in (served.url, prometheus.url))
             assert [ours.get(name) for name in names] == [theirs.get(name) for name in names]
             assert ours.get("Vary") == theirs.get("Vary")
             assert ("Access-Control-Allow-Origin" in ours) == bool(headers) * path.startswith("api")
@@ -425,10 +423,10 @@ def test_origins_may_read(prometheus, served):
 @pytest.mark.parametrize(
     "accepted", ["gzip", "deflate", "gzip;q=1.0", "br, gzip", "deflate, gzip", "identity", ""]
 )
-def test_answers_are_compressed_where_asked(prometheus, served, accepted):
+def test_answers_are_compressed_on_request(prometheus, served, accepted):
     parameters = {**RANGE, "query": BACKLOG, "step": "15"}
     ours, theirs = (
-        asked(url, "GET", "api/v1/query_range", parameters, **{"Accept-Encoding": accepted})
+        ask(url, "GET", "api/v1/query_range", parameters, **{"Accept-Encoding": accepted})
         for url in (served.url, prometheus.url)
     )
     assert ours.headers.get("Content-Encoding") == theirs.headers.get("Content-Encoding")
@@ -438,8 +436,8 @@ def test_answers_are_compressed_where_asked(prometheus, served, accepted):
 def test_a_dashboard_as_grafana_asks_for_it(prometheus, served):
     """Version, labels for a matcher, values, series and the panels' queries as forms, metadata for the editor."""
     span = {"start": START, "end": END}
-    build = asked(served.url, "GET", "api/v1/status/buildinfo").json()
-    theirs = asked(prometheus.url, "GET", "api/v1/status/buildinfo").json()
+    build = ask(served.url, "GET", "api/v1/status/buildinfo").json()
+    theirs = ask(prometheus.url, "GET", "api/v1/status/buildinfo").json()
     assert build["data"].keys() == theirs["data"].keys()
     assert theirs["data"]["version"].startswith(build["data"]["version"])
     steps = [
@@ -458,15 +456,15 @@ def test_a_dashboard_as_grafana_asks_for_it(prometheus, served):
         assert ours == real
         assert ours[0] == 200
         assert ours[2]["data"]
-    known = asked(served.url, "GET", "api/v1/metadata").json()["data"]
+    known = ask(served.url, "GET", "api/v1/metadata").json()["data"]
     assert known[BACKLOG] == [
         {"type": "gauge", "help": "undelivered plus delivered and not acknowledged", "unit": "entries"}
     ]
     assert known[EVENTS][0]["type"] == "counter"
     assert known["up"][0]["unit"] == ""
     assert set(known) == {BACKLOG, EVENTS, "up"}
-    assert asked(served.url, "GET", "api/v1/metadata", {"metric": "up"}).json()["data"].keys() == {"up"}
-    assert len(asked(served.url, "GET", "api/v1/metadata", {"limit": "2"}).json()["data"]) == 2
+    assert ask(served.url, "GET", "api/v1/metadata", {"metric": "up"}).json()["data"].keys() == {"up"}
+    assert len(ask(served.url, "GET", "api/v1/metadata", {"limit": "2"}).json()["data"]) == 2
 
 
 def test_prometheus_api_client_reads_both_alike(prometheus, served):

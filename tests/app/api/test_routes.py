@@ -50,12 +50,12 @@ def test_a_foreign_name_for_this_machine_is_refused(client, api_lake):
     assert opened.get("/-/ready", headers={"Host": "pulsar.example"}).status_code == 200
 
 
-def test_the_web_app_is_beside_it(client):
+def test_web_app_is_on_the_same_server(client):
     assert "_dash-component-suites" in client.get("/").text
     assert client.get("/healthz").status_code == 200
 
 
-def test_no_other_origin_may_read_unless_told(client):
+def test_other_origins_need_permission(client):
     answer = client.get("/api/v1/labels", headers={"Origin": "http://grafana.example"})
     assert "Access-Control-Allow-Origin" not in answer.headers
 
@@ -81,8 +81,8 @@ def test_the_time_out(api_lake):
     assert found[:2] == (503, "timeout")
     assert found[2].startswith("query timed out in ")
     client = client_with(api_lake)
-    asked = failure(client.get("/api/v1/query_range", query_string={**RANGE, "timeout": "0.000001"}))
-    assert asked[:2] == (503, "timeout")
+    failed = failure(client.get("/api/v1/query_range", query_string={**RANGE, "timeout": "0.000001"}))
+    assert failed[:2] == (503, "timeout")
     assert lives_on(client)
 
 
@@ -137,7 +137,7 @@ def test_a_long_answer_is_sent_in_pieces_and_is_the_same(client, monkeypatch):
     assert len(zipped.data) < len(client.get("/api/v1/query_range", query_string=RANGE).data)
 
 
-def test_statistics_are_given_where_asked(client):
+def test_statistics_are_given_on_request(client):
     plain = client.get("/api/v1/query", query_string={"query": "up", "time": AT}).get_json()
     assert "stats" not in plain["data"]
     found = client.get("/api/v1/query", query_string={"query": "up", "time": AT, "stats": "all"}).get_json()
@@ -253,7 +253,7 @@ def test_a_log_that_is_none(broken, caplog):
     assert (code, kind) == (500, "internal")
     assert "Traceback" not in words
     assert "Traceback" in caplog.text
-    # The pages are asked about at the next look at the lake, or have not looked yet.
+    # The pages read the lake again soon, or have not read it yet.
     assert client.get("/-/ready").get_data(as_text=True).startswith("Service Unavailable: the API")
 
 

@@ -49,9 +49,9 @@ def table(url: str) -> str:
 
 
 def test_a_lake_of_samples_alone_is_served(served):
-    said = table(served.url)
-    assert "No verdicts yet." in said
-    assert "throttlescope run" in said
+    page = table(served.url)
+    assert "No verdicts yet." in page
+    assert "throttlescope run" in page
     answer = requests.get(f"{served.url}/api/v1/label/__name__/values", timeout=60).json()
     assert "up" in answer["data"]
 
@@ -73,13 +73,13 @@ def test_pages_do_not_wait_for_queries(api_lake, tmp_path):
                 assert requests.get(f"{server.url}/-/healthy", timeout=60).status_code == 200
             answered_s = time.monotonic()
             done = [one.result() for one in queries]
-        # Those that found no place were told so; others were still waiting for theirs when the pages had come.
+        # Some requests were refused; others were still waiting when the pages had come.
         assert {code for code, _ in done} <= {200, 503}
         assert any(end_s > answered_s for code, end_s in done if code == 200)
         assert requests.get(f"{server.url}/api/v1/query?query=1", timeout=60).status_code == 200
 
 
-def test_a_query_may_take_longer_than_the_server_allows_and_is_told(api_lake, tmp_path):
+def test_query_over_the_time_limit_has_an_error(api_lake, tmp_path):
     with serving(api_lake.root, tmp_path / "log", "--query-timeout", "100ms") as server:
         found = requests.post(f"{server.url}/api/v1/query_range", data=SLOW, timeout=300)
         assert (found.status_code, found.json()["errorType"]) == (503, "timeout")

@@ -76,7 +76,7 @@ def test_a_lake_that_cannot_be_read_is_counted(tmp_path):
 
 @pytest.mark.long
 def test_all_workers_count_together(tmp_path):
-    """Each connection goes to whichever worker is free; one of them is asked for the sum."""
+    """Each connection goes to whichever worker is free; one of them returns the sum."""
     lake_with(tmp_path / "lake", [verdict(2)])
     with serving(tmp_path / "lake", tmp_path / "serve.log") as server:
         name = "throttlescope_http_requests_total"

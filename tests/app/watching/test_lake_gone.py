@@ -26,7 +26,7 @@ _LONGEST_S = 30
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder of a lake with two tables; what is scraped is made anew at every scrape."""
+    """The folder of a lake with two tables; a scrape is never cached."""
     monkeypatch.setitem(Exposition.__init__.__kwdefaults__, "kept_s", 0.0)
     lake = lake_with(tmp_path / "lake", [verdict(2)])
     lake.upsert(

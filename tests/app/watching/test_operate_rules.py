@@ -82,7 +82,7 @@ def test_ingest_that_is_behind_alerts(tmp_path):
     assert not fires(tmp_path, "ThrottlescopeIngestBehind", {mark: 0}, at="30m")
 
 
-def test_ingest_that_nobody_knows_of_alerts(tmp_path):
+def test_unknown_ingest_alerts(tmp_path):
     """A lake that is gone has no watermark, and a comparison with nothing is nothing."""
     assert fires(tmp_path, "ThrottlescopeIngestBehind", {"up": 1}, at="30m")
 

@@ -38,12 +38,12 @@ def test_ready_as_long_as_every_check_is_quiet(caplog):
     faults.clear()
     assert client.get("/-/ready").status_code == 200
     # Told when it began and when it was over, not at each probe; the place only in the log.
-    told = [(record.levelno, record.getMessage()) for record in caplog.records]
-    assert told[:2] == [
+    logged = [(record.levelno, record.getMessage()) for record in caplog.records]
+    assert logged[:2] == [
         (logging.ERROR, "not ready, the pages: OSError: disk of /secret/place is gone"),
         (logging.ERROR, "not ready, the API: OSError: also"),
     ]
-    assert sorted(told[2:]) == [
+    assert sorted(logged[2:]) == [
         (logging.WARNING, f"ready again: {name}") for name in ("the API", "the pages")
     ]
 
