@@ -1,6 +1,6 @@
 """Forecasts of drains beside what the recordings show. In: recordings of a real broker. Out: the page's tables, and the calibration.
 
-``python -m benchmarks.forecasts`` writes the tables of ``docs/accuracy/forecasts.md`` and ``models/forecast/measured.json`` anew. ``--write`` first makes the calibration that is
+``python -m benchmarks.forecasts`` recomputes the tables of ``docs/accuracy/forecasts.md`` and ``models/forecast/measured.json``. ``--write`` first makes the calibration that is
 shipped (``models/forecast/residuals.py``) out of all recordings but the held-out fleets. ``--print`` only prints the figures, as JSON. Held-out
 fleets are judged by the calibration that is shipped, which has seen none of them.
 
@@ -25,6 +25,7 @@ from benchmarks.forecasting.losses import FirstLoss, all_first_losses
 from benchmarks.forecasting.page import page
 from benchmarks.forecasting.recordings import FLEETS, ROOT, Recorded, everything, recorded_fleets
 from tests.accuracy.fleets import FLEETS_THAT_JUDGE
+from tests.lab.sets import HELD_OUT
 from throttlescope.models.forecast.calibration import REACHES, ForecastCalibration, calibrate
 from throttlescope.models.forecast.judge import Coverage, ForecastOutcome, coverage, outcomes
 from throttlescope.models.forecast.residuals import SHIPPED
@@ -91,7 +92,7 @@ def part(found: list[ForecastOutcome], used: dict[str, ForecastCalibration], kee
 
 PARTS = {
     "all": lambda one: True,
-    "kept aside": lambda one: one.recording.startswith("kept aside/"),
+    HELD_OUT: lambda one: one.recording.startswith(f"{HELD_OUT}/"),
     "shipped": lambda one: one.recording.startswith("shipped/"),
     "diagnosis": lambda one: one.recording.startswith("diagnosis/"),
     "engine": lambda one: one.recording.startswith("engine/"),
@@ -100,7 +101,7 @@ PARTS = {
 
 
 def figures(found: list[ForecastOutcome], used: dict[str, ForecastCalibration]) -> dict:
-    """Everything that the page tells."""
+    """Everything that the page shows."""
     reaches = {
         f"up to {high:g} times" if math.isfinite(high) else "farther": (low, high)
         for low, high in pairwise((0.0, *REACHES))
@@ -139,10 +140,10 @@ def figures(found: list[ForecastOutcome], used: dict[str, ForecastCalibration]) 
     }
 
 
-#: The held-out set, and what the target asks of how many.
-JUDGES, WANTED, LEAST = "kept aside", 0.9, 200
+#: The set that can meet the target, the share that the target wants, and of how many forecasts at least.
+JUDGES, WANTED, LEAST = HELD_OUT, 0.9, 200
 #: How the held-out set came out the one time that no calibration had seen it, with the intervals that were shipped until then (of the sets
-#: shipped and engine). Nobody can measure that again: since then its recordings are part of the calibration, and what is
+#: shipped and engine). This cannot be measured again: its recordings are part of the calibration now, and what is
 #: computed here is cross-validated.
 JUDGED_UNSEEN = {"inside": 570, "decided": 662, "wilson": [0.833, 0.885], "clustered": [0.808, 0.906]}
 
@@ -221,14 +222,14 @@ def _literal(value) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true", help="make the shipped calibration anew first")
+    parser.add_argument("--write", action="store_true", help="recompute the shipped calibration first")
     parser.add_argument("--print", action="store_true", help="print the figures as JSON and write nothing")
-    asked = parser.parse_args()
-    if asked.write:
+    options = parser.parse_args()
+    if options.write:
         RESIDUALS.write_text(residuals_text(shipped_calibration()))
         subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(RESIDUALS)], check=True)
     found = figures(*cross_judged())
-    if asked.print:
+    if options.print:
         print(json.dumps(found, indent=1))
     else:
         losses = all_first_losses()

@@ -1,4 +1,4 @@
-"""The accuracy page: what is done to recordings by hand-made series, and the shipped recordings' figures made anew."""
+"""The accuracy page: what is done to recordings by hand-made series, and the shipped recordings' figures recomputed."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from tests.accuracy.judging import judge_all
 from tests.accuracy.recorded import DROPPED_FILES, Recorded, folders, read
 from tests.accuracy.signals import with_broker_use
 from tests.accuracy.targets import JUDGES, PROFILES, targets
+from tests.lab.sets import title
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.vocabulary import CAUSES
 from throttlescope.transforms.minutes import BACKLOG, SCHEMA
@@ -227,7 +228,7 @@ def test_only_the_set_that_judges_meets_a_target():
 
     less = ("no limits", "no consumer metrics", "neither")
     sets = {
-        "kept aside": {"full": part(0.9, 0.05)} | dict.fromkeys(less, part(0.93, 0.31)),
+        JUDGES: {"full": part(0.9, 0.05)} | dict.fromkeys(less, part(0.93, 0.31)),
         "shipped": dict.fromkeys(("full", *less), part(1.0, 0.0)),
     }
     lines = {line.split(" | ")[0][2:]: line.split(" | ")[3] for line in targets({"sets": sets}).splitlines()}
@@ -239,7 +240,7 @@ def test_only_the_set_that_judges_meets_a_target():
     assert lines["broker defaults: macro-F1 over causes"] == "yes"
     assert lines["broker defaults: unknown"] == "no"
     assert lines["key_shared_blocked: F1"] == "nothing to count"
-    del sets["kept aside"]
+    del sets[JUDGES]
     assert "not measured yet" in targets({"sets": sets})
     assert " yes " not in targets({"sets": sets})
 
@@ -297,7 +298,7 @@ def test_what_ships_is_what_the_page_says():
     text = PAGE.read_text()
     assert shipped["sets"]
     for name, part in shipped["sets"].items():
-        assert f"**{name.capitalize()}**" in text
+        assert f"**{title(name).capitalize()}**" in text
         share = part["side_right_when_answered"]
         assert f"{share['count']} of {share['of']} = " in text
 
@@ -330,10 +331,10 @@ def test_a_cause_that_was_written_in_is_read(alter, cause):
 
 
 def test_what_the_app_draws_is_what_the_page_says():
-    """The numbers of the matrix, the simpler rules and the calibration, one by one beside the page's tables."""
+    """The numbers of the matrix, the simpler rules and the calibration, compared one by one with the page's tables."""
     found, text = json.loads(MEASURED.read_text()), PAGE.read_text()
     for target in found["targets"]:
-        assert f"| {target['what']} | {target['wanted']} | {target['measured']['kept aside']} |" in text
+        assert f"| {target['what']} | {target['wanted']} | {target['measured'][JUDGES]} |" in text
     for part in found["sets"].values():
         assert sum(sum(row.values()) for row in part["confusion"].values()) == part["windows"]
         for true, row in part["confusion"].items():

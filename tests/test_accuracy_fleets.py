@@ -1,4 +1,4 @@
-"""Figures of fleets: windows beside operations, neighbours on a shared limit, the table of targets."""
+"""Figures of fleets: windows near operations, neighbours on a shared limit, the table of targets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 
 from tests.accuracy import fleets
-from tests.accuracy.fleets import Beside, fleet_figures, fleet_table
+from tests.accuracy.fleets import NearOperations, fleet_figures, fleet_table
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.models.diagnosis.window import SubscriptionKey
 from throttlescope.models.evaluation.judged import JudgedWindow
@@ -54,9 +54,9 @@ def _judged(start: int, side: str) -> JudgedWindow:
     )
 
 
-def _beside(judged: list[JudgedWindow], recorded: SimpleNamespace) -> Beside:
-    found = Beside()
-    fleets._beside(found, judged, recorded)
+def _near_operations(judged: list[JudgedWindow], recorded: SimpleNamespace) -> NearOperations:
+    found = NearOperations()
+    fleets._near_operations(found, judged, recorded)
     return found
 
 
@@ -64,11 +64,11 @@ def test_a_window_over_a_kill_is_judged_by_its_side():
     rows = [_row(0, 10), _row(12, 40)]
     kill = _operation("kill", 10, ["payments/checkout/orders-partition-1"])
     recorded = _recorded(rows, [(10, 12, "operation: its broker was away")], [kill])
-    found = _beside(
+    found = _near_operations(
         [_judged(8, "consumer_capacity"), _judged(9, "unknown"), _judged(16, "neither")], recorded
     )
     assert (found.windows, found.unknown, len(found.wrong)) == (3, 1, 1)
-    assert found.wrong[0]["beside"] == ["kill"]
+    assert found.wrong[0]["near"] == ["kill"]
 
 
 def test_a_gap_that_no_operation_made_stays_open():
@@ -77,18 +77,20 @@ def test_a_gap_that_no_operation_made_stays_open():
         [(10, 12, "a backlog that nothing explains")],
         [_operation("kill", 10, None)],
     )
-    assert _beside([_judged(8, "throttle")], recorded).windows == 0
+    assert _near_operations([_judged(8, "throttle")], recorded).windows == 0
 
 
 def test_operations_elsewhere_and_long_ago_do_not_count():
     rows = [_row(0, 60)]
     elsewhere = _operation("move", 10, ["payments/checkout/carts"])
-    assert _beside([_judged(9, "throttle")], _recorded(rows, [], [elsewhere])).windows == 0
+    assert _near_operations([_judged(9, "throttle")], _recorded(rows, [], [elsewhere])).windows == 0
     everywhere = _operation("miss_scrapes", 10, None)
-    found = _beside([_judged(20, "throttle"), _judged(21, "throttle")], _recorded(rows, [], [everywhere]))
+    found = _near_operations(
+        [_judged(20, "throttle"), _judged(21, "throttle")], _recorded(rows, [], [everywhere])
+    )
     assert found.windows == 1
     touched = _operation("touch_policy", 10, None)
-    assert _beside([_judged(9, "throttle")], _recorded(rows, [], [touched])).windows == 0
+    assert _near_operations([_judged(9, "throttle")], _recorded(rows, [], [touched])).windows == 0
 
 
 def test_without_recordings_nothing_is_met():

@@ -325,7 +325,7 @@ def test_the_one_ahead_is_told_from_the_one_behind() -> None:
 def test_nobody_looks_into_what_is_kept_aside(table) -> None:
     at_s = np.arange(0.0, 401, 2)
     seen = recorded({"billing": track(at_s)}, at_s, kept_aside=True)
-    with pytest.raises(ValueError, match="kept aside"):
+    with pytest.raises(ValueError, match="held-out recordings"):
         table([by_hand(seen, {"billing": track(at_s)})])
 
 

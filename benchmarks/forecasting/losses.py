@@ -1,4 +1,4 @@
-"""First losses of recordings, foretold. In: recordings in which messages were lost. Out: every forecast of it, beside when it came."""
+"""Forecasts of first losses. In: recordings in which messages were lost. Out: every forecast, and when the loss came."""
 
 from __future__ import annotations
 

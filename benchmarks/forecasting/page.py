@@ -1,4 +1,4 @@
-"""The tables of ``docs/accuracy/forecasts.md``. In: figures and first losses. Out: the page with every marked table made anew."""
+"""The tables of ``docs/accuracy/forecasts.md``. In: figures and first losses. Out: the page with every marked table recomputed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import re
 from collections.abc import Sequence
 
 from benchmarks.forecasting.losses import FirstLoss
+from tests.lab.sets import HELD_OUT, title
 
 _MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def summary(found: dict) -> str:
     names = [name for name, one in found["parts"].items() if one["forecasts"]]
-    lines = [("figure", *names)]
-    for title, show in (
+    lines = [("figure", *map(title, names))]
+    for what, show in (
         ("forecasts with an interval", lambda one: str(one["forecasts"])),
         ("recordings", lambda one: str(one["recordings"])),
         ("measured inside the 90 % interval", lambda one: share(one["inside"], one["decided"])),
@@ -29,7 +30,7 @@ def summary(found: dict) -> str:
         ("median error of the median", lambda one: percent(one["median_error_share"])),
         ("median of interval's end over its start", lambda one: f"{one['median_width']:.2f}"),
     ):
-        lines.append((title, *(show(found["parts"][name]) for name in names)))
+        lines.append((what, *(show(found["parts"][name]) for name in names)))
     return table(lines)
 
 
@@ -39,7 +40,7 @@ def targets(found: dict, unseen: dict) -> str:
         _target("held-out set, seen by no calibration", unseen),
         _target(
             "held-out set, cross-validated after it entered the calibration",
-            found["parts"]["kept aside"],
+            found["parts"][HELD_OUT],
             judges=False,
         ),
     ]
@@ -47,8 +48,8 @@ def targets(found: dict, unseen: dict) -> str:
         rows.append(_target("development fleets, cross-validated", found["parts"]["fleets"], judges=False))
     if found["held_out_fleets"]:
         rows.append(_target("held-out fleets, seen by no calibration", found["held_out_fleets"]))
-    title = "target: the Wilson interval contains 90 %, of at least 200 forecasts"
-    return table([(title, "inside", "Wilson", "over recordings", "met"), *rows])
+    heading = "target: the Wilson interval contains 90 %, of at least 200 forecasts"
+    return table([(heading, "inside", "Wilson", "over recordings", "met"), *rows])
 
 
 def _target(name: str, one: dict, judges: bool = True) -> tuple:
@@ -64,8 +65,8 @@ def _contains(wilson) -> bool:
     return low <= 0.9 <= high
 
 
-def split(found: dict, by: str, title: str) -> str:
-    lines = [(title, "forecasts", "recordings", "inside", "Wilson", "over recordings", "median error")]
+def split(found: dict, by: str, heading: str) -> str:
+    lines = [(heading, "forecasts", "recordings", "inside", "Wilson", "over recordings", "median error")]
     for name, one in found[by].items():
         if one["forecasts"]:
             lines.append(
@@ -76,28 +77,28 @@ def split(found: dict, by: str, title: str) -> str:
 
 
 def never(found: dict) -> str:
-    told = found["never"]
+    counted = found["never"]
     states = found["states"]
     return table(
         [
             ("figure", "forecasts"),
             ("made in all, every 15 s while there was a backlog", sum(states.values())),
             ("with a time", states["expected"]),
-            ("never at this rate", f"{states['never']}, of {told['recordings']} recordings"),
-            ("of these, drained before anything was changed", told["drained"]),
-            ("of those, made within a minute after a change", told["drained_within_a_minute_of_a_change"]),
+            ("never at this rate", f"{states['never']}, of {counted['recordings']} recordings"),
+            ("of these, drained before anything was changed", counted["drained"]),
+            ("of those, made within a minute after a change", counted["drained_within_a_minute_of_a_change"]),
             ("no trend to go by yet", states["unknown"]),
         ]
     )
 
 
 def page(text: str, found: dict, losses: list[FirstLoss], unseen: dict) -> str:
-    """The page with every marked table made anew; ``unseen``: the held-out set before any calibration had seen it."""
+    """The page with every marked table recomputed; ``unseen``: the held-out set before any calibration had seen it."""
     tables = {
         "targets": targets(found, unseen),
         "summary": summary(found),
         "reaches": split(found, "reaches", "looks ahead"),
-        "causes": split(found, "causes", "what held it before"),
+        "causes": split(found, "causes", "limited before by"),
         "never": never(found),
         "losses": losses_table(losses),
     }
@@ -127,7 +128,7 @@ def losses_table(found: list[FirstLoss]) -> str:
         mine = [one for one in found if (one.recording, one.kind) == (name, kind)]
         off = sorted(one.off_s for one in mine if one.off_s is not None)
         lines.append(
-            (name, kind, f"{mine[0].check_ms / 1000:g}", len(mine), f"{max(one.ahead_s for one in mine):.0f}",
+            (title(name), kind, f"{mine[0].check_ms / 1000:g}", len(mine), f"{max(one.ahead_s for one in mine):.0f}",
              share(sum(one.within_one_check for one in mine), len(mine)), share(sum(one.inside for one in mine), len(mine)),
              f"{off[0]:+.0f} to {off[-1]:+.0f}" if off else "-")
         )  # fmt: skip

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from tests.accuracy.fleets import fleet_folders
+from tests.lab.sets import HELD_OUT
 from tests.lab.sets import SETS as LAB
 from throttlescope.ingest.core.labels import LabelMapping, normalise
 from throttlescope.models.forecast.read import VIEW_METRICS, traces_of
@@ -25,7 +26,7 @@ SETS = {
     "shipped": LAB["default"],
     "diagnosis": LAB["diagnosis"],
     "engine": LAB["engine"],
-    "kept aside": LAB["kept-aside"],
+    HELD_OUT: LAB["kept-aside"],
 }
 #: The set of fleets that calibrates.
 FLEETS = "fleet-development"

@@ -1,4 +1,4 @@
-"""Make the figures of the diagnosis anew. In: the recordings of the repository. Out: the page, and the JSON in the package.
+"""Recompute the figures of the diagnosis. In: the recordings of the repository. Out: the page, and the JSON in the package.
 
 ``python -m tests.accuracy`` prints the figures as JSON; ``--write`` writes the tables of ``docs/accuracy/diagnosis.md`` and
 of the README, and ``models/diagnosis/measured.json``, and leaves all figures in ``.bench/accuracy.json``, from which ``--figures`` takes
@@ -32,7 +32,7 @@ MEASURED = ROOT / "models" / "diagnosis" / "measured.json"
 def measured_text(found: dict[str, Any]) -> str:
     """``measured.json``; six digits are more than the figures are good for, and rounded again they read as on the page."""
     text = json.dumps(_rounded(shipped(found)), indent=1)
-    # A share stands on one line: a change of figures can then be read.
+    # A share is on one line, which makes a change of figures readable.
     for leaf in (_LIST, _MAPPING):
         text = leaf.sub(lambda found: re.sub(r"\s*\n\s*", " ", found[0]), text)
     return text + "\n"
@@ -57,19 +57,19 @@ def main() -> None:
         help="only this set, also in what is written; may be repeated",
     )
     parser.add_argument(
-        "--figures", type=Path, metavar="FILE", help="take the figures from a file instead of making them"
+        "--figures", type=Path, metavar="FILE", help="take the figures from a file instead of computing them"
     )
-    asked = parser.parse_args()
-    if asked.sets and set(asked.sets) <= set(FLEET_SETS):
-        _fleets(asked.sets)
+    options = parser.parse_args()
+    if options.sets and set(options.sets) <= set(FLEET_SETS):
+        _fleets(options.sets)
         return
-    if asked.sets and set(asked.sets) & set(FLEET_SETS):
-        parser.error("sets of fleets have a table of their own: ask for them alone")
-    if asked.figures is not None:
-        found = json.loads(asked.figures.read_text())
+    if options.sets and set(options.sets) & set(FLEET_SETS):
+        parser.error("sets of fleets have a table of their own: select them alone")
+    if options.figures is not None:
+        found = json.loads(options.figures.read_text())
     else:
-        found = figures(asked.sets or tuple(SETS), lambda text: print(text, file=sys.stderr))
-    if asked.write:
+        found = figures(options.sets or tuple(SETS), lambda text: print(text, file=sys.stderr))
+    if options.write:
         ALL.parent.mkdir(exist_ok=True)
         ALL.write_text(json.dumps(found, indent=1) + "\n")
         for file in (PAGE, README):

@@ -62,7 +62,7 @@ def filter_rejects(recorded: Recorded) -> Recorded | None:
     ]  # fmt: skip
     names = {_FILTER.format(name) for name in ("processed", "rescheduled")}
     others = [one for one in recorded.series if one.labels["__name__"] not in names or _key(one) not in keys]
-    return replace(recorded, truth=truth, series=(*_with_room(others, keys), *counters))
+    return replace(recorded, truth=truth, series=(*_with_spare_capacity(others, keys), *counters))
 
 
 def read_limit(recorded: Recorded) -> Recorded | None:
@@ -80,7 +80,7 @@ def read_limit(recorded: Recorded) -> Recorded | None:
                 for name, values in ((_INFLIGHT, READ_BYTES - free), (_FREE, free))
             ]
     others = [one for one in recorded.series if one.labels["__name__"] not in (_INFLIGHT, _FREE)]
-    return replace(recorded, truth=truth, series=(*_with_room(others, keys), *memory))
+    return replace(recorded, truth=truth, series=(*_with_spare_capacity(others, keys), *memory))
 
 
 ALTERED: dict[str, Callable[[Recorded], Recorded | None]] = {
@@ -106,8 +106,8 @@ def keys_of(truth: pa.Table, cause: str) -> set[tuple]:
     return {tuple(str(row[name]) for name in SUBSCRIPTION_KEY_NAMES) for row in rows}
 
 
-def _with_room(series: Iterable[Series], keys: set[tuple]) -> list[Series]:
-    """The consumers of some subscriptions have room and hold nothing."""
+def _with_spare_capacity(series: Iterable[Series], keys: set[tuple]) -> list[Series]:
+    """Give the consumers of some subscriptions permits, and no unacknowledged messages."""
     constant = {
         "pulsar_consumer_available_permits": PERMITS_MSG,
         "pulsar_consumer_unacked_messages": 0,

@@ -1,7 +1,7 @@
 """Scenarios whose recording did not count, and those that were repeated. In: ``dropped.json`` of a set. Out: its counts.
 
 A scenario is dropped when the effect that its script announces was not seen, and may be played again; a repetition that counts replaces it. A set
-that was repeated until it counted says less than one that counted at once, so both numbers are on the page.
+that was repeated until it counted proves less than one that counted at once, so both numbers are on the page.
 """
 
 from __future__ import annotations

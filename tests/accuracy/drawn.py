@@ -6,7 +6,7 @@ from typing import Any
 
 Figures = dict[str, Any]
 
-#: Keys of a share that ship; how many recordings it rests on stands beside it once.
+#: Keys of a share that ship; the number of its recordings is shipped once.
 _SHARE = ("count", "of", "value", "wilson", "clustered")
 
 

@@ -1,7 +1,7 @@
-"""Evidence taken away. In: a recording. Out: the same recording as other settings of broker, Prometheus or ingest would have shown it.
+"""Recordings with less evidence. In: a recording. Out: the same recording as other settings of broker, Prometheus or ingest would have shown it.
 
 ``no limits``
-    No admin API: neither its answers about policies nor its stats, which tell a subscription's type.
+    No admin API: neither its answers about policies nor its stats, which contain a subscription's type.
 ``no consumer metrics``
     ``exposeConsumerLevelMetricsInPrometheus=false``: no ``pulsar_consumer_*`` and no series with a consumer's name or id.
 ``imprecise backlog``
@@ -10,7 +10,7 @@
     to the precise count. Every subscription partition gets one such amount for the whole recording, drawn from a seed:
     log-uniform from 1 to 44,708 entries (the largest that a user reported, apache/pulsar#5202), half of them negative.
 ``60 s scrapes``
-    Of the scrapes of each broker every so manyeth is kept, which makes 60 s; counters stay as they are.
+    Only some scrapes of each broker are kept, one every 60 s; counters stay as they are.
 """
 
 from __future__ import annotations

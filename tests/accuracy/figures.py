@@ -20,20 +20,20 @@ from throttlescope.models.diagnosis.verdict import RULES_VERSION
 from throttlescope.models.evaluation import Part, Settled, part_of
 from throttlescope.models.evaluation.shares import share_of
 
-#: Sets whose recordings may be altered: whoever judges is left alone.
+#: Sets whose recordings may be altered; the held-out set is not.
 ALTERABLE = ("development", "shipped")
 
 
 def figures(
     sets: Iterable[str] = tuple(SETS), note: Callable[[str], None] = lambda _: None
 ) -> dict[str, Any]:
-    """Everything that the page tells.
+    """Everything that the page shows.
 
     Returns
     -------
     dict
         ``rules_version``; ``sets``: set to evidence to figures; ``altered``: cause to figures; ``attempts``: set to what became of its
-        scenarios; ``fleets``: set to profile to figures, where all sets are asked for. A set without recordings is left out.
+        scenarios; ``fleets``: set to profile to figures, if all sets are requested. A set without recordings is left out.
     """
     sets = tuple(sets)
     present = [name for name in sets if folders(name)]

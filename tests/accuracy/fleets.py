@@ -1,8 +1,8 @@
 """Figures of fleets. In: a set of fleets that were recorded. Out: the targets table by profile, and every verdict that was not right.
 
-What a fleet is asked beyond a scenario: windows beside operations (a restart, a move, an unload, a missed scrape), which neighbours use
-most of a shared limit, and what remains without the admin API. A window beside an operation counts where truth before and after the operation is
-the same; in between only the side is judged, because nobody can be healthy while the broker is away.
+A fleet shows more than a scenario: windows near operations (a restart, a move, an unload, a missed scrape), which neighbours use
+most of a shared limit, and what remains without the admin API. A window near an operation counts if the truth before and after the
+operation is the same. During the operation only the side is judged: no subscription is healthy while its broker is away.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from throttlescope.models.evaluation.delays import Delay, delays
 from throttlescope.models.evaluation.settled import THROTTLED_SIDES, truth_ranges
 from throttlescope.models.evaluation.shares import share_of
 
-#: So long after an operation a window is beside it.
-BESIDE_MS = 10 * MINUTE_MS
+#: A window is near an operation until this long after it.
+NEAR_MS = 10 * MINUTE_MS
 #: Operations that take a topic or a scrape away; a policy that was touched does not.
 AWAY = ("unload", "move", "restart", "kill", "rolling_restart", "new_instance", "miss_scrapes")
 #: Those who use most of a limit are the fewest that use so much of it together.
@@ -43,8 +43,8 @@ Figures = dict[str, Any]
 
 
 @dataclass
-class Beside:
-    """Windows beside operations: how many, how many have no answer, and those whose side is wrong."""
+class NearOperations:
+    """Windows near operations: how many, how many have no answer, and those whose side is wrong."""
 
     windows: int = 0
     unknown: int = 0
@@ -58,7 +58,7 @@ class Found:
     windows: list[Settled] = field(default_factory=list)
     delays: list[Delay] = field(default_factory=list)
     quick_delays: list[Delay] = field(default_factory=list)
-    beside: Beside = field(default_factory=Beside)
+    near: NearOperations = field(default_factory=NearOperations)
     neighbours: list[bool] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
 
@@ -90,7 +90,7 @@ def _add(found: Found, recorded: Recorded) -> None:
     found.windows += windows
     found.delays += after
     found.quick_delays += after if recorded.scrape_interval_s <= 15 else []
-    _beside(found.beside, judged, recorded)
+    _near_operations(found.near, judged, recorded)
     found.neighbours += _neighbours(signals, windows, recorded.about["shared"])
 
 
@@ -115,21 +115,21 @@ def _figures(found: Found) -> Figures:
         "limiter_right": asdict(part.limiter_right),
         "neighbours_right": _share(found.neighbours),
         "key_shared_f1": key_shared.f1 if key_shared and key_shared.windows else None,
-        "beside": asdict(found.beside),
+        "near_operations": asdict(found.near),
         "after_change": asdict(quick.after_change),
         "switch_named": asdict(share_of(others, lambda w: all(any(s in fix for fix in w.said.missing) for s in switches))),
         "misses": misses(found.windows),
     }  # fmt: skip
 
 
-def _share(held: Sequence[bool]) -> Figures:
-    return {"count": sum(held), "of": len(held), "value": sum(held) / len(held) if held else None}
+def _share(right: Sequence[bool]) -> Figures:
+    return {"count": sum(right), "of": len(right), "value": sum(right) / len(right) if right else None}
 
 
-# -- beside operations ------------------------------------------------------------------------
+# -- near operations ------------------------------------------------------------------------
 
 
-def _beside(found: Beside, judged: Iterable[JudgedWindow], recorded: Recorded) -> None:
+def _near_operations(found: NearOperations, judged: Iterable[JudgedWindow], recorded: Recorded) -> None:
     ranges = {key: list(_bridged(key, rows, recorded)) for key, rows in truth_ranges(recorded.truth).items()}
     operations = [row for row in recorded.about["operations"] if row["kind"] in AWAY]
     for one in judged:
@@ -143,14 +143,14 @@ def _beside(found: Beside, judged: Iterable[JudgedWindow], recorded: Recorded) -
             for row in operations
             if (row["topics"] is None or physical in row["topics"])
             and one.end_ms > row["at_ms"]
-            and one.start_ms < row["done_ms"] + BESIDE_MS
+            and one.start_ms < row["done_ms"] + NEAR_MS
         ]
         if true is None or not near:
             continue
         found.windows += 1
         found.unknown += one.side == "unknown"
         if one.side not in (true["side"], "unknown"):
-            found.wrong.append(_miss(recorded.name, one, true["cause"]) | {"beside": sorted(set(near))})
+            found.wrong.append(_miss(recorded.name, one, true["cause"]) | {"near": sorted(set(near))})
 
 
 def _bridged(key: tuple, rows: Sequence[Figures], recorded: Recorded) -> Iterator[Figures]:
@@ -191,7 +191,7 @@ def _physical(key: Any) -> str:
 
 def _neighbours(signals: pa.Table, windows: Iterable[Settled], shared: Sequence[Figures]) -> list[bool]:
     """For each window whose shared limiter is right: do those that it names as using most really use most of it?"""
-    held = []
+    right = []
     for window in windows:
         if (
             window.true_limiter is None
@@ -225,12 +225,12 @@ def _neighbours(signals: pa.Table, windows: Iterable[Settled], shared: Sequence[
             named.append((one.key.topic, int(one.key.partition), one.key.subscription))
             share += one.share
         total = sum(true.values())
-        held.append(
+        right.append(
             bool(named)
             and total > 0
             and sum(true.get(one, 0.0) for one in named) >= (MOST - MOST_SLACK) * total
         )
-    return held
+    return right
 
 
 # -- what was not right -----------------------------------------------------------------------
@@ -323,8 +323,8 @@ def _for(profile: str, macro: float, unknown: float) -> tuple[Target, ...]:
         _at_least("side right when answered", profile, 0.99, "side_right_when_answered"),
         _at_most("unknown", profile, unknown, "unknown"),
         Target(
-            "wrong side within 10 min of an operation", profile, "0", lambda f: len(f["beside"]["wrong"]), lambda v: v == 0,
-            lambda f: f"{len(f['beside']['wrong'])} of {f['beside']['windows']} ({f['beside']['unknown']} unknown)",
+            "wrong side within 10 min of an operation", profile, "0", lambda f: len(f["near_operations"]["wrong"]), lambda v: v == 0,
+            lambda f: f"{len(f['near_operations']['wrong'])} of {f['near_operations']['windows']} ({f['near_operations']['unknown']} unknown)",
         ),
         _at_most("healthy called anything else", profile, 1 / 2000, "healthy_not_healthy"),
         Target(
@@ -355,7 +355,7 @@ TARGETS = (
 
 
 def fleet_table(figures: Figures) -> str:
-    """The targets beside what was measured."""
+    """The targets and what was measured."""
     lines = [["profile", "what", "wanted", "measured", "met"], ["---"] * 5]
     for target in TARGETS:
         part = figures.get(target.profile)
@@ -372,16 +372,16 @@ def miss_lines(figures: Figures, starts_ms: dict[str, int]) -> str:
     for profile, part in figures.items():
         for kind, rows in (
             ("not right", part["misses"]),
-            ("wrong side beside an operation", part["beside"]["wrong"]),
+            ("wrong side near an operation", part["near_operations"]["wrong"]),
         ):
             for row in rows:
                 since = starts_ms[row["recording"]]
                 low, high = ((row[name] - since) / MINUTE_MS for name in ("start_ms", "end_ms"))
                 last = (row.get("last_end_ms", row["end_ms"]) - since) / MINUTE_MS
                 count = f", {row['windows']} windows to {last:.0f}" if row.get("windows", 1) > 1 else ""
-                beside = f" beside {', '.join(row['beside'])}" if "beside" in row else ""
+                near = f" near {', '.join(row['near'])}" if "near" in row else ""
                 lines.append(
                     f"{profile} | {kind} | {row['recording']} | {row['subscription']} | min {low:.0f}-{high:.0f}{count} |"
-                    f" true {row['true']} | said {row['said']} ({row['confidence']:g}){beside}\n"
+                    f" true {row['true']} | said {row['said']} ({row['confidence']:g}){near}\n"
                 )
     return "".join(lines)

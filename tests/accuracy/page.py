@@ -1,4 +1,4 @@
-"""The tables of ``docs/accuracy/diagnosis.md``. In: figures. Out: the page with every marked table made anew."""
+"""The tables of ``docs/accuracy/diagnosis.md``. In: figures. Out: the page with every marked table recomputed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from tests.accuracy.fleets import FLEETS_THAT_JUDGE, fleet_table
 from tests.accuracy.targets import JUDGES, PROFILES, targets
 from tests.lab.drawn import UNSEEN
+from tests.lab.sets import title
 from throttlescope.ingest.contracts.vocabulary import CAUSES
 
 _MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -20,12 +21,12 @@ Figures = dict[str, Any]
 
 
 def page(text: str, found: Figures) -> str:
-    """A page, or the README, with every marked table made anew.
+    """A page, or the README, with every marked table recomputed.
 
     Raises
     ------
     KeyError
-        The page asks for a table that is not made.
+        The page has a mark for a table that does not exist.
     """
     tables = {
         "targets": targets(found),
@@ -78,7 +79,9 @@ def fleets(found: Figures) -> str:
 
 def summary(found: Figures) -> str:
     parts = {name: by["full"] for name, by in found["sets"].items()}
-    return table([("figure", *parts), *([what, *map(show, parts.values())] for what, show in FIGURES)])
+    return table(
+        [("figure", *map(title, parts)), *([what, *map(show, parts.values())] for what, show in FIGURES)]
+    )
 
 
 def attempts(found: Figures) -> str:
@@ -91,7 +94,7 @@ def attempts(found: Figures) -> str:
         "scenarios left out",
     )
     rows = [
-        (name, one["recordings"], one["dropped"], one["voided"], one["repeated"], ", ".join(one["missing"]) or "none")
+        (title(name), one["recordings"], one["dropped"], one["voided"], one["repeated"], ", ".join(one["missing"]) or "none")
         for name, one in found["attempts"].items()
     ]  # fmt: skip
     return table([head, *rows])
@@ -216,13 +219,13 @@ def evidence_causes(by_evidence: Figures) -> str:
 
 
 def altered(found: Figures) -> str:
-    lines = [("cause written in", "recordings", "windows", "named so", "side right when answered", "unknown", "healthy beside it, called healthy")]  # fmt: skip
+    lines = [("cause written in", "recordings", "windows", "named so", "side right when answered", "unknown", "healthy in the same recordings, called healthy")]  # fmt: skip
     for cause, one in found["altered"].items():
         healthy = one["classes"].get("healthy")
-        beside = share(healthy["recall"]) if healthy and healthy["windows"] else "-"
+        healthy_right = share(healthy["recall"]) if healthy and healthy["windows"] else "-"
         lines.append(
             (cause, one["recordings"], one["windows"], share(one["classes"][cause]["recall"]), share(one["side_right_when_answered"]),
-             share(one["unknown"]), beside)
+             share(one["unknown"]), healthy_right)
         )  # fmt: skip
     return table(lines)
 
@@ -343,7 +346,7 @@ def _confusion(found: dict[str, dict[str, int]]) -> str:
 
 
 def _by_set(found: Figures, show: Callable[[Figures], str]) -> str:
-    return "\n".join(f"**{name.capitalize()}**\n\n{show(by)}" for name, by in found["sets"].items())
+    return "\n".join(f"**{title(name).capitalize()}**\n\n{show(by)}" for name, by in found["sets"].items())
 
 
 def table(lines: Sequence[Sequence[Any]]) -> str:

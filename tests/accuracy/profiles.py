@@ -5,7 +5,7 @@ A profile is what a cluster shows as people run it:
 ``helm``
     The official chart's switches: consumer metrics are scraped, the admin API is read.
 ``defaults-with-admin``
-    The broker's own defaults: no consumer metrics. The admin API is read: limits, and the stats that it was asked for meanwhile.
+    The broker's own defaults: no consumer metrics. The admin API is read: limits, and the stats that were requested in the meantime.
 ``defaults-without-admin``
     The broker's own defaults, and no admin API.
 
@@ -64,9 +64,9 @@ def main() -> None:
     parser.add_argument("profile", choices=list(PROFILES))
     parser.add_argument("--set", dest="sets", action="append", choices=list(SETS))
     parser.add_argument("--misses", action="store_true", help="list the states that were not right")
-    asked = parser.parse_args()
-    for name in asked.sets or ["development"]:
-        print(json.dumps(summary(name, asked.profile, misses=asked.misses), indent=1))
+    options = parser.parse_args()
+    for name in options.sets or ["development"]:
+        print(json.dumps(summary(name, options.profile, misses=options.misses), indent=1))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Recordings as they lie in the repository. In: a folder. Out: its series as the lake would name them, limits, admin stats and truth."""
+"""Recordings of the repository. In: a folder. Out: its series as the lake would name them, limits, admin stats and truth."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from tests.lab.sets import HELD_OUT, ScenarioSet
 from tests.lab.sets import SETS as LAB
-from tests.lab.sets import ScenarioSet
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.labels import LabelError, LabelMapping, normalise
 from throttlescope.ingest.core.metrics import METRICS
@@ -19,13 +19,13 @@ from throttlescope.ingest.sources.recording import read_recording
 from throttlescope.transforms.limits import effective_limits
 from throttlescope.transforms.promql.source import Series
 
-#: Name on the page to the lab's set. The first one judges; nothing was made with it.
+#: Name in the figures to the lab's set. The first one is the held-out set: no rule was developed with it.
 SETS: dict[str, ScenarioSet] = {
-    "kept aside": LAB["kept-aside"],
+    HELD_OUT: LAB["kept-aside"],
     "development": LAB["diagnosis"],
     "shipped": LAB["default"],
 }
-#: Name on the page to the list of the attempts that did not count.
+#: Name in the figures to the list of the attempts that did not count.
 DROPPED_FILES: dict[str, Path] = {name: each.dropped_file for name, each in SETS.items()}
 
 
@@ -58,7 +58,7 @@ def folders(set_name: str) -> list[Path]:
 
 
 def read(folder: Path) -> Recorded:
-    """Read a recording through the door that ``throttlescope run`` uses."""
+    """Read a recording with the ingest validation of ``throttlescope run``."""
     found = read_recording(folder)
     policies, stats = found.policies.to_pylist(), found.topic_stats.to_pylist()
     return Recorded(
@@ -83,6 +83,6 @@ def _series(decoded) -> Series | None:
     try:
         key = normalise(decoded.labels, LabelMapping())
     except LabelError:
-        # The door puts it into quarantine.
+        # Ingest validation puts it into quarantine.
         return None
     return Series(dict(key.labels), decoded.timestamps_ms, decoded.values, decoded.stale_ms)

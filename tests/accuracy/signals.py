@@ -36,14 +36,14 @@ def signals_of(recorded: Recorded) -> pa.Table:
 
 
 def with_broker_use(minutes: pa.Table) -> pa.Table:
-    """Hold the use of all subscriptions that one broker serves against its limit, row by row."""
+    """Compare the use of all subscriptions that one broker serves with its limit, row by row."""
     rows = minutes.sort_by([(name, "ascending") for name in SUBSCRIPTION_KEY_NAMES]).to_pylist()
     for unit in UNITS:
         used: dict[tuple, float] = {}
         for row in rows:
             if row[f"use_{unit}_per_s"] is not None:
-                place = (row["cluster"], row["broker"], row["minute_ms"])
-                used[place] = used.get(place, 0.0) + row[f"use_{unit}_per_s"]
+                served = (row["cluster"], row["broker"], row["minute_ms"])
+                used[served] = used.get(served, 0.0) + row[f"use_{unit}_per_s"]
         for row in rows:
             limit, period_s = row[f"limit_broker_{unit}"], row["limit_broker_period_s"]
             use = used.get((row["cluster"], row["broker"], row["minute_ms"]))
@@ -58,9 +58,9 @@ def _add_read_shares(rows: list[dict]) -> None:
     dispatched: dict[tuple, float] = {}
     for row in rows:
         if row["out_msg_delta"] is not None and (row["delta_span_ms"] or 0) > 0:
-            place = (row["cluster"], row["broker"], row["minute_ms"])
+            served = (row["cluster"], row["broker"], row["minute_ms"])
             per_s = row["out_msg_delta"] / (row["delta_span_ms"] / 1000.0)
-            dispatched[place] = dispatched.get(place, 0.0) + per_s
+            dispatched[served] = dispatched.get(served, 0.0) + per_s
     for row in rows:
         read = dispatched.get((row["cluster"], row["broker"], row["minute_ms"]))
         by_itself = row["broker_out_msg_rate"]

@@ -1,7 +1,7 @@
 """The targets next to what was measured. In: figures. Out: a table. Only a held-out set can meet one.
 
 Two profiles of metrics have targets: the switches of the official Helm chart, and the broker's own defaults, which expose no consumer
-metrics. The defaults' targets stand next to the chart's, with and without the admin API.
+metrics. The defaults' targets follow the chart's, with and without the admin API.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-#: The held-out set.
-JUDGES = "kept aside"
+from tests.lab.sets import HELD_OUT, title
+
+#: The set that can meet a target.
+JUDGES = HELD_OUT
 DEFAULTS = "broker defaults"
 DEFAULTS_ALONE = "broker defaults, no admin API"
 #: Names of evidence (:data:`tests.accuracy.evidence.EVIDENCE`) that leave what a profile exposes.
@@ -119,10 +121,10 @@ TARGETS = (
 
 
 def targets(found: dict[str, Any]) -> str:
-    """The table, with the other sets next to it for what they are worth."""
+    """The table. Other sets are shown for comparison."""
     names = list(found["sets"])
     others = [name for name in names if name != JUDGES]
-    lines = [["target", "wanted", JUDGES, "met", *others], ["---"] * (4 + len(others))]
+    lines = [["target", "wanted", title(JUDGES), "met", *others], ["---"] * (4 + len(others))]
     for target in TARGETS:
         shown = {name: _value(target, found["sets"][name]) for name in names}
         judged = shown.get(JUDGES)
@@ -138,7 +140,7 @@ def targets(found: dict[str, Any]) -> str:
 def judged_targets(found: dict[str, Any]) -> list[dict[str, Any]]:
     """The same as data: what was wanted and what came out by set, as they are shown.
 
-    ``met`` is None where the set that judges is not there, or has nothing to count.
+    ``met`` is None if the held-out set was not recorded or has nothing to count.
     """
     rows = []
     for target in TARGETS:

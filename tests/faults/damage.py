@@ -137,19 +137,19 @@ def _instant(
             str(fault.path or fault.what) in by_command[1] for fault in faults
         ):
             found.wrong.append(f"the command says {by_command} and the check {faults}"[:500])
-        found.tally["asked by command"] = 1
+        found.tally["checked by the command"] = 1
     named = path in said or (kind != "data file" and f"{path.split('/')[0]}" in said and code == 1)
     if kind == "data file" and not (named and code == 1):
         found.wrong.append(f"lake check did not name {path} (exit code {code})")
     if (told or silent) and code != 1:
         found.wrong.append(f"readers met the damage of {path} and lake check did not (exit code {code})")
     if silent and not named:
-        found.wrong.append(f"read otherwise than written, and nobody says so: {path}")
+        found.wrong.append(f"read otherwise than written, and nothing reports it: {path}")
     found.tally[f"{kind}: {'named' if named and code == 1 else 'of no effect'}"] = 1
     if silent:
-        found.tally[f"{kind}: a reader got other rows without a word"] = 1
+        found.tally[f"{kind}: other rows read without an error"] = 1
     if told:
-        found.tally[f"{kind}: told by readers"] = 1
+        found.tally[f"{kind}: reported by readers"] = 1
     _repaired(root, truth, found)
     return found
 

@@ -35,7 +35,7 @@ def generate(
     family: Annotated[list[str] | None, typer.Option(help="Family; all by default, may be repeated.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Scenarios of each family.")] = 2,
     first: Annotated[int, typer.Option(min=1, help="Number of the first one.")] = 1,
-    kept_aside: Annotated[bool, typer.Option("--kept-aside", help="Mark them as kept aside.")] = False,
+    kept_aside: Annotated[bool, typer.Option("--kept-aside", help="Mark them as held-out.")] = False,
 ) -> None:
     """Write scenario files with drawn parameters."""
     unknown = [name for name in family or () if name not in FAMILIES]

@@ -9,11 +9,22 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 SCENARIOS = Path(__file__).with_name("scenarios")
 RECORDINGS = REPOSITORY / "ingest" / "recordings"
 MORE_RECORDINGS = REPOSITORY / "tests" / "recordings"
+#: The held-out set as measured files name it. Pages write :func:`title`.
+HELD_OUT = "kept aside"
+
+
+def title(part: str) -> str:
+    """The name of a set, or of a recording of it, as pages write it.
+
+    >>> title("kept aside"), title("kept aside/quota-2026-1"), title("development")
+    ('held-out', 'held-out/quota-2026-1', 'development')
+    """
+    return f"held-out{part.removeprefix(HELD_OUT)}" if part.startswith(HELD_OUT) else part
 
 
 @dataclass(frozen=True)
 class ScenarioSet:
-    """A folder of scenarios, and how many of them run beside each other.
+    """A folder of scenarios, and how many of them run at the same time.
 
     ``recordings`` is where new recordings go, ``places`` where recordings may lie that count as made: a few of the default set
     come with the package.
@@ -73,7 +84,7 @@ SETS = {
         False,
         4500,
     ),
-    # Six broker limits need brokers of their own, one of which runs beside others; two beside them took the CPU that drains need.
+    # Six broker limits need brokers of their own, one of which runs with the others; with two more, drains had too little CPU.
     "kept-aside": ScenarioSet(
         SCENARIOS / "kept_aside",
         MORE_RECORDINGS / "kept_aside",

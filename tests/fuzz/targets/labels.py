@@ -1,4 +1,4 @@
-"""Labels at the door, and on their way out. In: the label fields of series; or values for ``/metrics``.
+"""Labels at ingest validation, and in the exposition. In: the label fields of series; or values for ``/metrics``.
 
 Out: blocks, the catalogue and the quarantine as the lake stores them, CSV; or the text of a scrape, read back by a slow reader.
 """
@@ -52,7 +52,7 @@ def _fields(rng: random.Random) -> bytes:
     return mutated_bytes(rng, [content], most=40_000) if rng.random() < 0.5 else content
 
 
-def _door(content: bytes) -> None:
+def _ingest_validation(content: bytes) -> None:
     labels = read_labels(content)
     buffer = BlockBuffer(LabelMapping({"exported": "namespace"}, "c"), Path("/nowhere"))
     times, stale = np.array([_AT_MS, _AT_MS + 1], np.int64), np.array([_AT_MS + 2], np.int64)
@@ -104,8 +104,8 @@ def _written(content: dict[str, str]) -> None:
 
 TARGETS = (
     Target(
-        "labels", "labels at the door", _fields, _door, (BadLabelsError,), BYTE_PARSER_EXECUTIONS, from_bytes=bytes, seeds=[label_fields(_KEY)],
-        warm=lambda: _door(label_fields(_KEY)),
+        "labels", "labels at ingest validation", _fields, _ingest_validation, (BadLabelsError,), BYTE_PARSER_EXECUTIONS, from_bytes=bytes, seeds=[label_fields(_KEY)],
+        warm=lambda: _ingest_validation(label_fields(_KEY)),
     ),
     Target("exposition", "labels in the text of a scrape", _scrape, _written, ()),
 )  # fmt: skip

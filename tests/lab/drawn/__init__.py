@@ -20,7 +20,7 @@ FAMILIES = {
     **loss.FAMILIES,
     **unseen.FAMILIES,
 }
-#: All of whose recordings are kept aside.
+#: Families whose recordings are all held-out.
 UNSEEN = frozenset(unseen.FAMILIES)
 
 

@@ -1,4 +1,4 @@
-"""``python -m tests.lab.simulated`` writes ``docs/accuracy/simulator.md``, its pictures and ``models/throttling/measured.json`` anew from all recordings."""
+"""``python -m tests.lab.simulated`` recomputes ``docs/accuracy/simulator.md``, its pictures and ``models/throttling/measured.json`` from all recordings."""
 
 from __future__ import annotations
 

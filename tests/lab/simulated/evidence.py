@@ -1,6 +1,6 @@
-"""Why shared limits come out unevenly, and how long reads took. In: judged recordings that are not kept aside; out: small tables.
+"""Why shared limits come out unevenly, and how long reads took. In: judged recordings that are not held-out; out: small tables.
 
-A broker's cache misses are told once a minute, as the mean of that minute.
+A broker reports its cache misses once a minute, as the mean of that minute.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def read_ages(found: Iterable[Recorded]) -> list[tuple[str, str, float]]:
             continue
         track = next(iter(recorded.tracks.values()))
         first_change_s = list(recorded.began_s.values())[1]
-        for told_s, misses in told(recorded, producer.topic):
-            if misses and told_s < first_change_s:
-                sent = np.interp(told_s, recorded.at_s, track.out_messages) - misses * _MINUTE_S
+        for reported_s, misses in reported_misses(recorded, producer.topic):
+            if misses and reported_s < first_change_s:
+                sent = np.interp(reported_s, recorded.at_s, track.out_messages) - misses * _MINUTE_S
                 at_s = float(np.interp(sent, track.out_messages, recorded.at_s))
                 published_s = recorded.at_s[0] + sent / producer.rate_msg
                 rows.append((scenario.name, scenario.broker.version, at_s - published_s))
@@ -63,7 +63,9 @@ def shared_reads(
         if len(keys) != 2 or keys[0][0] != keys[1][0]:
             continue
         first_change_s = list(recorded.began_s.values())[1]
-        at_s, misses = [said for said in told(recorded, keys[0][0]) if said[0] < first_change_s][-1]
+        at_s, misses = [said for said in reported_misses(recorded, keys[0][0]) if said[0] < first_change_s][
+            -1
+        ]
         ahead, behind = (
             tuple(
                 _per_second(recorded.at_s, tracks[key], at_s - _MINUTE_S, at_s)
@@ -109,8 +111,8 @@ def cycles(found: Iterable[Judged]) -> list[tuple[str, int, float, float, float]
     return sorted(rows, key=lambda row: row[2])
 
 
-def told(recorded: Recorded, topic: str) -> list[tuple[float, float]]:
-    """When the broker told new cache misses of a topic, between two scrapes, and how many per second."""
+def reported_misses(recorded: Recorded, topic: str) -> list[tuple[float, float]]:
+    """When the broker reported new cache misses of a topic, between two scrapes, and how many per second."""
     misses = recorded.cache_misses[topic]
     changed = np.nonzero(np.diff(misses))[0]
     return [
@@ -158,7 +160,7 @@ def cached(found: list[Judged]) -> str:
 
 def _refuse_kept_aside(found: list[Judged]) -> None:
     if any(item.recorded.scenario.kept_aside for item in found):
-        raise ValueError("evidence: recordings that are kept aside are not looked into")
+        raise ValueError("evidence: held-out recordings are not examined")
 
 
 def _only(tracks: Mapping[Key, Track]) -> Track:

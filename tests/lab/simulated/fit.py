@@ -1,7 +1,7 @@
-"""Fits what Pulsar's rules leave open to the recordings that are not kept aside. In: those recordings; out: a printed machine.
+"""Fits what Pulsar's rules leave open to the tuned recordings. In: those recordings; out: a printed machine.
 
 ``python -m tests.lab.simulated.fit`` prints the old and the new latencies with their errors; what is worth keeping is written into
-``models/throttling/machine.py`` by hand. Recordings that are kept aside are never read here.
+``models/throttling/machine.py`` by hand. Held-out recordings are never read here.
 
 Two steps, both without chance. What is stored beside a payload is measured: published bytes over published messages. The latencies then
 minimise the mean, over recordings and figures, of error over target, capped at :data:`CAP` so that a scenario whose mechanics the model
@@ -105,7 +105,7 @@ def main() -> None:
     """Fit, and print both machines with their errors."""
     found = tuned()
     new = fit(found)
-    print(f"{len(found)} recordings, none of them kept aside")
+    print(f"{len(found)} recordings, none of them held-out")
     for name, value in asdict(new).items():
         print(f"{name:24s} {getattr(LAB, name):8d} -> {value:8d}")
     for name, machine in (("old", LAB), ("new", new)):

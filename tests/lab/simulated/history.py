@@ -5,7 +5,7 @@ hour and the weekday, arrivals are Poisson, and the last day holds one incident 
 as a broker would have exposed them, and the same code as a run's makes ``signals`` of these. Cluster, tenant, instance and job say that they are
 synthetic or simulated.
 
-``python -m tests.lab.simulated.history`` writes the file anew; it takes a minute.
+``python -m tests.lab.simulated.history`` rewrites the file; it takes a minute.
 """
 
 from __future__ import annotations

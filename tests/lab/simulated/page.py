@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.lab.sets import REPOSITORY
+from tests.lab.sets import HELD_OUT, REPOSITORY, title
 from tests.lab.simulated.compare import Errors
 from tests.lab.simulated.evidence import cached, late_reads
 from tests.lab.simulated.fit import GRID
@@ -58,15 +58,15 @@ def plots(found: list[Judged]) -> dict[Path, str]:
     panels: dict[str, list[Panel]] = {}
     for item in found:
         scenario = item.recorded.scenario
-        aside = " (kept aside)" if scenario.kept_aside else ""
+        held_out = f" ({title(HELD_OUT)})" if scenario.kept_aside else ""
         for key, track in item.recorded.tracks.items():
             lines = {
                 "recorded": track,
                 "min(limit, capacity, arrivals)": item.line[key],
                 "simulated": item.ours[key],
             }
-            title = f"{scenario.name}, {key[2]}{aside}"
-            panels.setdefault(scenario.family, []).append(Panel(title, item.recorded, lines))
+            heading = f"{scenario.name}, {key[2]}{held_out}"
+            panels.setdefault(scenario.family, []).append(Panel(heading, item.recorded, lines))
     return {plot_of(family): picture(items) for family, items in panels.items()}
 
 
@@ -77,12 +77,12 @@ def plot_of(family: str) -> Path:
 
 def summary(rows: list[Row]) -> str:
     """Targets against medians."""
-    tuned, aside = _split(rows)
-    ours, theirs = (medians(tuned), medians(aside)), (medians(tuned, "line"), medians(aside, "line"))
+    tuned, held_out = _split(rows)
+    ours, theirs = (medians(tuned), medians(held_out)), (medians(tuned, "line"), medians(held_out, "line"))
     lines = _head(
         "target, median over scenarios",
         f"tuned ({len(tuned)} recordings)",
-        f"kept aside ({len(aside)} recordings)",
+        f"{title(HELD_OUT)} ({len(held_out)} recordings)",
         "met?",
     )
     said = {
@@ -95,7 +95,7 @@ def summary(rows: list[Row]) -> str:
         value = getattr(ours[1], name)
         cells = [_figure(name, getattr(item, name)) for item in ours]
         lines.append(_line(text, *cells, _met(value is not None and value <= TARGETS[name])))
-    counted = [[row.same_events for row in part if row.same_events is not None] for part in (tuned, aside)]
+    counted = [[row.same_events for row in part if row.same_events is not None] for part in (tuned, held_out)]
     lines.append(
         _line(
             "right reason and unit, and no other",
@@ -103,7 +103,7 @@ def summary(rows: list[Row]) -> str:
             _met(all(counted[1])),
         )
     )
-    far = [_far(part) for part in (tuned, aside)]
+    far = [_far(part) for part in (tuned, held_out)]
     lines.append(
         _line(
             f"no family above {WITHIN} times a target",
@@ -123,7 +123,7 @@ def summary(rows: list[Row]) -> str:
 
 def figures(rows: list[Row]) -> dict[str, Any]:
     """What ``models/throttling/measured.json`` holds: targets, and medians over all and by family, of both models."""
-    tuned, aside = _split(rows)
+    tuned, held_out = _split(rows)
     return {
         "page": "docs/accuracy/simulator.md",
         "targets": {name: {"wanted": wanted} for name, wanted in TARGETS.items()},
@@ -137,7 +137,7 @@ def figures(rows: list[Row]) -> dict[str, Any]:
                 "with_events": sum(row.same_events is not None for row in part),
                 "families_too_far": _far(part),
             }
-            for name, part in (("kept aside", aside), ("tuned", tuned))
+            for name, part in ((HELD_OUT, held_out), ("tuned", tuned))
         },
         "families": [
             {
@@ -149,7 +149,7 @@ def figures(rows: list[Row]) -> dict[str, Any]:
                 "line": _medians(mine, "line"),
             }
             for family in sorted({row.family for row in rows})
-            for name, part in (("tuned", tuned), ("kept aside", aside))
+            for name, part in (("tuned", tuned), (HELD_OUT, held_out))
             if (mine := [row for row in part if row.family == family])
         ],
     }
@@ -166,14 +166,14 @@ def _medians(rows: list[Row], model: str) -> dict[str, float | str | None]:
 
 
 def missed(rows: list[Row]) -> str:
-    """Every target that the kept-aside scenarios miss, and by how much."""
-    _, aside = _split(rows)
-    ours = medians(aside)
+    """Every target that the held-out scenarios miss, and by how much."""
+    _, held_out = _split(rows)
+    ours = medians(held_out)
     over = [("all", name, 1, getattr(ours, name)) for name in TARGETS]
-    for family in sorted({row.family for row in aside}):
-        mine = medians(row for row in aside if row.family == family)
+    for family in sorted({row.family for row in held_out}):
+        mine = medians(row for row in held_out if row.family == family)
         over += [(family, name, WITHIN, getattr(mine, name)) for name in TARGETS]
-    lines = _head("kept-aside scenarios", "figure", "allowed", "reached", "times what is allowed")
+    lines = _head("held-out scenarios", "figure", "allowed", "reached", "times what is allowed")
     for who, name, times, value in over:
         allowed = times * TARGETS[name]
         if value is not None and value > allowed:
@@ -192,7 +192,7 @@ def latencies() -> str:
 
 
 def families(rows: list[Row]) -> str:
-    """Medians per family, tuned and kept aside apart."""
+    """Medians per family, of tuned and of held-out recordings."""
     lines = _head(
         "family",
         "engine",
@@ -208,7 +208,7 @@ def families(rows: list[Row]) -> str:
     for family in sorted({row.family for row in rows}):
         mine = [row for row in rows if row.family == family]
         engines = ", ".join(sorted({row.engine for row in mine}))
-        for name, part in zip(("tuned", "kept aside"), _split(mine), strict=True):
+        for name, part in zip(("tuned", title(HELD_OUT)), _split(mine), strict=True):
             if part:
                 ours, line = medians(part), medians(part, "line")
                 lines.append(
@@ -229,7 +229,7 @@ def recordings(rows: list[Row]) -> str:
     """Every recording, its subscriptions' drains and events written out."""
     lines = _head(
         "recording",
-        "kept aside",
+        title(HELD_OUT),
         "dispatched",
         "backlog",
         "drain",

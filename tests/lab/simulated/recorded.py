@@ -44,7 +44,7 @@ class Track:
 class Recorded:
     """A recording: scrape times in seconds from its start, what was seen, and when every state really began.
 
-    ``lead_s`` is how long before the start the consumers asked for messages, ``stored`` the published messages and bytes per topic;
+    ``lead_s`` is how long before the start the consumers requested messages, ``stored`` the published messages and bytes per topic;
     ``cache_misses`` are entries per second that a topic's reads did not find in the broker's cache, means over the broker's last full minute;
     ``cpu_wait_ms`` is how long the broker waited for a CPU before a time slice, in the mean.
     """
@@ -61,7 +61,7 @@ class Recorded:
 
 
 def folders(*, kept_aside: bool | None = None, root: Path | None = None) -> list[Path]:
-    """The engine set's recordings, all or those (not) kept aside; only their scenarios are read for that."""
+    """The engine set's recordings: all, or the (not) held-out ones. Only their scenarios are read."""
     found = sorted(path.parent for path in (root or SETS["engine"].recordings).glob("*/recording.json"))
     if kept_aside is None:
         return found
@@ -120,14 +120,14 @@ def read(folder: Path) -> Recorded:
         values[key][(labels["reason"], _EVENTS[name]) if name in _EVENTS else name] = points
     if at_ms is None:
         raise ValueError(f"{folder.name}: no series of its subscriptions")
-    asked_ms = [found[_FLOW][0] for found in values.values() if _FLOW in found]
+    requested_ms = [found[_FLOW][0] for found in values.values() if _FLOW in found]
     return Recorded(
         scenario,
         (at_ms - start_ms) / 1000,
         {key: _track(values[key]) for key in sorted(keys)},
         {state["name"]: (state["start_ms"] - start_ms) / 1000 for state in about["states"]},
         (about["end_ms"] - start_ms) / 1000,
-        max(0.0, (start_ms - min(asked_ms, default=start_ms)) / 1000),
+        max(0.0, (start_ms - min(requested_ms, default=start_ms)) / 1000),
         {topic: (messages, size) for topic, (messages, size) in stored.items()},
         misses,
         about["measured"]["cpu"]["broker"]["mean_wait_ms"],

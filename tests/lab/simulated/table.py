@@ -18,7 +18,7 @@ from tests.lab.simulated.recorded import Key, Recorded, Track
 from tests.lab.simulated.simulated import simulated
 from throttlescope.models.throttling.machine import LAB, Machine
 
-#: What the median over the kept-aside scenarios has to stay within; events in multiples of what is allowed.
+#: What the median over the held-out scenarios has to stay within; events in multiples of what is allowed.
 TARGETS = {"dispatched": 0.02, "backlog": 0.03, "drain": 0.05, "events": 1.0}
 
 

@@ -1,7 +1,7 @@
-"""What ``whatif`` predicts of the shipped recordings, beside what was measured. In: a demo's lake. Out: a page's tables.
+"""What ``whatif`` predicts of the shipped recordings, compared with what was measured. In: a demo's lake. Out: a page's tables.
 
-``python -m tests.lab.simulated.whatif [LAKE]`` writes ``docs/accuracy/whatif.md`` and the example of ``docs/guides/what-if.md`` anew;
-without a lake it makes one of the shipped recordings with ``throttlescope demo``.
+``python -m tests.lab.simulated.whatif [LAKE]`` recomputes ``docs/accuracy/whatif.md`` and the example of ``docs/guides/what-if.md``;
+without a lake it makes one of the shipped recordings with ``throttlescope run``.
 
 A recording's intervention becomes the words of ``--set``. The window is the ten minutes before it, the history all that was recorded
 until then. Nothing after the intervention is read.
@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.lab.sets import RECORDINGS, REPOSITORY, SETS
+from tests.lab.sets import HELD_OUT, RECORDINGS, REPOSITORY, SETS, title
 from tests.lab.simulated.page import renewed
 from tests.lab.simulated.recorded import scenario_of
 from throttlescope.ingest.core.times import format_time
@@ -30,7 +30,7 @@ from throttlescope.models.throttling.scenario import LiftLimit, Scenario, SetCon
 
 PAGE = REPOSITORY / "docs" / "accuracy" / "whatif.md"
 GUIDE = REPOSITORY / "docs" / "guides" / "what-if.md"
-#: The guide's example: a recording, and what is asked just before its limit is lifted.
+#: The guide's example: a recording, and the settings that are tried just before its limit is lifted.
 EXAMPLE, EXAMPLE_SETTINGS = "sub-msg-large", ("subscription.msg=none", "processing_ms=1.5")
 _LAKE_BEGIN, _LAKE_END = "<!-- lake:", "<!-- end of lake -->"
 WINDOW_MS = 600_000
@@ -57,11 +57,11 @@ class Drain:
 
 @dataclass(frozen=True)
 class Row:
-    """A drain beside its predictions; ``told`` is None where the change itself says the processing time."""
+    """A drain and its predictions; ``with_time`` is None if the change itself sets the processing time."""
 
     drain: Drain
     alone: ReplayAnswer
-    told: ReplayAnswer | None
+    with_time: ReplayAnswer | None
 
     @property
     def drained_at_msg_per_s(self) -> float:
@@ -143,21 +143,21 @@ def settings(scenario: Scenario, steps: Iterable, subscription: str) -> tuple[st
 
 
 def predicted(lake: Lake, drain: Drain) -> Row:
-    """Ask what-if of what was in the lake when the intervention came, without and with the processing time."""
+    """Run what-if on what was in the lake when the intervention came, without and with the processing time."""
     start_ms = max(drain.start_ms, drain.at_ms - WINDOW_MS)
     window = read_observed(lake, drain.selector, start_ms, drain.at_ms, drain.cluster)
     history = read_observed(lake, drain.selector, drain.start_ms, drain.at_ms, drain.cluster)
 
-    def ask(words: Sequence[str]) -> ReplayAnswer:
+    def answer(words: Sequence[str]) -> ReplayAnswer:
         change = parse_change(words)
         return replay(window, change, history=history, drained_below_entries=drain.below_entries)
 
-    told = (
+    with_time = (
         None
         if any(word.startswith("processing_ms=") for word in drain.settings)
-        else ask((*drain.settings, f"processing_ms={drain.processing_ms:g}"))
+        else answer((*drain.settings, f"processing_ms={drain.processing_ms:g}"))
     )
-    return Row(drain, ask(drain.settings), told)
+    return Row(drain, answer(drain.settings), with_time)
 
 
 def rows_of(lake: Lake, folders: Iterable[Path] | None = None) -> list[Row]:
@@ -178,7 +178,7 @@ def example_arguments(lake: str) -> tuple[str, ...]:
 
 
 def guide_page(page: str, lake: str) -> str:
-    """The guide with its example asked anew."""
+    """The guide with its example run again."""
     done = subprocess.run(
         [sys.executable, "-m", "throttlescope.app.cli", *example_arguments(lake), "--quiet"],
         capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "110"},
@@ -199,11 +199,11 @@ def parts(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Medians, recordings that the model was tuned on and those kept aside apart."""
+    """Medians of all recordings, of those that the model was tuned on, and of the held-out ones."""
     groups = {
         "all": rows,
         "tuned": [row for row in rows if not row.drain.kept_aside],
-        "kept aside": [row for row in rows if row.drain.kept_aside],
+        title(HELD_OUT): [row for row in rows if row.drain.kept_aside],
     }
     lines = [f"| figure | {' | '.join(groups)} |", "|---|" + "---|" * len(groups)]
 
@@ -212,8 +212,8 @@ def summary(rows: Sequence[Row]) -> str:
 
     line("drains", lambda group: f"{len(group)}")
     line(
-        "told what one consumer needs for a message, median error",
-        lambda group: _median(map(_told_error, group)),
+        "with `processing_ms`, median error",
+        lambda group: _median(map(_error_with_time, group)),
     )
     line("of these, off by no more than one scrape", lambda group: _count(group, _within_scrape))
     line("consumers while it drained, over nominal, median", lambda group: _ratio(group))
@@ -244,23 +244,25 @@ def summary(rows: Sequence[Row]) -> str:
 def table(rows: Sequence[Row]) -> str:
     """One line per drain."""
     lines = [
-        "| recording | subscription | part | change | scrape s | measured s | samples alone s | told `processing_ms` s | error |"
-        " held by | nominal msg/s | drained at msg/s |",
+        "| recording | subscription | part | change | scrape s | measured s | samples alone s | with `processing_ms` s | error |"
+        " limited by | nominal msg/s | drained at msg/s |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        drain, told = row.drain, row.told
-        answer = told or row.alone
-        error = _told_error(row)
+        drain, with_time = row.drain, row.with_time
+        answer = with_time or row.alone
+        error = _error_with_time(row)
         cells = (
             drain.recording,
             drain.subscription,
-            "kept aside" if drain.kept_aside else "tuned",
+            title(HELD_OUT) if drain.kept_aside else "tuned",
             f"`{' '.join(drain.settings)}`",
             f"{drain.scrape_s:g}",
             f"{drain.measured_s:.0f}",
             _times(row.alone.changed),
-            "in the change" if told is None else f"{drain.processing_ms:g} ms: {_times(told.changed)}",
+            "in the change"
+            if with_time is None
+            else f"{drain.processing_ms:g} ms: {_times(with_time.changed)}",
             "-" if error is None else f"{100 * error:+.0f} %",
             answer.changed.all[0].held_by,
             f"{drain.nominal_msg_per_s:,.0f}",
@@ -286,12 +288,12 @@ def _error(row: Row, forecast: Forecast) -> float | None:
     return forecast.fitted.drain_s / row.drain.measured_s - 1
 
 
-def _told_error(row: Row) -> float | None:
-    return _error(row, (row.told or row.alone).changed)
+def _error_with_time(row: Row) -> float | None:
+    return _error(row, (row.with_time or row.alone).changed)
 
 
 def _within_scrape(row: Row) -> bool:
-    error = _told_error(row)
+    error = _error_with_time(row)
     return error is not None and abs(error) * row.drain.measured_s <= row.drain.scrape_s
 
 
@@ -310,11 +312,11 @@ def _median(errors: Iterable[float | None]) -> str:
 
 
 def _ratio(group: Sequence[Row]) -> str:
-    """Of the drains that consumers hold, by the prediction."""
+    """Of the drains that are limited by consumers in the prediction."""
     shares = [
         row.drained_at_msg_per_s / row.drain.nominal_msg_per_s
         for row in group
-        if (row.told or row.alone).changed.all[0].held_by == "consumers"
+        if (row.with_time or row.alone).changed.all[0].held_by == "consumers"
     ]
     return f"{statistics.median(shares):.2f} of {len(shares)}" if shares else "-"
 

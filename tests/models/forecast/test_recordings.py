@@ -8,6 +8,7 @@ from benchmarks import forecasts as bench
 from benchmarks.forecasting.losses import all_first_losses
 from benchmarks.forecasting.page import share, span, targets
 from benchmarks.forecasting.recordings import everything
+from tests.lab.sets import HELD_OUT
 from throttlescope.models.forecast.residuals import SHIPPED
 
 pytestmark = pytest.mark.long
@@ -38,10 +39,10 @@ def test_no_recording_is_judged_by_itself_or_its_family(judged) -> None:
 def test_measured_drains_are_inside_their_interval_as_often_as_it_says(judged) -> None:
     """At least 200 forecasts; 90 % lies inside the interval of the share, as if independent and over recordings."""
     found, used = judged
-    aside = bench.part(found, used, bench.PARTS["kept aside"])
+    aside = bench.part(found, used, bench.PARTS[HELD_OUT])
     assert aside.wilson[0] <= 0.9 <= aside.wilson[1]
     assert aside.decided >= 200
-    for name in ("all", "kept aside", "shipped", "engine"):
+    for name in ("all", HELD_OUT, "shipped", "engine"):
         part = bench.part(found, used, bench.PARTS[name])
         assert part.clustered[0] <= 0.9 <= part.clustered[1], name
     assert bench.part(found, used, bench.PARTS["all"]).recordings >= 150
