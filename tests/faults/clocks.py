@@ -91,5 +91,5 @@ def _lake(
 
 
 STUDY = Study(
-    "clocks and schedulers", "whatever the order and the clock, every table is as in order", 60, opened
+    "clocks and schedulers", "in any order and with any clock, every table is as in order", 60, opened
 )

@@ -245,7 +245,7 @@ def plan_is_beyond(text: str) -> bool:
 
 STUDY = Study(
     "damage",
-    "lake check names every damaged data file and whatever of a log changes an answer; readers answer as written or name it in a line; "
+    "lake check names every damaged data file and all damage to a log that changes an answer; readers return what was written or name the file in one line; "
     "a repair leaves a whole lake and names what is missing",
     300,
     opened,

@@ -280,7 +280,7 @@ def _rows(lake: Lake) -> dict:
 
 STUDY = Study(
     "sources",
-    "right error and exit code, tried again only where it helps, nothing committed, gone on without asking for what was stored",
+    "right error and exit code, retried only where that helps, nothing committed, continued without requesting what was stored",
     2 * sum(len(fault.readers) for fault in FAULTS) + len(READERS),
     opened,
 )

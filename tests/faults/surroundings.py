@@ -58,7 +58,7 @@ def tried(place: str, arguments: tuple[str, ...], report: Path) -> Found:
 
 STUDY = Study(
     "surroundings",
-    "one line and an exit code that say it, nothing half-done, and the same again gives the same",
+    "one line and an exit code report it, nothing is half-done, and a repetition gives the same result",
     len(PLACES),
     opened,
 )
