@@ -153,7 +153,7 @@ def test_repairs_are_counted(tmp_path: Path) -> None:
     )
 
 
-def test_refused_series_are_told_with_what_they_held(tmp_path: Path) -> None:
+def test_refused_series_are_reported_with_samples(tmp_path: Path) -> None:
     bad = labels_of(1, partition="x")
     buffer = filled(tmp_path, [[series(bad, [5, 7]), series(2, [6])], [series(bad, [1])], [series(bad, [])]])
     ((_, rows),) = list(buffer.blocks())
@@ -175,7 +175,7 @@ def test_odd_label_values_are_values(tmp_path: Path, value: str) -> None:
     assert {dict(key.labels)["subscription"] for key, _, _ in buffer.series()} == {value}
 
 
-def test_a_series_that_two_selectors_name_is_taken_once(tmp_path: Path) -> None:
+def test_series_of_two_selectors_is_read_once(tmp_path: Path) -> None:
     buffer = filled(tmp_path, [[series(1, [5])]])
     buffer.next_selector()
     buffer.add(batch_of([series(1, [5]), series(2, [6])]))

@@ -46,7 +46,7 @@ def test_what_is_within_the_bounds_comes_whole(ask, packed):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_body_that_is_too_long_is_refused(packed):
+def test_too_long_body_is_refused(packed):
     body = gzip.compress(BODY) if packed else BODY
     reply = Reply(200, {"Content-Encoding": "gzip"} if packed else {}, body)
     with pytest.raises(EndlessAnswerError) as caught:
@@ -57,7 +57,7 @@ def test_a_body_that_is_too_long_is_refused(packed):
     assert "hidden" not in text
 
 
-def test_what_is_read_as_it_comes_may_be_longer_and_ends_too():
+def test_streamed_body_has_a_larger_limit():
     most = len(BODY) // STREAMED_TIMES + 1
     assert through(Reply(200, {}, BODY), in_pieces, max_answer_bytes=most) == BODY
     with pytest.raises(EndlessAnswerError):
@@ -78,7 +78,7 @@ def test_a_body_that_trickles_ends(ask):
     assert time.monotonic() - begun_s < 60
 
 
-def test_a_bomb_is_not_unpacked_as_a_whole():
+def test_compression_bomb_is_not_unpacked_whole():
     bomb = gzip.compress(bytes(400_000_000), compresslevel=1)
     assert len(bomb) < 4_000_000
     tracemalloc.start()
@@ -91,7 +91,7 @@ def test_a_bomb_is_not_unpacked_as_a_whole():
     assert peak < 60_000_000
 
 
-def test_an_answer_that_breaks_off_is_still_seen():
+def test_truncated_answer_is_detected():
     for ask in (whole, in_pieces):
         with pytest.raises((requests.exceptions.ChunkedEncodingError, Exception)) as caught:
             through(Reply(200, {}, BODY, cut=1000), ask)

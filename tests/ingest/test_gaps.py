@@ -65,7 +65,7 @@ def test_what_was_never_there_is_not_missing(tmp_path):
     assert find_missing(lake, ["prod", "other"], [SIGN_OF_LIFE], START, START + 2 * HOUR) == []
 
 
-def test_an_hour_without_a_metric_between_two_that_have_it(tmp_path):
+def test_missing_hour_of_metric_is_gap(tmp_path):
     lake = Lake(tmp_path)
     put(lake, SIGN_OF_LIFE, every(START, START + 4 * HOUR))
     put(lake, "pulsar_rate_in", every(START, START + HOUR) + every(START + 2 * HOUR, START + 4 * HOUR))
@@ -82,7 +82,7 @@ def book(lake):
     return sorted((row["start_ms"], row["end_ms"], row["state"], row["retries"]) for row in rows)
 
 
-def test_a_gap_is_kept_tried_again_shortened_and_closed(tmp_path):
+def test_gap_is_retried_shortened_and_closed(tmp_path):
     lake = Lake(tmp_path)
     whole = MissingStretch("prod", "*", START, START + 2 * HOUR)
     about = {"run_id": "run"}
@@ -105,7 +105,8 @@ def test_a_gap_is_kept_tried_again_shortened_and_closed(tmp_path):
     assert open_gaps(lake) == []
 
 
-def test_what_goes_on_being_missing_is_one_more_gap_and_no_overlap(tmp_path):
+def test_continued_gap_does_not_overlap(tmp_path):
+    """What is missing after it is one more gap."""
     lake = Lake(tmp_path)
     about = {"now_ms": 1000, "run_id": "run"}
     settle(
@@ -123,7 +124,7 @@ def test_what_goes_on_being_missing_is_one_more_gap_and_no_overlap(tmp_path):
     ]  # fmt: skip
 
 
-def test_it_is_tried_at_growing_distances_as_long_as_the_source_keeps_the_time(tmp_path):
+def test_retries_back_off_within_retention(tmp_path):
     lake = Lake(tmp_path)
     record(lake, KEY, START, START + HOUR, "source_down", now_ms=START + HOUR, run_id="run")
     now_ms = START + 2 * HOUR

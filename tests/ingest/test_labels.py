@@ -81,7 +81,8 @@ def test_only_pulsar_series_get_a_partition() -> None:
     assert "partition" not in dict(normalise(up, LabelMapping(cluster="c")).labels)
 
 
-def test_a_computed_series_keeps_its_labels_and_may_have_no_cluster() -> None:
+def test_computed_series_keeps_its_labels() -> None:
+    """It may have no cluster."""
     odd = (("__name__", "pulsar_mine"), ("empty", ""), ("topic", "x-partition-1"))
     key = computed_key(odd)
     assert key.labels == (("__name__", "pulsar_mine"), ("topic", "x-partition-1"))

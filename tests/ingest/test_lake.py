@@ -47,7 +47,7 @@ def test_unknown_table_is_named(tmp_path):
         Lake(tmp_path).version("sample")
 
 
-def test_a_file_is_invisible_until_its_commit_and_then_whole(tmp_path):
+def test_file_is_invisible_until_commit(tmp_path):
     lake = Lake(tmp_path)
     new = write_data_file(lake.root, "samples", samples())
     assert lake.version("samples") is None
@@ -58,7 +58,7 @@ def test_a_file_is_invisible_until_its_commit_and_then_whole(tmp_path):
     assert (file.rows, file.minimum["block_start_ms"], file.maximum["shard"]) == (1, HOUR, 3)
 
 
-def test_blocks_are_replaced_in_one_version_and_others_stay(tmp_path):
+def test_blocks_are_replaced_in_one_version(tmp_path):
     lake = Lake(tmp_path)
     first = [write_data_file(lake.root, "samples", samples(block=HOUR + i * BLOCK_MS)) for i in range(3)]
     lake.commit("samples", first, run_id="r1")
@@ -81,7 +81,7 @@ def test_the_same_rows_twice_make_no_version(tmp_path):
     assert len(lake.read("samples")) == 1
 
 
-def test_removing_what_another_run_replaced_is_a_conflict(tmp_path):
+def test_removing_replaced_files_is_a_conflict(tmp_path):
     lake = Lake(tmp_path)
     lake.commit("samples", [write_data_file(lake.root, "samples", samples())], run_id="r1")
     stale = lake.files("samples")
@@ -94,7 +94,7 @@ def test_removing_what_another_run_replaced_is_a_conflict(tmp_path):
         )
 
 
-def test_adding_the_same_block_beside_another_run_is_a_conflict(tmp_path):
+def test_concurrently_added_block_is_a_conflict(tmp_path):
     lake = Lake(tmp_path)
     lake.commit("samples", [write_data_file(lake.root, "samples", samples(metric="other"))], run_id="r0")
     version = lake.version("samples")
@@ -106,7 +106,8 @@ def test_adding_the_same_block_beside_another_run_is_a_conflict(tmp_path):
     assert lake.commit("samples", [elsewhere], run_id="r2", read_version=version) == 2
 
 
-def test_adding_the_same_block_to_a_table_that_was_not_there_is_a_conflict(tmp_path):
+def test_concurrently_created_table_is_a_conflict(tmp_path):
+    """Two runs add the same block to a table that did not exist."""
     lake = Lake(tmp_path)
     assert lake.version("samples") is None
     lake.commit("samples", [write_data_file(lake.root, "samples", samples(values=(1.0,)))], run_id="r1")
@@ -138,7 +139,8 @@ def test_racing_writers_lose_nothing(tmp_path):
     ]
 
 
-def test_upsert_replaces_by_key_and_repeats_without_a_version(tmp_path):
+def test_repeated_upsert_writes_no_version(tmp_path):
+    """An upsert replaces rows by key."""
     lake = Lake(tmp_path)
     lake.upsert("truth", pa.concat_tables([truth("s"), truth("other")]), run_id="r1")
     lake.upsert("truth", truth("s", cause="throttled"), run_id="r2")
@@ -170,7 +172,7 @@ def test_rows_that_break_the_contract_are_refused(tmp_path):
         write_data_file(str(tmp_path), "truth", truth(cause="lagging"))
 
 
-def test_rows_of_no_cluster_have_the_same_key(tmp_path):
+def test_null_cluster_is_an_ordinary_key(tmp_path):
     """A NULL in a key is a value like any other: a finding of all clusters takes the place of the one before."""
 
     def finding(cluster, rows):
@@ -197,7 +199,7 @@ def test_duckdb_sees_every_table(tmp_path):
     assert connection.cursor().execute("select count(*) from verdicts").fetchall() == [(0,)]
 
 
-def test_a_table_from_before_a_column_was_added_gets_it_with_the_next_write(tmp_path, monkeypatch):
+def test_next_write_adds_new_column(tmp_path, monkeypatch):
     lake, contract = Lake(tmp_path), TABLES["truth"]
     before = replace(contract, columns=tuple(c for c in contract.columns if c.name != "limiter"))
     with monkeypatch.context() as earlier:

@@ -36,7 +36,8 @@ def write(lake, df, start_ms, end_ms, clusters=("c",), run_id="r"):
     )  # fmt: skip
 
 
-def test_hours_are_replaced_exactly_and_a_repeat_changes_nothing(spark, tmp_path):
+def test_hours_are_replaced_exactly(spark, tmp_path):
+    """A repetition changes nothing."""
     lake = Lake(tmp_path)
     rows = [
         verdict(cluster, subscription, HOUR + i * 300_000)

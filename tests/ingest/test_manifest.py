@@ -15,7 +15,7 @@ def manifest(**changes):
     return RunManifest("run", "prometheus_remote_read http://h:9090", NOW, NOW + 1, started_ms=NOW, **changes)
 
 
-def test_run_ids_sort_as_runs_began_and_never_meet():
+def test_run_ids_sort_and_are_unique():
     names = [new_run_id(NOW + step) for step in (0, 1, 999, 1_000, 86_400_000)]
     assert names == sorted(names)
     assert names[0].startswith("20261120T080000.123Z-")
@@ -72,7 +72,7 @@ def test_no_secret_reaches_the_row():
     "text",
     ["recording /a/b@c", "a@b.example", "http://h:1/x@y", "persistent://t/n/x#s@e", "", "no address at all"],
 )
-def test_text_that_is_no_address_with_credentials_stays(text):
+def test_text_without_credentials_is_unchanged(text):
     assert without_credentials(text) == text
 
 

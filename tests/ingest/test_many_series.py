@@ -79,7 +79,7 @@ def endless(sent: list[int]) -> Iterator[str]:
         yield url
 
 
-def test_a_read_that_brings_ever_more_series_is_refused() -> None:
+def test_read_of_endless_series_is_refused() -> None:
     sent = [0]
     with endless(sent) as url:
         done = subprocess.run(

@@ -91,7 +91,7 @@ def read(source, text: str, start_ms: int = START_MS, end_ms: int = END_MS):
 @pytest.mark.parametrize(
     ("start", "end"), [(0, SCRAPES), (25, 60), (20, 21), (19, 20), (30, 31), (40, 41), (103, 105), (71, 72)]
 )
-def test_samples_and_markers_equal_those_of_remote_read(
+def test_samples_and_markers_equal_remote_read(
     prometheus, monkeypatch, window_ms: int, start: int, end: int
 ) -> None:
     """Wherever the range begins and ends, and however it is cut into windows."""
@@ -107,7 +107,7 @@ def test_samples_and_markers_equal_those_of_remote_read(
     assert meter.bytes > 0
 
 
-def test_only_the_scrapes_of_its_own_jobs_are_asked_for(prometheus) -> None:
+def test_only_own_jobs_are_requested(prometheus) -> None:
     with proxy(prometheus.url) as between:
         read(PrometheusApi(between.url), 'm{kind="always"}')
         asked = [unquote_plus(path) for path in between.paths if "query=up" in path]
@@ -162,7 +162,7 @@ def test_facts(prometheus) -> None:
     assert api.targets() == []
 
 
-def test_a_window_that_is_too_large_is_cut(prometheus) -> None:
+def test_too_large_window_is_split(prometheus) -> None:
     """A server that loads few samples at once is asked for shorter windows until it answers, or gives up for good."""
     longest_ms = 200_000
 
@@ -196,7 +196,7 @@ def test_remote_read_is_taken_where_it_is(prometheus) -> None:
 
 
 @pytest.mark.parametrize("status", [404, 405, 501, 200])
-def test_the_api_is_taken_where_remote_read_is_missing(prometheus, status: int) -> None:
+def test_api_is_used_without_remote_read(prometheus, status: int) -> None:
     def without(path: str, reply: Reply) -> Reply | None:
         if path.startswith("/api/v1/read"):
             return Reply(
@@ -213,7 +213,7 @@ def test_the_api_is_taken_where_remote_read_is_missing(prometheus, status: int) 
 
 
 @pytest.mark.parametrize("status", [403, 404, 500])
-def test_a_server_that_keeps_its_status_to_itself(prometheus, status: int) -> None:
+def test_server_without_status_api_is_read(prometheus, status: int) -> None:
     def hide(path: str, reply: Reply) -> Reply | None:
         return Reply(status, {"Content-Type": "text/html"}, b"<p>no") if "/status/" in path else None
 

@@ -137,7 +137,7 @@ def _samples(prometheus, topic: str) -> list[tuple[float, float]]:
     return [(at_s, float(value)) for at_s, value in found["values"]]
 
 
-def test_the_broker_sets_the_count_to_zero_at_each_stats_update(seen: Seen) -> None:
+def test_broker_resets_count_at_stats_update(seen: Seen) -> None:
     while_limited = [one for one in seen.samples["limited"] if one[0] <= seen.limited_until_s]
     falls_s = [after[0] for before, after in itertools.pairwise(while_limited) if after[1] < before[1]]
     assert len(falls_s) >= 2
@@ -146,13 +146,13 @@ def test_the_broker_sets_the_count_to_zero_at_each_stats_update(seen: Seen) -> N
     assert max(value for _, value in while_limited) > 5
 
 
-def test_the_count_stays_at_zero_after_producers_stop(seen: Seen) -> None:
+def test_count_is_zero_after_producers_stop(seen: Seen) -> None:
     after = [value for at_s, value in seen.samples["limited"] if at_s > seen.limited_until_s + ZERO_AFTER_S]
     assert after
     assert set(after) == {0.0}
 
 
-def test_a_pause_counts_for_every_topic_of_the_connection(seen: Seen) -> None:
+def test_pause_counts_for_all_connection_topics(seen: Seen) -> None:
     assert max(value for _, value in seen.samples["shared"]) > 5
     assert {value for _, value in seen.samples["apart"]} == {0.0}
 

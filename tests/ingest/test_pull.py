@@ -300,7 +300,7 @@ def test_an_hour_grows_until_it_is_over(lake: Lake) -> None:
     )
 
 
-def test_what_the_source_forgot_is_kept_and_told(lake: Lake) -> None:
+def test_samples_beyond_retention_are_kept(lake: Lake) -> None:
     """The first hour is gone at the source, half of the second, and one series altogether."""
     with running_prometheus() as server:
         write_series(server.url, broker(3))
@@ -340,7 +340,7 @@ def test_what_the_source_forgot_is_kept_and_told(lake: Lake) -> None:
     assert json.loads(row["example"])["in_the_lake"] > json.loads(row["example"])["in_the_answer"]
 
 
-def test_a_narrow_pull_beside_a_wide_one_warns_of_nothing(lake: Lake, prometheus) -> None:
+def test_narrow_pull_after_wide_has_no_warning(lake: Lake, prometheus) -> None:
     pulled(lake, prometheus.url)
     before = content(lake)
     result = pulled(lake, prometheus.url, match=['{subscription="billing"}'], run_id="narrow")
@@ -375,7 +375,7 @@ def test_clusters_and_sources_do_not_mix(lake: Lake) -> None:
 # -- stopped in the middle -----------------------------------------------------------------
 
 
-def test_a_source_that_fails_in_the_middle_is_gone_on_with(lake: Lake, tmp_path: Path, prometheus) -> None:
+def test_pull_continues_after_source_failure(lake: Lake, tmp_path: Path, prometheus) -> None:
     reads = 0
     failing = True
 
@@ -437,7 +437,7 @@ def test_a_damaged_stream_is_read_again_once(lake: Lake, prometheus, fault: str)
         assert versions(lake) == before
 
 
-def test_chunks_of_another_kind_are_asked_for_as_samples(lake: Lake, prometheus) -> None:
+def test_unknown_chunks_are_requested_as_samples(lake: Lake, prometheus) -> None:
     """A server that keeps XOR2 chunks: the pull asks again for plain samples."""
 
     def spoil(path: str, reply: Reply) -> Reply | None:
@@ -495,7 +495,7 @@ def test_never_more_reads_at_once_than_allowed(lake: Lake, prometheus) -> None:
 
 
 @pytest.mark.parametrize("reader", ["remote_read", "api"])
-def test_more_series_than_allowed_are_refused_and_nothing_is_stored(lake: Lake, prometheus, reader) -> None:
+def test_too_many_series_store_nothing(lake: Lake, prometheus, reader) -> None:
     def asked(most: int) -> PullResult:
         source = open_prometheus(prometheus.url, Access(max_series=most), reader=reader)
         return pull(LocalTasks(), lake, source, [], START_MS, START_MS + HOUR_MS, "run")
@@ -509,7 +509,8 @@ def test_more_series_than_allowed_are_refused_and_nothing_is_stored(lake: Lake, 
     assert asked(largest).samples > 0
 
 
-def test_old_notes_and_notes_of_another_request_are_not_believed(lake: Lake, prometheus, monkeypatch) -> None:
+def test_notes_of_other_requests_are_ignored(lake: Lake, prometheus, monkeypatch) -> None:
+    """Old ones too."""
     monkeypatch.setattr(pull_module, "commit_notes", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         pulled(lake, prometheus.url)
@@ -526,9 +527,7 @@ def test_old_notes_and_notes_of_another_request_are_not_believed(lake: Lake, pro
     assert result.items_resumed == result.items - 4
 
 
-def test_blocks_that_another_run_replaced_meanwhile_are_read_again(
-    lake: Lake, prometheus, monkeypatch
-) -> None:
+def test_replaced_blocks_are_read_again(lake: Lake, prometheus, monkeypatch) -> None:
     """Notes of a stopped pull do not undo what was committed after it."""
     real = pull_module.commit_notes
     monkeypatch.setattr(pull_module, "commit_notes", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -648,7 +647,7 @@ def test_a_lake_that_cannot_be_written(prometheus, tmp_path: Path) -> None:
         pulled(Lake(tmp_path / "file" / "lake"), prometheus.url)
 
 
-def test_a_disk_that_is_full_is_one_line(lake: Lake, prometheus, monkeypatch) -> None:
+def test_full_disk_is_one_line(lake: Lake, prometheus, monkeypatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -61,7 +61,7 @@ def test_spark_tasks_bring_the_same(spark, prometheus, expected, tmp_path: Path)
     assert [one.items_done for one in seen] == sorted(one.items_done for one in seen)
 
 
-def test_a_fault_in_a_task_is_one_line(spark, prometheus, tmp_path: Path) -> None:
+def test_task_failure_is_one_line(spark, prometheus, tmp_path: Path) -> None:
     def spoil(path: str, reply: Reply) -> Reply | None:
         large = path.endswith("/read") and len(reply.body) > 100
         return Reply(500, {"Content-Type": "text/plain"}, b"disk on fire") if large else None

@@ -136,7 +136,8 @@ def test_a_real_brokers_answers(answers) -> None:
     assert snapshot.bytes > 10_000
 
 
-def test_a_partial_failure_is_told_and_the_rest_comes(answers) -> None:
+def test_partial_failure_keeps_the_rest(answers) -> None:
+    """It is reported."""
     refuse = {"/brokers/configuration/": 403, "dispatchRate?isGlobal": 404, "partition-1/stats": 500}
     with serve(answers, refuse) as url:
         snapshot = collected(url)
@@ -157,7 +158,7 @@ def test_a_partial_failure_is_told_and_the_rest_comes(answers) -> None:
     assert snapshot.topic_stats.num_rows == 1
 
 
-def test_a_topic_that_is_gone_hides_no_other(answers) -> None:
+def test_deleted_topic_hides_no_other(answers) -> None:
     with serve(answers) as url:
         snapshot = collected(url, [AdminTopic("persistent://lab/gone/x", (-1,)), AdminTopic(TOPIC, (0,))])
     assert {failure.key for failure in snapshot.failures} == {"lab/gone", "persistent://lab/gone/x"}
@@ -184,13 +185,13 @@ def test_several_brokers_are_asked_each(answers) -> None:
     assert sum(row["scope"] == "broker_dynamic_configuration" for row in snapshot.policies.to_pylist()) == 1
 
 
-def test_a_second_address_is_taken_where_the_first_is_silent(answers) -> None:
+def test_second_address_replaces_silent_first(answers) -> None:
     with serve(answers) as url:
         admin = PulsarAdmin(["http://127.0.0.1:1", url], Access(timeout_s=5), calls_per_s=FAST)
         assert admin.collect("prod", [AdminTopic(TOPIC, (0,))]).topic_stats.num_rows == 1
 
 
-def test_a_broker_that_is_silent_holds_nobody_up(answers) -> None:
+def test_silent_broker_delays_no_other(answers) -> None:
     """Half an hour of topics, each question of which would wait for its whole time."""
     topics, seen = [AdminTopic(f"persistent://lab/silent/t{i}", (0,)) for i in range(50)], []
     begun_s = time.monotonic()
@@ -208,7 +209,7 @@ def test_a_broker_that_is_silent_holds_nobody_up(answers) -> None:
     )
 
 
-def test_an_owner_that_is_silent_silences_no_other(answers) -> None:
+def test_silent_owner_blocks_no_other(answers) -> None:
     """Questions that are sent on to a dead broker are given up, and those of the others come."""
     gone = AdminTopic("persistent://lab/gone/t", (0,))
     with serve(answers) as healthy, redirecting("http://127.0.0.1:1", healthy, "lab/gone") as url:
@@ -220,7 +221,7 @@ def test_an_owner_that_is_silent_silences_no_other(answers) -> None:
     assert time.monotonic() - begun_s < 15
 
 
-def test_a_slow_api_is_not_asked_for_ever(answers, monkeypatch) -> None:
+def test_slow_api_has_a_deadline(answers, monkeypatch) -> None:
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
     monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
     others = [AdminTopic(f"persistent://lab/sub-msg-large/t{i}", (0,)) for i in range(20)]
@@ -233,7 +234,7 @@ def test_a_slow_api_is_not_asked_for_ever(answers, monkeypatch) -> None:
     assert all("too slow to ask on" in failure.reason for failure in left)
 
 
-def test_brokers_that_are_all_silent_are_not_waited_for_one_by_one(answers, monkeypatch) -> None:
+def test_silent_brokers_are_awaited_together(answers, monkeypatch) -> None:
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
     monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
     with contextlib.ExitStack() as stack:
@@ -269,7 +270,7 @@ def test_secrets_of_a_brokers_configuration_stay_there(answers) -> None:
     assert body["dispatchThrottlingRateInMsg"] == "7"
 
 
-def test_what_a_broker_repeats_of_our_secrets_is_not_kept(answers) -> None:
+def test_secrets_in_answers_are_not_stored(answers) -> None:
     told = answers | {"/admin/v2/brokers/version": "4.0.0 for Bearer s3cret-token"}
     with serve(told) as url:
         snapshot = collected(url, access=Access(token="s3cret-token"))  # noqa: S106
@@ -289,7 +290,7 @@ def test_no_more_calls_than_allowed(answers) -> None:
         )
 
 
-def test_the_owner_of_a_topic_gets_the_same_credentials(answers) -> None:
+def test_topic_owner_gets_same_credentials(answers) -> None:
     """A broker sends topic questions on to the owner, whose address is another one."""
     seen: list = []
     with serve(answers, seen=seen) as owner, redirecting(owner, owner) as url:

@@ -211,7 +211,7 @@ def test_folders_that_are_no_recording(copy: Path, tmp_path: Path) -> None:
         read_recording(copy)
 
 
-def test_no_file_outside_of_the_folder_is_read(copy: Path) -> None:
+def test_files_outside_folder_are_not_read(copy: Path) -> None:
     about = json.loads((copy / "recording.json").read_text())
     about["files"]["../secret"] = "0"
     (copy / "recording.json").write_text(json.dumps(about))

@@ -71,7 +71,7 @@ def ours(tmp_path_factory):
 
 @by_each_reader
 @with_each_credential
-def test_a_prometheus_that_sends_us_elsewhere_takes_no_secret_along(ask, credential) -> None:
+def test_prometheus_redirect_elsewhere_drops_credentials(ask, credential) -> None:
     there = Server()
     with answering(there) as target:
         first = Server(target)
@@ -84,7 +84,7 @@ def test_a_prometheus_that_sends_us_elsewhere_takes_no_secret_along(ask, credent
 
 
 @by_each_reader
-def test_another_path_of_the_same_prometheus_gets_everything(ask) -> None:
+def test_redirect_within_prometheus_keeps_credentials(ask) -> None:
     server = Server("/moved")
     with answering(server) as url:
         ask(url, Access(**TOKEN, headers=HEADERS))
@@ -118,7 +118,7 @@ def test_who_is_refused_there_is_told_why(ask, status) -> None:
     assert [path.startswith("/moved") for path, _ in there.seen] == [False, True]
 
 
-def test_who_had_nothing_to_leave_behind_is_asked_for_credentials() -> None:
+def test_redirect_without_credentials_asks_for_them() -> None:
     asking = pytest.raises(SourceError, match="wants authentication")
     with answering(Server(status=401)) as target, answering(Server(target)) as url, asking:
         PrometheusApi(url, Access()).query("vector(1)", 0)
@@ -126,7 +126,7 @@ def test_who_had_nothing_to_leave_behind_is_asked_for_credentials() -> None:
 
 @with_each_credential
 @pytest.mark.parametrize("tls", [False, True], ids=["plain", "TLS"])
-def test_a_broker_that_sends_us_to_another_takes_everything_along(ours, credential, tls) -> None:
+def test_redirect_between_brokers_keeps_credentials(ours, credential, tls) -> None:
     there = Server()
     with answering(there, tls=ours.tls() if tls else None) as target:
         first = Server(target)
@@ -135,7 +135,7 @@ def test_a_broker_that_sends_us_to_another_takes_everything_along(ours, credenti
     assert first.secrets == there.secrets == [all_of(credential)]
 
 
-def test_a_broker_that_sends_us_to_its_tls_takes_everything_along(ours) -> None:
+def test_redirect_to_tls_keeps_credentials(ours) -> None:
     there = Server()
     with answering(there, tls=ours.tls()) as target, answering(Server(target)) as url:
         ask_admin(url, Access(**TOKEN, headers=HEADERS, ca_file=ours.cert_file))
@@ -143,7 +143,7 @@ def test_a_broker_that_sends_us_to_its_tls_takes_everything_along(ours) -> None:
 
 
 @with_each_credential
-def test_a_broker_that_sends_us_from_tls_to_plain_text_takes_no_secret_along(ours, credential) -> None:
+def test_redirect_to_plain_text_drops_credentials(ours, credential) -> None:
     last = Server()
     with answering(last, tls=ours.tls()) as behind:
         there = Server(behind)

@@ -175,7 +175,7 @@ def streamed(path: str) -> bool:
     return path.endswith("/read")
 
 
-def test_a_cut_stream_is_found_wherever_it_is_cut(prometheus) -> None:
+def test_truncated_stream_is_always_detected(prometheus) -> None:
     cuts = [0, 1, 3, 4, 5, 500, 1000]
 
     def spoil(path: str, reply: Reply) -> Reply:
@@ -212,7 +212,7 @@ def test_any_flipped_bit_is_found(prometheus) -> None:
                 read(RemoteRead(between.url), "shape")
 
 
-def test_the_words_of_a_late_error_are_shown(prometheus) -> None:
+def test_late_error_text_is_shown(prometheus) -> None:
     """After the first frame a server has no status left to set: it writes its error behind the frames."""
 
     def spoil(path: str, reply: Reply) -> Reply:
@@ -245,7 +245,8 @@ def reading(body: bytes, kind: str = STREAMED):
         return read(RemoteRead(url), "up")[0]
 
 
-def test_several_series_in_one_message_and_one_over_several() -> None:
+def test_series_and_messages_need_not_align() -> None:
+    """Several series in one message, and one over several."""
     one = chunked_series({"__name__": "a"}, [(1, CHUNK)])
     two = chunked_series({"__name__": "b"}, [(1, CHUNK), (1, encode_chunk([(START_MS + 9, 3)]))])
     found = reading(frame(one + two + b"\x10\x00") + frame(b"") + frame(one))
@@ -255,13 +256,14 @@ def test_several_series_in_one_message_and_one_over_several() -> None:
     }
 
 
-def test_chunks_of_another_kind_are_refused_by_name() -> None:
+def test_unsupported_chunks_are_refused_by_name() -> None:
     for kind in (0, 2, 3, 4, 5):
         with pytest.raises(UnsupportedChunksError, match=f"chunk encoding {kind}"):
             reading(frame(chunked_series({"__name__": "a"}, [(1, CHUNK), (kind, CHUNK)])))
 
 
-def test_a_chunk_that_lies_is_found_behind_a_right_checksum() -> None:
+def test_inconsistent_chunk_is_found() -> None:
+    """Behind a correct checksum."""
     lying = CHUNK[:1] + b"\x09" + CHUNK[2:]
     with pytest.raises(BrokenStreamError, match="ends too early"):
         reading(frame(chunked_series({"__name__": "a"}, [(1, lying)])))
@@ -295,7 +297,8 @@ def test_missing_remote_read(status: int) -> None:
         RemoteRead(url).probe()
 
 
-def test_a_web_page_and_other_answers_are_no_remote_read() -> None:
+def test_other_answers_are_no_remote_read() -> None:
+    """A web page, for example."""
     with answering(html) as url, pytest.raises(RemoteReadMissing):
         RemoteRead(url).probe()
     for body in (b'{"status":"success"}', b"", b"\xff" * 50, b"\x05hello"):

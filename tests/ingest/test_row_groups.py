@@ -36,7 +36,7 @@ def rows(topics: int, each: int) -> pa.Table:
     )
 
 
-def test_one_topic_of_a_large_file_is_in_few_of_its_groups(tmp_path):
+def test_topic_is_in_few_row_groups(tmp_path):
     lake = Lake(tmp_path)
     file = write_data_file(lake.root, "forecasts", rows(700, 100))
     lake.commit("forecasts", [file], run_id="t")

@@ -15,7 +15,7 @@ def test_workers_run_this_python(spark):
     assert spark.sparkContext.parallelize([0], 1).mapPartitions(executable).collect() == [sys.executable]
 
 
-def test_times_are_utc_and_text_is_not_shifted(spark):
+def test_times_are_utc_and_not_shifted(spark):
     row = spark.sql("SELECT date_format(timestamp_millis(0), 'yyyy-MM-dd HH:mm:ss') AS zero").first()
     assert row.zero == "1970-01-01 00:00:00"
 
@@ -37,7 +37,7 @@ def test_another_thread_gets_the_same_context(spark):
 
 
 @pytest.mark.spark
-def test_a_run_prints_nothing_and_leaves_nothing_behind(tmp_path):
+def test_run_prints_and_leaves_nothing(tmp_path):
     """Not even when a task fails: its exception is the message, Spark's own words are in the log file."""
     program = """
         import os
@@ -77,7 +77,7 @@ def test_a_run_prints_nothing_and_leaves_nothing_behind(tmp_path):
 
 
 @pytest.mark.parametrize("broken", ["exit 1", "echo 'Error: no memory' >&2; exit 1"])
-def test_a_jvm_that_does_not_start_is_one_line(tmp_path, broken):
+def test_failed_jvm_start_is_one_line(tmp_path, broken):
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.write_text(f"#!/bin/sh\n{broken}\n")

@@ -47,12 +47,12 @@ def test_java_home_comes_before_the_path(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2", "16"])
-def test_a_java_that_is_too_old_is_passed_over(monkeypatch, tmp_path, version):
+def test_too_old_java_is_skipped(monkeypatch, tmp_path, version):
     only(monkeypatch, java_home=fake_java(tmp_path / "a", version), path=fake_java(tmp_path / "b", "17.0.1"))
     assert find_java().found_in == "PATH"
 
 
-def test_a_java_without_a_release_file_is_asked(monkeypatch, tmp_path):
+def test_java_without_release_file_is_executed(monkeypatch, tmp_path):
     only(monkeypatch, path=fake_java(tmp_path / "b", "25.0.2", release=False))
     assert find_java().version == 25
 
@@ -75,7 +75,7 @@ def test_nowhere_is_one_line_with_the_fix(monkeypatch, tmp_path):
         find_java()
 
 
-def test_the_launcher_drops_one_argument_and_keeps_the_rest(monkeypatch, tmp_path):
+def test_launcher_drops_one_argument(monkeypatch, tmp_path):
     only(monkeypatch, path=fake_java(tmp_path / "it's a home", "17.0.1"))
     arguments = ["-Xmx1g", "-Da=b c", "--add-modules=jdk.incubator.vector", "", "$HOME", "it's", "*"]
     done = subprocess.run(
@@ -88,7 +88,7 @@ def test_the_launcher_drops_one_argument_and_keeps_the_rest(monkeypatch, tmp_pat
     assert done.stdout.splitlines() == [a for a in arguments if "incubator" not in a]
 
 
-def test_the_launcher_is_made_once_and_found_again(monkeypatch, tmp_path):
+def test_launcher_is_created_once(monkeypatch, tmp_path):
     only(monkeypatch, path=fake_java(tmp_path / "b", "17.0.1"))
     first = find_java()
     made = (first.home / "bin" / "java").stat().st_ino
@@ -113,7 +113,7 @@ def test_another_java_has_another_archive(monkeypatch, tmp_path):
 
 
 @pytest.mark.spark
-def test_a_damaged_archive_is_passed_over_in_silence(monkeypatch):
+def test_damaged_java_archive_is_skipped(monkeypatch):
     file = archive_file(find_java())
     file.write_bytes(b"no archive at all" * 1000)
     program = (

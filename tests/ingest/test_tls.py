@@ -85,7 +85,7 @@ def test_a_certificate_for_another_host_is_refused(elsewhere, ask) -> None:
 
 
 @every_way
-def test_a_user_may_turn_the_check_off_and_is_warned(server, elsewhere, ask) -> None:
+def test_disabled_certificate_check_warns(server, elsewhere, ask) -> None:
     with answering(healthy, tls=elsewhere.tls()) as wrong:
         for url in (*server, wrong):
             with pytest.warns(InsecureRequestWarning, match="Unverified HTTPS request"):
@@ -93,7 +93,7 @@ def test_a_user_may_turn_the_check_off_and_is_warned(server, elsewhere, ask) -> 
 
 
 @every_way
-def test_a_bundle_of_the_environment_takes_no_ones_place(server, ours, elsewhere, ask, monkeypatch) -> None:
+def test_environment_bundle_replaces_no_setting(server, ours, elsewhere, ask, monkeypatch) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", elsewhere.cert_file)
     ask(server[0], Access(ca_file=ours.cert_file, timeout_s=10))
     with pytest.warns(InsecureRequestWarning):
@@ -106,7 +106,7 @@ def test_a_bundle_of_the_environment_takes_no_ones_place(server, ours, elsewhere
 
 
 @every_way
-def test_a_server_that_asks_for_our_certificate_gets_it(ours, elsewhere, ask) -> None:
+def test_client_certificate_is_sent(ours, elsewhere, ask) -> None:
     demanding = ours.tls()
     demanding.verify_mode = ssl.CERT_REQUIRED
     demanding.load_verify_locations(elsewhere.cert_file)

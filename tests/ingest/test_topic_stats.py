@@ -64,7 +64,7 @@ def test_no_consumer_is_no_number(answer: dict) -> None:
     assert row["subscription_type"] is None
 
 
-def test_messages_per_entry_is_the_mean_of_those_that_know_it(answer: dict) -> None:
+def test_messages_per_entry_averages_known_values(answer: dict) -> None:
     consumers = answer["subscriptions"]["billing"]["consumers"]
     consumers[:] = [dict(consumers[0], avgMessagesPerEntry=n, availablePermits=n) for n in (0, 10, 20)]
     (row,) = rows_of(answer)
@@ -72,7 +72,7 @@ def test_messages_per_entry_is_the_mean_of_those_that_know_it(answer: dict) -> N
     assert (row["permits_min"], row["permits_max"]) == (0, 20)
 
 
-def test_a_topic_without_subscriptions_and_a_topic_that_is_gone(answer: dict) -> None:
+def test_empty_and_deleted_topics_have_no_rows(answer: dict) -> None:
     assert rows_of(answer | {"subscriptions": {}}) == []
     assert rows_of("null") == rows_of("") == []
     assert stats_table([]).num_rows == 0
@@ -118,7 +118,7 @@ def test_rates_and_flags_of_consumers(answer: dict) -> None:
     assert (row["replay_entries"], row["replicated"]) == (7, True)
 
 
-def test_age_of_the_backlog_is_the_subscription_s(answer: dict) -> None:
+def test_backlog_age_is_of_subscription(answer: dict) -> None:
     def age() -> float | None:
         return rows_of(answer)[0]["backlog_age_s"]
 

@@ -29,7 +29,7 @@ def moved(lake, start_ms, end_ms, metrics=("a", "b"), key=KEY, **options):
     return found.since_ms, found.complete_until_ms
 
 
-def test_a_mark_moves_over_what_touches_it_and_not_over_a_hole(tmp_path):
+def test_watermark_stops_at_a_hole(tmp_path):
     lake = Lake(tmp_path)
     assert watermark(lake, KEY) is None
     assert moved(lake, 100, 200) == (100, 200)
@@ -40,14 +40,15 @@ def test_a_mark_moves_over_what_touches_it_and_not_over_a_hole(tmp_path):
     assert moved(lake, 260, 400) == (50, 400)
 
 
-def test_a_hole_that_the_source_has_forgotten_is_passed(tmp_path):
+def test_hole_beyond_retention_is_passed(tmp_path):
     lake = Lake(tmp_path)
     moved(lake, 100, 200)
     assert moved(lake, 900, 1000, kept_since_ms=150) == (100, 200)
     assert moved(lake, 900, 1000, kept_since_ms=250) == (900, 1000)
 
 
-def test_the_least_metric_speaks_and_one_that_is_gone_moves_along(tmp_path):
+def test_slowest_metric_sets_the_watermark(tmp_path):
+    """A metric that the source no longer has does not."""
     lake = Lake(tmp_path)
     moved(lake, 0, 100, metrics=("a", "b"))
     assert moved(lake, 100, 200, metrics=("a", "c")) == (100, 200)
@@ -67,7 +68,8 @@ def test_sources_and_selectors_are_apart(tmp_path):
     assert watermark(lake, SourceKey(one.source, one.selectors, "other")) is None
 
 
-def test_the_next_read_begins_before_the_mark_but_not_before_its_beginning(tmp_path):
+def test_next_read_overlaps_the_watermark(tmp_path):
+    """But it does not begin before the first read."""
     lake = Lake(tmp_path)
     moved(lake, 0, 3 * HOUR_MS)
     assert begin_ms(watermark(lake, KEY)) == 3 * HOUR_MS - OVERLAP_MS
@@ -75,7 +77,7 @@ def test_the_next_read_begins_before_the_mark_but_not_before_its_beginning(tmp_p
     assert begin_ms(watermark(lake, KEY)) == 10 * HOUR_MS
 
 
-def test_a_mark_from_the_future_is_refused_and_mended_by_a_reset(tmp_path):
+def test_future_watermark_is_refused_until_reset(tmp_path):
     lake = Lake(tmp_path)
     check_clock(lake, KEY, 0)
     moved(lake, 0, 10 * HOUR_MS)
@@ -87,7 +89,7 @@ def test_a_mark_from_the_future_is_refused_and_mended_by_a_reset(tmp_path):
     check_clock(lake, KEY, 9 * HOUR_MS)
 
 
-def test_random_reads_leave_the_mark_of_a_twin_that_remembers_every_minute(tmp_path):
+def test_watermark_equals_slow_twin(tmp_path):
     """The twin keeps a set of minutes and walks along it."""
     seed = 20261122
     draw = random.Random(seed)  # noqa: S311

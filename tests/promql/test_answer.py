@@ -96,7 +96,7 @@ def test_samples_are_written_as_prometheus_writes_them(server):
 
 
 @pytest.mark.prometheus
-def test_a_vector_and_a_range_are_written_as_prometheus_writes_them(server):
+def test_vector_and_range_match_prometheus_output(server):
     labels = [{"__name__": "sparse", "z": str(n)} for n in range(3)]
     at_ms = [BASE_MS, BASE_MS + 10_500, BASE_MS + 21_000]
     samples = [[(at_ms[0], 1e-7), (at_ms[2], 2.5)], [(at_ms[1], -0.0)], [(t, 1e21) for t in at_ms]]
@@ -138,20 +138,21 @@ def test_strings_are_written_as_prometheus_writes_them(server, value):
 
 @pytest.mark.prometheus
 @pytest.mark.parametrize("text", [r'"a\xffb"', r'"\xe2\x82"', r'"\xe2\x82\xac"', r'"\xc0\x80"'])
-def test_bytes_that_are_no_utf8_are_written_as_prometheus_writes_them(server, text):
+def test_invalid_utf8_matches_prometheus_output(server, text):
     theirs = data_of(server, "query", query=text, time="1795160000")
     assert data_json(instant_query(text, MemorySource([]), BASE_MS)) == theirs
 
 
 @pytest.mark.prometheus
-def test_times_before_1970_and_the_range_of_a_scalar(server):
+def test_early_times_and_scalar_range_match(server):
+    """Times before 1970, and the range of a scalar."""
     theirs = data_of(server, "query_range", query="time()", start="-1.5", end="1", step="0.25")
     steps = Steps(-1500, 1000, 250)
     assert data_json(QueryAnswer("matrix", steps, steps.times_ms / 1000)) == theirs
 
 
 @pytest.mark.prometheus
-def test_an_empty_answer_is_written_as_prometheus_writes_it(server):
+def test_empty_answer_matches_prometheus_output(server):
     steps = Steps(BASE_MS, BASE_MS + 1000, 1000)
     empty = StepMatrix((), np.empty((0, 2)), np.empty((0, 2), np.bool_))
     range_ = {"start": str(BASE_MS / 1000), "end": str(BASE_MS / 1000 + 1), "step": "1"}
@@ -161,7 +162,7 @@ def test_an_empty_answer_is_written_as_prometheus_writes_it(server):
     assert data_json(QueryAnswer("vector", steps, empty)) == data_of(server, "query", query="nothing")
 
 
-def test_every_value_is_written_as_its_slow_twin_says():
+def test_values_match_the_slow_twin():
     values = random_values(400_000, seed=21)
     answer = QueryAnswer("matrix", Steps(0, len(values) - 1, 1), np.asarray(values))
     written = [value for _, value in result_of(answer)[0]["values"]]
@@ -173,7 +174,7 @@ def test_every_value_is_written_as_its_slow_twin_says():
     assert (read.view(np.uint64) == values.view(np.uint64))[~np.isnan(values)].all()
 
 
-def test_the_slow_twin_knows_where_the_notation_changes():
+def test_slow_twin_switches_number_notation():
     assert [number(v) for v in (1e-7, 1e-6, 1e20, 1e21, 5e-324, -0.0, 2.5, 3.0)] == [
         "1e-07", "0.000001", "100000000000000000000", "1e+21", "5e-324", "-0", "2.5", "3",
     ]  # fmt: skip
@@ -182,7 +183,7 @@ def test_the_slow_twin_knows_where_the_notation_changes():
     ]  # fmt: skip
 
 
-def test_an_answer_is_the_same_in_one_batch_and_in_many(monkeypatch):
+def test_batch_size_does_not_change_answer(monkeypatch):
     steps = Steps(BASE_MS, BASE_MS + 9_000, 1_000)
     rows = [({"n": str(n)}, [n + 0.5 if (n + s) % 3 else None for s in range(10)]) for n in range(20)]
     whole = data_json(QueryAnswer("matrix", steps, matrix(rows, steps)))
@@ -191,7 +192,7 @@ def test_an_answer_is_the_same_in_one_batch_and_in_many(monkeypatch):
     assert len(json.loads(whole)["result"]) == 20
 
 
-def test_truncation_takes_the_first_series_and_says_so():
+def test_truncation_keeps_first_series_and_warns():
     steps = Steps(BASE_MS, BASE_MS, 1)
     rows = [({"n": n}, [1.0]) for n in "cab"]
     of_range, of_moment = (QueryAnswer(kind, steps, matrix(rows, steps)) for kind in ("matrix", "vector"))
@@ -208,7 +209,8 @@ def test_truncation_takes_the_first_series_and_says_so():
     assert truncate(scalar, 1) == (scalar, False)
 
 
-def test_two_million_points_are_written_in_less_than_a_second_of_processor():
+def test_large_answer_is_written_quickly():
+    """Two million points in less than a second of processor time."""
     values = np.random.default_rng(1).random((2000, 1000)) * 1000
     labels = tuple(
         labels_of([("__name__", "m"), ("topic", f"persistent://t/n/{n:04d}")]) for n in range(2000)

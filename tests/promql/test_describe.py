@@ -18,7 +18,7 @@ def test_page_equals_registry():
     assert page.read_text() == support_page(), "the page is out of date: make docs"
 
 
-def test_every_function_and_aggregation_is_on_the_page():
+def test_page_lists_every_function_and_aggregation():
     supported, unsupported = support_page().split("## Not supported")
     for function in FUNCTIONS.values():
         assert function.family in FAMILIES

@@ -133,7 +133,7 @@ def _arrays(one: Series):
 
 
 @pytest.mark.parametrize("text", QUERIES)
-def test_shards_and_spans_give_what_one_evaluation_gives(engine, text):
+def test_shards_and_spans_equal_one_evaluation(engine, text):
     found = engine.range(text, START_MS, END_MS, STEP_MS)
     wanted = range_query(text, _whole_source(), START_MS, END_MS, STEP_MS)
     answers = [answer_of(one.value, one.steps) for one in (found, wanted)]
@@ -189,7 +189,7 @@ def test_spark_passes_errors_and_notes_on(lake, spark):
     assert noted[0].infos == noted[1].infos != ()
 
 
-def test_a_query_too_large_or_too_slow_is_refused(engine, lake, spark):
+def test_too_large_or_slow_query_is_refused(engine, lake, spark):
     small = Options(max_samples=1000)
     with pytest.raises(TooManySamplesError, match="1,000"):
         engine.range("pulsar_subscription_back_log", START_MS, END_MS, STEP_MS, small)
@@ -207,7 +207,7 @@ def test_a_query_too_large_or_too_slow_is_refused(engine, lake, spark):
     assert engine.instant("1", END_MS).value[0] == 1
 
 
-def test_an_engine_chooses_by_the_samples_to_read(lake, spark, monkeypatch):
+def test_engine_is_chosen_by_sample_count(lake, spark, monkeypatch):
     engine = Engine(lake, lambda: spark)
     assert engine.instant("count(pulsar_subscription_back_log)", END_MS).stats["place"] == "local"
     monkeypatch.setattr("throttlescope.transforms.promql.engine.LOCAL_SAMPLES", 100)
@@ -228,7 +228,7 @@ def test_explain_names_pruning_shards_and_stages(engine):
     assert int(files["read"].split()[1]) < int(files["in the lake"].split()[-1])
 
 
-def test_a_new_version_of_the_lake_is_seen(tmp_path, monkeypatch):
+def test_new_lake_version_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr("throttlescope.transforms.promql.engine._BELIEVED_S", 0)
     engine = Engine(lake_of(tmp_path / "lake", SERIES[:5]))
     before = engine.instant("count({__name__!=''})", START_MS + 600_000).value.values[0, 0]
@@ -237,7 +237,7 @@ def test_a_new_version_of_the_lake_is_seen(tmp_path, monkeypatch):
     assert after > before
 
 
-def test_spans_are_days_and_a_short_rest_is_none_of_its_own():
+def test_spans_are_days_without_short_rest():
     day_ms = 86_400_000
     for start_ms, length_ms, wanted in (
         (0, day_ms, 1),

@@ -32,7 +32,7 @@ def test_spark_gives_what_threads_give(spark):
 
 
 @pytest.mark.parametrize("data", range(6))
-def test_shards_and_spans_give_what_one_evaluation_gives(data):
+def test_shards_and_spans_equal_one_evaluation(data):
     series = lake_pairs.raw_data_of(0, data)
     whole, found = Ours.over(lake_pairs.normalised(series)), []
     seen: Counter[str] = Counter()

@@ -363,7 +363,7 @@ def test_pi_time_and_vector(reference):
         "count_values('job', {x})", "count_values without (job) ('v', {x})", "ts_of_last_over_time({x}[1m:])",
     ],
 )  # fmt: skip
-def test_names_go_and_may_not_leave_equal_series(reference, text, selector):
+def test_dropped_names_must_leave_distinct_series(reference, text, selector):
     for at in (None, BASE_MS, SPAN_MS[1]):
         assert reference.trouble(text.format(x=selector), at) is None
 

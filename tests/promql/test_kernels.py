@@ -53,7 +53,7 @@ def random_samples(rng: random.Random) -> list[tuple[int, float]]:
     st.booleans(),
 )
 @pytest.mark.long
-def test_windows_that_move_on_are_the_windows_themselves(seed, range_ms, step_ms, pinned):
+def test_moving_windows_equal_recomputed_windows(seed, range_ms, step_ms, pinned):
     rng = random.Random(seed)  # noqa: S311
     series = [random_samples(rng) for _ in range(3)]
     steps_ms = np.arange(0, 5000, step_ms)

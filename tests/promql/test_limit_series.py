@@ -116,7 +116,7 @@ def test_samples_are_what_a_slow_reading_says(seed):
 
 
 @pytest.mark.parametrize("seed", seeds(SEEDS))
-def test_what_is_left_out_between_equal_snapshots_changes_nothing(seed):
+def test_compressed_snapshots_give_equal_series(seed):
     rows = random_rows(seed, (20 * MINUTE_MS, 3 * HOUR_MS))
     # Repeated every few minutes, as a run that follows does.
     times_ms = {row["observed_ms"] for row in rows}
@@ -285,7 +285,7 @@ def test_a_new_snapshot_is_seen(tmp_path, monkeypatch):
     assert len(queries.catalogue().label_values("topic")) == 4
 
 
-def test_a_lake_with_limits_alone_and_one_without(tmp_path):
+def test_lake_with_and_without_limits(tmp_path):
     lake = Lake(tmp_path / "lake")
     assert len(read_limit_series(lake)) == 0
     lake.upsert("limits", table_of("limits", ROWS), run_id="test")
@@ -294,7 +294,7 @@ def test_a_lake_with_limits_alone_and_one_without(tmp_path):
     assert found.value.values.tolist() == [[len(limits_at(ROWS, END_MS)) * 1.0]]
 
 
-def test_a_scraped_series_of_the_same_name_stands_beside(lake, tmp_path):
+def test_scraped_series_of_same_name_stays(lake, tmp_path):
     limits = read_limit_series(lake)
     times = np.arange(START_MS, START_MS + DAY_MS, MINUTE_MS)
     scraped = [

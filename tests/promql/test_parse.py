@@ -174,7 +174,7 @@ WRONG_KINDS = [
 
 
 @pytest.mark.parametrize(("text", "words"), WRONG_KINDS)
-def test_a_value_of_the_wrong_kind_is_named(text, words):
+def test_value_of_wrong_kind_is_named(text, words):
     with pytest.raises(PromQLTypeError) as caught:
         parse(text)
     assert words in str(caught.value)
@@ -224,7 +224,9 @@ def test_depth_and_length_have_known_bounds():
         parse("x" * (MAX_LENGTH + 1))
 
 
-def test_a_caller_deep_in_its_own_stack_gets_an_error_and_no_crash():
+def test_deep_stack_gives_error_not_crash():
+    """The caller's own stack is deep already."""
+
     def deep(levels):
         return parse("(" * 100 + "1" + ")" * 100) if levels == 0 else deep(levels - 1)
 
@@ -273,13 +275,14 @@ _WORDS += [
 
 
 @given(st.lists(st.sampled_from(_WORDS), max_size=30).map(" ".join) | st.text(string.printable, max_size=60))
-def test_any_text_is_an_expression_or_an_error(text):
+def test_every_text_parses_or_fails_cleanly(text):
     with contextlib.suppress(InputError):
         plan_query(text)
 
 
 @pytest.mark.parametrize("seed", seeds(range(300)))
-def test_generated_expressions_are_read_as_another_parser_reads_them(seed):
+def test_parser_agrees_with_another_parser(seed):
+    """On generated expressions."""
     promql_parser = pytest.importorskip("promql_parser")
     text = random_vector(random.Random(seed), 4)  # noqa: S311
     try:

@@ -127,7 +127,7 @@ def test_powers(server, text):
     assert difference(Ours.over(()).query(*asked), server.query(*asked)) is None
 
 
-def test_hostile_texts_are_refused_by_both_or_by_none(server):
+def test_parsers_refuse_the_same_hostile_texts(server):
     """The parser beside Prometheus' own, on texts that are wrong in small ways; nothing is stored on either side."""
     ours, found, refusals = Ours.over(()), [], 0
     for number in range(1500):

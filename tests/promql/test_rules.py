@@ -35,7 +35,7 @@ def test_each_rule_has_its_pairs():
 
 
 @pytest.mark.parametrize(("before", "after"), PAIRS)
-def test_a_plan_is_rewritten_and_means_the_same(before, after):
+def test_rewritten_plan_gives_same_result(before, after):
     rewritten = plan_query(before)
     assert rewritten == plan_query(after)
     plain = lower(before, parse(before))

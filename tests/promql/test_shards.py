@@ -124,7 +124,7 @@ def test_repeated_one_side_fails_in_any_shard(clashing, text):
         f"pulsar_storage_size * {_ON} group_left () pulsar_in_messages_total",
     ],
 )
-def test_repeats_are_no_error_where_nothing_is_matched(clashing, text):
+def test_unmatched_repeats_are_no_error(clashing, text):
     ours, whole = both(clashing, CLASHING, text)
     assert isinstance(whole, QueryAnswer)
     assert isinstance(ours, QueryAnswer), ours
@@ -132,7 +132,7 @@ def test_repeats_are_no_error_where_nothing_is_matched(clashing, text):
 
 
 @pytest.mark.parametrize(("left_until_min", "fails"), [(10, False), (21, True)])
-def test_repeated_one_side_fails_only_while_the_other_is_there(tmp_path, left_until_min, fails):
+def test_repeated_side_fails_only_while_matched(tmp_path, left_until_min, fails):
     """The left side, in another shard, ends before or after the minute in which the right one is repeated."""
     data = [
         series("pulsar_in_messages_total", FIRST, 0, left_until_min),
@@ -218,7 +218,7 @@ def test_dropped_types_make_labels_equal(tmp_path, text, minutes):
     assert same(ours, whole), (ours, whole)
 
 
-def test_dropped_types_make_labels_equal_in_one_evaluation():
+def test_dropped_types_can_make_labels_equal():
     data = [series("pulsar_rate_in", FIRST), series("pulsar_rate_in", FIRST, __type__="gauge")]
     with pytest.raises(QueryError, match=_EQUAL):
         range_query("rate(pulsar_rate_in[5m])", known(data), START_MS, START_MS + HOUR_MS, STEP_MS)
@@ -264,7 +264,7 @@ def test_spark_finds_equal_labels_of_two_spans(tmp_path, spark):
     ],
 )
 @pytest.mark.usefixtures("short_spans")
-def test_notes_name_a_metric_at_its_first_step_only(tmp_path, text):
+def test_notes_name_metric_at_first_step(tmp_path, text):
     """The buckets fall from the second hour on: a histogram that is not seen for the first time has no name."""
     data = []
     for bound, step in (("1", 0), ("2", -1), ("+Inf", 3)):

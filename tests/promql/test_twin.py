@@ -181,7 +181,7 @@ def test_the_texts_reach_answers_and_errors(outcomes):
     assert states["open"] < len(outcomes) / 20
 
 
-def test_every_function_and_aggregation_has_been_in_an_answer(outcomes):
+def test_answers_cover_every_function_and_aggregation(outcomes):
     seen = Counter(word for one in outcomes if one.state == "filled" for word in one.words)
     assert {word: seen[word] for word in WORDS if seen[word] < 3} == {}
 
@@ -281,7 +281,8 @@ def test_three_prometheus_faults_are_not_reproduced(text, start_s, theirs):
 
 
 @pytest.mark.parametrize("text", ["predict_linear(nothing[1m], {})", "quantile_over_time({}, nothing[1m])"])
-def test_an_error_in_an_argument_is_one_without_any_series_too(text):
+def test_argument_error_needs_no_series(text):
+    """An error in an argument is an error even if there is no series."""
     text = text.format("scalar(topk(NaN, vector(1)))")
     assert compared(text, [], Steps(BASE_MS, BASE_MS, 1)).trouble is None
 
@@ -383,7 +384,7 @@ def range_of(series) -> Answer:
 
 
 @pytest.mark.parametrize("name", [*ELEMENTARY, "^", "atan2"])
-def test_functions_of_the_library_agree_but_for_the_last_digits(name):
+def test_library_functions_agree_within_last_digits(name):
     """Ours have Go's digits, the twin's are C's; near a zero of the function they have few digits in common."""
     filled = 0
     for case in range(40):

@@ -257,7 +257,8 @@ def test_what_a_real_server_answered(text, expected):
         (1000, 500, False), (1000, 1500, True), (1000, 0, False), (1000, -1, True),
     ],
 )  # fmt: skip
-def test_a_sample_is_seen_until_it_is_too_old_or_a_marker_follows(age_ms, marker_age_ms, seen):
+def test_sample_is_visible_until_old_or_marked(age_ms, marker_age_ms, seen):
+    """Until it is older than the look-back, or a staleness marker follows."""
     stale = [] if marker_age_ms is None else [-marker_age_ms / 1000]
     data = [series("x", [(-age_ms / 1000, 3)], stale)]
     assert value("x", data) == (3 if seen else None)
@@ -400,7 +401,7 @@ def test_quantiles_of_series_and_of_windows(q):
     assert at_moment(f"quantile_over_time({q}, x[1m])", WINDOW_DATA)
 
 
-def test_an_infinite_group_deviates_by_nothing_that_is_a_number():
+def test_aggregations_of_extreme_values():
     assert same(value('stddev(g{group="infinite_first"})', GROUP_DATA), NAN)
     assert same(value('avg(g{group="both_ways"})', GROUP_DATA), NAN)
     assert same(value('avg(g{group="large"})', GROUP_DATA), 1e308)
@@ -448,7 +449,7 @@ def test_what_has_no_answer(text):
 
 
 @pytest.mark.parametrize("ratio", ["0.5", "-0.5", "0.1", "-0.9", "1", "-1", "0", "3", "-3"])
-def test_a_share_of_the_series_by_their_hash(ratio):
+def test_limit_ratio_selects_series_by_hash(ratio):
     data = [series("s", [(0, i)], i=str(i), long="w" * (i * 13 + 1)) for i in range(30)]
     found = at_moment(f"limit_ratio({ratio}, s)", data)
     rest = at_moment(f"limit_ratio({float(ratio) - math.copysign(1, float(ratio))}, s)", data)
@@ -675,7 +676,7 @@ def test_what_a_real_server_makes_of_buckets(text, expected):
     assert same(value(text, BUCKET_DATA), expected)
 
 
-def test_functions_of_native_histograms_give_nothing_of_numbers():
+def test_histogram_functions_skip_plain_numbers():
     for name in ("avg", "count", "stddev", "stdvar", "sum"):
         assert at_moment(f"histogram_{name}(h_bucket)", BUCKET_DATA) == {}
 
@@ -683,7 +684,7 @@ def test_functions_of_native_histograms_give_nothing_of_numbers():
 # -- one moment ----------------------------------------------------------------------------------------
 
 
-def test_a_text_and_the_samples_of_a_range_at_one_moment():
+def test_string_and_range_at_one_moment():
     data = [series("r", every(15, [1, NAN, 3]), [-20], a="2"), series("r", [(-60, 1), (0, 2)], a="1")]
     for text in ('"w\\u00e4rme"', "('it''s')".replace("''", ""), "`\\d`"):
         assert (

@@ -24,7 +24,8 @@ def known(rows, keys, moments, column, over_time=limits_over_time, table="limits
     return [timeline.taken(row)[column].to_pylist() for row in found]
 
 
-def test_the_newest_snapshot_speaks_and_before_the_first_the_first():
+def test_newest_snapshot_is_used():
+    """The newest snapshot up to a minute is used; before the first one, the first one."""
     rows = [
         limit_row("topic", at_ms=T + 200, msg=20, **named(KEY)),
         limit_row("topic", at_ms=T, msg=10, **named(KEY)),
@@ -46,7 +47,7 @@ def test_a_snapshot_does_not_speak_for_ever():
     assert known(rows, [KEY], moments, "limit_topic_msg") == [[None, 10, 10, None]]
 
 
-def test_the_levels_of_a_snapshot_stand_side_by_side():
+def test_levels_of_a_snapshot_are_columns():
     rows = [
         limit_row("broker", at_ms=T, set_by="none", **named(KEY)),
         limit_row("subscription", at_ms=T, size=7, period_s=60, set_by="namespace_policy", **named(KEY)),
@@ -58,7 +59,8 @@ def test_the_levels_of_a_snapshot_stand_side_by_side():
     assert known(rows, [KEY], [T], "limit_topic_set_by") == [[None]]
 
 
-def test_a_level_that_a_later_snapshot_lacks_is_not_known_any_more():
+def test_level_absent_from_snapshot_is_unknown():
+    """A level that an earlier snapshot had and a later one lacks is unknown."""
     rows = [
         limit_row("topic", at_ms=T, msg=10, **named(KEY)),
         limit_row("broker", at_ms=T + 100, **named(KEY)),
@@ -77,7 +79,7 @@ def test_a_level_that_a_later_snapshot_lacks_is_not_known_any_more():
         ({"msg": 10, "exempt_caught_up": True}, T + 100),
     ],
 )
-def test_a_change_is_what_differs_from_the_snapshot_before(second, changed):
+def test_change_is_difference_from_previous_snapshot(second, changed):
     rows = [
         limit_row("topic", at_ms=T, msg=10, **named(KEY)),
         limit_row("topic", at_ms=T + 100, **second, **named(KEY)),
@@ -90,7 +92,7 @@ def test_a_change_is_what_differs_from_the_snapshot_before(second, changed):
     assert known(rows, [OTHER], [T + 50], "last_change_ms") == [[None]]
 
 
-def test_facts_of_the_stats_last_until_they_are_said_anew():
+def test_stats_facts_last_until_reported_again():
     rows = [
         stats_row(at_ms=T, subscription_type="Shared", messages_per_entry=None, **named(KEY)),
         stats_row(at_ms=T + 100, subscription_type=None, messages_per_entry=6.0, **named(KEY)),
@@ -108,7 +110,7 @@ def test_facts_of_the_stats_last_until_they_are_said_anew():
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 
 
-def test_the_next_snapshot_wins_over_one_of_days_before():
+def test_next_snapshot_replaces_one_days_old():
     # The previous incident's limit, and the one that was read a few minutes after this one's samples.
     rows = [
         limit_row("topic", at_ms=T - 6 * DAY_MS, msg=5000, **named(KEY)),
@@ -118,7 +120,8 @@ def test_the_next_snapshot_wins_over_one_of_days_before():
     assert known(rows, [KEY], moments, "limit_topic_msg") == [[5000, 5000, 1000, 1000, 1000]]
 
 
-def test_a_snapshot_holds_for_hours_although_the_next_is_nearer():
+def test_snapshot_is_used_for_hours():
+    """Even if the next snapshot is nearer in time."""
     rows = [
         limit_row("topic", at_ms=T, msg=10, **named(KEY)),
         limit_row("topic", at_ms=T + 6 * HOUR_MS, msg=20, **named(KEY)),
@@ -127,7 +130,7 @@ def test_a_snapshot_holds_for_hours_although_the_next_is_nearer():
     assert known(rows, [KEY], moments, "limit_topic_msg") == [[10, 10, 20]]
 
 
-def test_a_snapshot_is_new_unless_the_one_before_says_the_same():
+def test_snapshot_equal_to_previous_is_not_new():
     rows = [
         limit_row("topic", at_ms=T, msg=10, **named(KEY)),
         limit_row("topic", at_ms=T + DAY_MS, msg=10, **named(KEY)),
@@ -137,7 +140,7 @@ def test_a_snapshot_is_new_unless_the_one_before_says_the_same():
     assert known(rows, [KEY], moments, "is_new") == [[True, False, True]]
 
 
-def test_the_oldest_answer_of_the_levels_is_their_time():
+def test_time_is_oldest_answer_of_levels():
     rows = [
         limit_row("topic", at_ms=T, answered_ms=T - 700, **named(KEY)),
         limit_row("broker", at_ms=T, answered_ms=T - 5, **named(KEY)),

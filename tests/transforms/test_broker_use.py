@@ -46,7 +46,8 @@ def rho(table: pa.Table, unit: str = "msg") -> list:
     return table[f"rho_broker_{unit}"].to_pylist()
 
 
-def test_all_that_a_broker_serves_in_a_minute_is_held_against_its_limit():
+def test_broker_use_sums_all_its_subscriptions():
+    """The use of all subscriptions that a broker serves in a minute is compared with its limit."""
     table = minutes(
         row("a", 10),
         row("b", 30),
@@ -84,7 +85,7 @@ def test_what_is_not_known_is_not_zero():
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_spark_gives_the_same_to_the_last_digit(spark):
+def test_spark_gives_bit_equal_results(spark):
     from pyspark.sql.pandas.types import from_arrow_schema
 
     from throttlescope.transforms.signals import with_broker_use
@@ -119,7 +120,8 @@ def dispatching(subscription: str, per_s: float | None, by_itself: float | None,
     return row(subscription, per_s, broker_out_msg_rate=by_itself, **{**delta, **more})
 
 
-def test_what_was_read_of_a_broker_is_a_share_of_what_it_says():
+def test_broker_read_share_compares_with_own_rate():
+    """What the subscriptions dispatched, over what the broker itself reports."""
     assert read_shares(minutes(dispatching("a", 10, 100), dispatching("b", 30, 100))) == [0.4, 0.4]
     # Its gauge is a minute old, and 0 after a restart: more than all cannot be read.
     assert read_shares(minutes(dispatching("a", 10, 5))) == [1.0]
@@ -128,7 +130,7 @@ def test_what_was_read_of_a_broker_is_a_share_of_what_it_says():
     assert read_shares(minutes(dispatching("a", 10, 100, use_msg_per_s=0.0))) == [0.1]
 
 
-def test_the_share_that_was_read_is_open_where_nothing_tells():
+def test_broker_read_share_is_null_when_unknown():
     assert read_shares(minutes(dispatching("a", 10, None))) == [None]
     assert read_shares(minutes(dispatching("a", None, 100))) == [None]
     assert read_shares(minutes(dispatching("a", 10, 100, limit=None))) == [None]

@@ -142,7 +142,7 @@ def test_without_a_brokers_configuration_nothing_is_known() -> None:
     assert deadlines_of([], TOPIC, HOUR_MS) is None
 
 
-def test_the_newest_answer_up_to_the_time_speaks() -> None:
+def test_newest_answer_before_time_is_used() -> None:
     rows = [
         *policies(topic_message_ttl=100, observed_ms=HOUR_MS),
         *policies(topic_message_ttl=200, observed_ms=HOUR_MS + 1000),
@@ -160,7 +160,7 @@ def test_the_newest_answer_up_to_the_time_speaks() -> None:
     assert deadlines_of(rows, TOPIC, HOUR_MS + 8 * DAY_MS) is None
 
 
-def test_what_is_sent_to_tasks_says_the_same() -> None:
+def test_deadlines_survive_serialisation_to_tasks() -> None:
     rows = policies(topic_message_ttl=100, runtime={"somethingElse": "x" * 1000})
     rows.append({**rows[0], "scope": "topic_owner", "key": TOPIC})
     small = slim(rows)

@@ -42,7 +42,7 @@ def listed(array):
     return [None if np.isnan(v) else v for v in array[0].tolist()]
 
 
-def test_a_minute_counts_from_the_last_sample_before_it():
+def test_minute_counts_from_last_earlier_sample():
     found = deltas(counter([(-20, 100), (10, 130), (40, 150), (70, 155), (130, 160)]))
     assert listed(found.delta) == [50, 5, 5, None]
     assert found.covered_ms[0].tolist() == [60_000, 30_000, 60_000, 0]
@@ -54,7 +54,7 @@ def test_the_first_sample_of_all_says_nothing():
     assert listed(deltas(counter([(10, 500)])).delta) == [None] * 4
 
 
-def test_standing_still_is_zero_and_no_sample_is_not():
+def test_unchanged_counter_is_zero_missing_is_null():
     found = deltas(counter([(-10, 7), (10, 7), (130, 7)]))
     assert listed(found.delta) == [0, None, 0, None]
     assert found.intervals_with_events[0].tolist() == [0, 0, 0, 0]
@@ -66,7 +66,8 @@ def test_a_restart_counts_from_zero():
     assert found.restarts[0].tolist() == [1, 0, 0, 0]
 
 
-def test_a_counter_goes_on_at_another_instance_from_zero():
+def test_moved_counter_continues_from_zero():
+    """A counter that continues at another instance starts from zero there."""
     old = counter([(-60, 100), (-30, 110), (0, 120), (30, 130)])
     new = counter([(70, 25), (100, 55)], "i2")
     found = deltas(old, new)
@@ -90,21 +91,21 @@ def test_a_counter_that_comes_back_began_anew():
     assert found.restarts[0, 10] == 1
 
 
-def test_a_counter_that_comes_back_higher_began_anew_too():
+def test_counter_that_returns_higher_has_restarted():
     first = [(0, 40), (15, 190), (30, 340)]
     found = away_and_back(first, [(645, 450), (660, 600)], second_until_s=600)
     assert listed(found.delta)[10:] == [450, 150]
     assert listed(found.spans_ms)[10:] == [None, 15_000]
 
 
-def test_a_counter_that_comes_back_above_all_says_nothing():
+def test_counter_that_returns_above_all_is_ambiguous():
     """It may have begun anew, or be the old one under two names."""
     first = [(0, 40), (15, 190), (30, 340)]
     found = away_and_back(first, [(645, 60_000), (660, 60_150)], second_until_s=600)
     assert listed(found.delta)[10:] == [None, 150]
 
 
-def test_a_new_name_of_an_old_counter_adds_nothing():
+def test_renamed_counter_adds_nothing():
     old = counter([(s, 1_000_000 + 10 * s) for s in range(-300, 31, 15)])
     new = counter([(s, 1_000_000 + 10 * s) for s in range(45, 200, 15)], "10.0.0.1:8080")
     found = deltas(old, new)
@@ -118,7 +119,7 @@ def test_two_clusters_under_one_name_say_nothing():
     assert listed(deltas(one, other).delta) == [None] * 4
 
 
-def test_missed_scrapes_do_not_make_a_rate_of_their_own():
+def test_missed_scrapes_do_not_change_rate():
     steady = counter([(s, 1000.0 * s) for s in (-30, 30, 210, 540)])
     found = deltas(steady, minutes=10)
     assert listed(found.delta) == [60_000, None, None, 180_000, None, None, None, None, None, 330_000]
@@ -126,19 +127,19 @@ def test_missed_scrapes_do_not_make_a_rate_of_their_own():
     assert listed(found.spans_ms) == [60_000, None, None, 180_000, *[None] * 6]
 
 
-def test_two_instances_seen_from_the_start_are_not_a_move():
+def test_instances_at_data_start_are_no_move():
     """The data begins, not the counter: its whole past would be added."""
     found = deltas(counter([(-30, 1_000_000), (0, 1_000_000)], "i1"), counter([(5, 900), (35, 930)], "i2"))
     assert listed(found.delta)[0] == 30
 
 
-def test_the_old_instance_that_stands_still_adds_nothing():
+def test_unchanged_old_instance_adds_nothing():
     old = counter([(-60, 100), (-30, 110), (0, 120), (30, 120), (60, 120), (90, 120)])
     new = counter([(40, 5), (70, 35), (100, 65)], "i2")
     assert listed(deltas(old, new).delta) == [15, 60, None, None]
 
 
-def test_the_same_instance_under_other_labels_goes_on():
+def test_relabelled_instance_continues_its_counter():
     old = counter([(-60, 100), (-30, 110), (0, 120)])
     new = counter([(30, 150), (60, 160)], pod="renamed")
     found = deltas(old, new)
@@ -146,7 +147,7 @@ def test_the_same_instance_under_other_labels_goes_on():
     assert found.restarts.sum() == 0
 
 
-def test_a_gap_of_more_than_an_hour_bounds_nothing():
+def test_gap_above_an_hour_gives_null():
     gap_s = LONGEST_GAP_MS / 1000
     assert listed(deltas(counter([(10 - gap_s, 1), (10, 5)])).delta)[0] == 4
     assert listed(deltas(counter([(9 - gap_s, 1), (10, 5)])).delta)[0] is None
@@ -190,7 +191,7 @@ def test_the_twin_agrees(group, minutes):
 
 
 @given(groups, st.integers(1, 9))
-def test_differences_add_up_however_the_minutes_are_cut(group, cut):
+def test_differences_do_not_depend_on_split(group, cut):
     """Ten minutes at once, or the first ones and then the rest with their own look-back: the same numbers."""
     series = [counter(samples, instance, n=str(n)) for n, (instance, samples) in enumerate(group)]
     whole = deltas(*series, minutes=10)
@@ -209,7 +210,8 @@ def test_differences_add_up_however_the_minutes_are_cut(group, cut):
 
 
 @given(points.map(sorted))
-def test_without_restarts_the_minutes_sum_to_last_minus_first(samples):
+def test_minutes_sum_to_last_minus_first(samples):
+    """Without restarts."""
     samples = [(s, v) for s, v in samples if s > -3000]
     rising = list(zip((s for s, _ in samples), np.cumsum([v for _, v in samples]).tolist(), strict=True))
     inside = [n for n, (s, _) in enumerate(rising) if 0 <= s < 600]
@@ -227,7 +229,7 @@ def test_seen_samples_and_exhausted_permits():
     assert samples_at_or_below_zero(permits, CounterMinutes(START_MS, 2)).tolist() == [[3, 0]]
 
 
-def test_the_scrape_interval_is_the_usual_distance_in_the_hour():
+def test_scrape_interval_is_usual_distance_in_hour():
     points = [(s, 0) for s in range(0, 1800, 15)] + [(s, 0) for s in range(3600, 5400, 60)]
     found = scrape_intervals_ms(grouped(counter(points)), CounterMinutes(START_MS, 90))
     assert set(found[0, :60].tolist()) == {15_000}
@@ -236,7 +238,7 @@ def test_the_scrape_interval_is_the_usual_distance_in_the_hour():
 
 
 @pytest.mark.parametrize(("last_s", "served"), [(50, [0, 0, 0, 0, 0, -1, -1]), (60, [-1, 0, 0, 0, 0, 0, -1])])
-def test_an_instance_serves_for_five_minutes_after_its_last_sample(last_s, served):
+def test_instance_serves_five_minutes_after_last_sample(last_s, served):
     found = serving_instances(grouped(counter([(last_s, 1)])), CounterMinutes(START_MS, 7))
     assert found[0].tolist() == served
 

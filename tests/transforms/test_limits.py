@@ -236,12 +236,14 @@ def test_the_broker_level(answers, expected):
         ),
     ],
 )
-def test_a_missing_answer_is_unknown_and_no_limit_is_known(missing, answers, unknown):
+def test_missing_answer_differs_from_no_limit(missing, answers, unknown):
+    """A missing answer makes a level unknown; an answer without a limit is known."""
     rows = effective_limits(snapshot(without=missing, **answers))
     assert {"broker", "topic", "subscription"} - {row["level"] for row in rows} == unknown
 
 
-def test_without_topic_level_policies_they_need_not_be_asked():
+def test_disabled_topic_policies_are_not_required():
+    """A broker without topic-level policies: their answers are not needed."""
     rows = effective_limits(
         snapshot(
             without=(*PER_TOPIC, *PER_SUBSCRIPTION),
@@ -253,7 +255,8 @@ def test_without_topic_level_policies_they_need_not_be_asked():
     assert level(rows, "subscription") == (None, None, "none")
 
 
-def test_without_a_broker_s_configuration_the_namespace_s_one_cluster_is_meant():
+def test_single_cluster_of_namespace_is_assumed():
+    """Without a broker's configuration the only cluster of the namespace is meant."""
     rows = effective_limits(snapshot(without=["broker_configuration_runtime"], namespace=NAMESPACE_TOPIC))
     assert level(rows, "topic") == (70, 7000, "namespace_policy")
     two = {**NAMESPACE_TOPIC, "replication_clusters": ["pulsar-prod", "elsewhere"]}
@@ -308,7 +311,7 @@ def test_facts_that_come_with_a_limit():
     assert row["broker"] == BROKER
 
 
-def test_a_broker_s_setting_is_per_second_and_never_relative():
+def test_broker_setting_is_per_second_not_relative():
     settings = BROKER_TOPIC | {"dispatchThrottlingRateRelativeToPublishRate": "true"}
     row = next(
         r for r in effective_limits(snapshot(broker_configuration_runtime=settings)) if r["level"] == "topic"
@@ -331,7 +334,8 @@ def test_the_owner_s_own_configuration_counts():
     assert {row["broker"] for row in found} == {other}
 
 
-def test_with_two_brokers_an_unknown_owner_leaves_the_broker_s_part_unknown():
+def test_unknown_owner_leaves_broker_limit_unknown():
+    """Where there are two brokers."""
     rows = snapshot(without=["topic_owner"], topic_dispatch_rate=rate(10))
     rows.append({**rows[0], "key": "10.0.0.2:8080"})
     found = effective_limits(rows)
@@ -351,7 +355,8 @@ def brokers(*names):
     return {**snapshot()[0], "scope": "brokers", "key": BROKER, "body": json.dumps(names)}
 
 
-def test_one_of_several_brokers_speaks_for_itself_alone():
+def test_broker_configuration_applies_to_itself_only():
+    """One of several brokers answered."""
     # Only one of them was reached, and another one owns the topic.
     strict = runtime(dispatchThrottlingRateInMsg="5")
     rows = snapshot(
@@ -368,13 +373,13 @@ def test_one_of_several_brokers_speaks_for_itself_alone():
     assert level(effective_limits([brokers(BROKER), *rows]), "broker") == (5, None, "broker_file")
 
 
-def test_a_single_broker_is_the_owner_by_whatever_address_it_is_named():
+def test_single_broker_is_owner_under_any_address():
     found = effective_limits(snapshot(topic_owner={"httpUrl": "http://pulsar-broker-0.svc:8080"}))
     assert {row["level"] for row in found} == {"broker", "topic", "subscription"}
     assert {row["broker"] for row in found} == {"pulsar-broker-0.svc:8080"}
 
 
-def test_snapshots_follow_one_another_and_a_partial_one_is_completed_from_the_last():
+def test_partial_snapshot_is_completed_from_previous():
     later = NOW_MS + 600_000
     change = [
         row
@@ -392,7 +397,7 @@ def test_snapshots_follow_one_another_and_a_partial_one_is_completed_from_the_la
     assert level([row for row in rows if row["observed_ms"] == times[1]], "topic") == (None, None, "none")
 
 
-def test_a_snapshot_says_nothing_of_topics_that_it_did_not_ask_about():
+def test_snapshot_covers_only_requested_topics():
     other = f"persistent://{NAMESPACE}/y"
     per_broker = ("broker_configuration_runtime", "broker_dynamic_configuration", "namespace")
     first = [*snapshot(), *snapshot(topic=other, without=per_broker)]
@@ -401,7 +406,7 @@ def test_a_snapshot_says_nothing_of_topics_that_it_did_not_ask_about():
     assert {row["topic"] for row in rows if row["observed_ms"] >= NOW_MS + 60_000} == {TOPIC}
 
 
-def test_answers_about_two_topics_with_a_pause_between_are_two_snapshots():
+def test_answers_after_a_pause_are_another_snapshot():
     other = f"persistent://{NAMESPACE}/other"
     shared = ("broker_configuration_runtime", "broker_dynamic_configuration", "namespace")
     first = snapshot(topic_dispatch_rate=rate(msg=50))
@@ -421,7 +426,7 @@ def test_an_answer_speaks_for_a_day():
     assert {row["level"] for row in rows} == {"broker"}
 
 
-def test_each_level_has_the_time_of_its_oldest_answer():
+def test_level_time_is_its_oldest_answer():
     later = NOW_MS + 20 * 3_600_000
     asked_again = ("broker_configuration_runtime", "broker_dynamic_configuration", "topic_owner")
     again = [row for row in snapshot(at_ms=later) if row["scope"] in asked_again]
@@ -435,7 +440,7 @@ def test_each_level_has_the_time_of_its_oldest_answer():
     assert answered["broker"] == again[0]["observed_ms"]
 
 
-def test_an_unread_configuration_leaves_the_read_batch_open():
+def test_unread_configuration_leaves_read_batch_unknown():
     rows = effective_limits(snapshot(without=["broker_configuration_runtime"], topic_dispatch_rate=rate(10)))
     assert {row["read_batch_entries"] for row in rows} == {None}
     assert {row["read_batch_entries"] for row in effective_limits(snapshot())} == {100}
@@ -467,7 +472,8 @@ def ladder(rows, **key):
     return limit_ladder(rows, **(named | key))
 
 
-def test_a_ladder_has_every_record_in_order_and_one_winner_a_level():
+def test_ladder_has_one_winner_per_level():
+    """A ladder has every record in order."""
     rows = snapshot(
         topic_subscription_dispatch_rate=rate(msg=70),
         namespace={
@@ -487,7 +493,7 @@ def test_a_ladder_has_every_record_in_order_and_one_winner_a_level():
     assert all(rung.is_known for rung in rungs)
 
 
-def test_a_missing_answer_lets_nothing_below_it_win():
+def test_missing_answer_blocks_records_below_it():
     rows = snapshot(
         without=("global_topic_subscription_dispatch_rate",),
         namespace={
@@ -502,7 +508,7 @@ def test_a_missing_answer_lets_nothing_below_it_win():
     assert not any(rung.wins for rung in rungs)
 
 
-def test_the_winners_of_a_ladder_are_the_effective_limits():
+def test_ladder_winners_are_the_effective_limits():
     answers = {
         "topic_dispatch_rate": rate(msg=10),
         "subscription_dispatch_rate": rate(size=10, period=5),

@@ -59,7 +59,8 @@ def minute(number, *data, **more):
     return {row["minute_ms"]: row for row in rows(*data, **more)}[START_MS + number * 60_000]
 
 
-def test_a_row_needs_a_scrape_in_the_minute_or_a_backlog_that_is_current_at_its_end():
+def test_row_needs_a_current_backlog():
+    """A row needs a scrape in the minute, or a backlog that is current at its end."""
     found = rows(backlog())
     # Scraped until 285 s; the look-back holds until 585 s.
     assert [(row["minute_ms"] - START_MS) // 60_000 for row in found] == list(range(9))
@@ -67,16 +68,16 @@ def test_a_row_needs_a_scrape_in_the_minute_or_a_backlog_that_is_current_at_its_
     assert found[0] | KEY == found[0]
 
 
-def test_a_series_that_ended_has_no_rows_behind_its_marker():
+def test_no_rows_after_staleness_marker():
     ended = series("pulsar_subscription_back_log", every(15, -300, 100, lambda s: 5), stale_s=[110], **SUB)
     assert [(row["minute_ms"] - START_MS) // 60_000 for row in rows(ended)] == [0, 1]
 
 
-def test_no_minute_begins_behind_the_end_of_the_data():
+def test_no_minute_begins_after_data_end():
     assert len(rows(backlog(), newest_s=285)) == 5
 
 
-def test_a_rule_s_value_is_that_of_the_minute_s_end():
+def test_rule_value_is_at_minute_end():
     row = minute(1, backlog())
     assert row["backlog_entries"] == 1000 + 120
     assert row["backlog_ready_entries"] is None
@@ -89,12 +90,12 @@ def test_differences_and_rates_of_a_steady_counter():
     assert row["out_msg_rate_5m"] == pytest.approx(50)
 
 
-def test_consumers_series_do_not_add_to_the_subscription_s():
+def test_consumer_series_are_not_added():
     row = minute(1, backlog(), out(50), out(50, consumer_name="a", consumer_id="0"), out(50, consumer_id="1"))
     assert row["out_msg_delta"] == 3000
 
 
-def test_what_a_topic_publishes_is_said_of_each_subscription():
+def test_publish_rate_is_repeated_per_subscription():
     published = series("pulsar_in_messages_total", every(15, -300, 300, lambda s: 1e6 + 10 * s), **TOPIC)
     found = [
         row for row in rows(backlog(), backlog(subscription="z"), published) if row["minute_ms"] == START_MS
@@ -103,7 +104,9 @@ def test_what_a_topic_publishes_is_said_of_each_subscription():
     assert [row["in_msg_delta"] for row in found] == [600, 600]
 
 
-def test_events_by_reason_and_the_share_of_scrapes_that_saw_one():
+def test_events_and_duty_share_by_reason():
+    """The duty share is the share of scrapes that saw an event."""
+
     def events(reason, values):
         points = [(15 * n, v) for n, v in enumerate(values)]
         return series("pulsar_subscription_dispatch_throttled_msg_events", points, reason=reason, **SUB)
@@ -174,7 +177,7 @@ def test_a_limit_and_the_use_of_it():
     assert row["limits_observed_ms"] == START_MS
 
 
-def test_subscriptions_of_a_partition_share_the_topic_s_limit():
+def test_partition_subscriptions_share_topic_limit():
     other = {"subscription": "z"}
     limits = [limit_row("topic", at_ms=START_MS, msg=100, **{**KEY, **key}) for key in ({}, other)]
     data = [backlog(), out(20), backlog(**other), out(70, **other)]
@@ -185,7 +188,7 @@ def test_subscriptions_of_a_partition_share_the_topic_s_limit():
     assert found[0]["rho_topic_msg"] == pytest.approx(0.2)
 
 
-def test_part_of_a_topic_s_use_is_no_use():
+def test_partly_known_topic_use_is_null():
     """A subscription whose counter began in this minute took nobody knows how much."""
     other = {"subscription": "z"}
     limits = [limit_row("topic", at_ms=START_MS, msg=100, **{**KEY, **key}) for key in ({}, other)]
@@ -194,7 +197,8 @@ def test_part_of_a_topic_s_use_is_no_use():
     assert found[:5] == [pytest.approx(0.2), None, *[pytest.approx(0.9)] * 3]
 
 
-def test_without_limits_there_is_no_use_and_nothing_was_observed():
+def test_use_is_null_without_limits():
+    """And no limit counts as observed."""
     row = minute(1, backlog(), out(50))
     assert row["limits_observed"] is False
     assert row["limit_observed_later"] is False
@@ -213,7 +217,7 @@ def test_minutes_before_the_first_snapshot_say_so():
     assert not any(row["limits_changed"] for row in found)
 
 
-def test_a_change_marks_the_minute_that_it_came_in():
+def test_limit_change_marks_its_minute():
     limits = [
         limit_row("topic", at_ms=START_MS, msg=100, **KEY),
         limit_row("topic", at_ms=START_MS + 120_000, msg=50, **KEY),
@@ -225,7 +229,7 @@ def test_a_change_marks_the_minute_that_it_came_in():
     assert [row["limit_topic_msg"] for row in found[:4]] == [100, 50, 50, 50]
 
 
-def test_a_limit_of_entries_is_held_against_entries():
+def test_entry_limit_is_compared_with_entries():
     limits = [limit_row("subscription", at_ms=START_MS, msg=10, counts="entries", **KEY)]
     stats = [stats_row(at_ms=START_MS, messages_per_entry=5.0, subscription_type="Shared", **KEY)]
     row = minute(1, backlog(), out(40), limits=limits, stats=stats)
@@ -239,7 +243,8 @@ def test_a_limit_of_entries_is_held_against_entries():
     assert (unknown["rho_subscription_msg"], unknown["messages_per_entry"]) == (None, None)
 
 
-def test_messages_per_entry_without_stats_is_published_by_written():
+def test_messages_per_entry_falls_back_to_rates():
+    """Without stats it is published messages over written entries."""
     published = series("pulsar_in_messages_total", every(15, -600, 300, lambda s: 1e6 + 30 * s), **TOPIC)
     written = series("pulsar_storage_write_rate", every(15, -300, 300, lambda s: 10), **TOPIC)
     assert minute(1, backlog(), published, written)["messages_per_entry"] == pytest.approx(3)
@@ -247,18 +252,18 @@ def test_messages_per_entry_without_stats_is_published_by_written():
     assert minute(1, backlog(), published, nothing)["messages_per_entry"] is None
 
 
-def test_the_use_of_a_relative_limit_is_not_known():
+def test_use_of_relative_limit_is_null():
     limits = [limit_row("topic", at_ms=START_MS, msg=100, relative_to_publish=True, **KEY)]
     row = minute(1, backlog(), out(40), limits=limits)
     assert (row["rho_topic_msg"], row["relative_to_publish"], row["limit_topic_msg"]) == (None, True, 100)
 
 
-def test_a_nan_that_a_broker_exposed_is_nothing():
+def test_exposed_nan_becomes_null():
     odd = series("pulsar_subscription_unacked_messages", every(15, -300, 300, lambda s: float("nan")), **SUB)
     assert minute(1, backlog(), odd)["unacked_msg"] is None
 
 
-def test_series_without_a_whole_key_are_left_out():
+def test_series_with_incomplete_key_are_skipped():
     nameless = series(
         "pulsar_subscription_back_log", every(15, -300, 300, lambda s: 1), cluster="c", namespace="t/n"
     )
@@ -266,7 +271,8 @@ def test_series_without_a_whole_key_are_left_out():
     assert len(rows(nameless, backlog())) == 9
 
 
-def test_a_first_run_of_a_new_incident_uses_the_fresh_limit():
+def test_new_incident_uses_fresh_limit():
+    """The first run after a long pause takes the answer that it has just read."""
     days_ago = START_MS - 6 * 86_400_000
     limits = [
         limit_row("subscription", at_ms=days_ago, msg=5000, **KEY),
@@ -278,7 +284,7 @@ def test_a_first_run_of_a_new_incident_uses_the_fresh_limit():
     assert (row["limit_observed_later"], row["limits_observed_ms"]) == (True, START_MS + 1_800_000)
 
 
-def test_the_same_limit_before_and_after_was_not_observed_later():
+def test_unchanged_limit_is_not_observed_later():
     limits = [
         limit_row("topic", at_ms=START_MS - 86_400_000, msg=100, **KEY),
         limit_row("topic", at_ms=START_MS + 1_800_000, msg=100, **KEY),
@@ -310,7 +316,7 @@ def scraped(job, instance, shift_s, first_s=-3000, last_s=1800, pods=False):
 
 @pytest.mark.parametrize("other", ["i1:8080", "10.0.0.7:8080"])
 @pytest.mark.parametrize("shift_s", [0, 7])
-def test_a_broker_that_two_jobs_scrape_is_counted_once(other, shift_s):
+def test_broker_scraped_twice_is_counted_once(other, shift_s):
     limits = [limit_row("subscription", at_ms=START_MS, msg=41, **KEY)]
     limits += [limit_row("broker", at_ms=START_MS, set_by="none", **KEY)]
     once = rows(*scraped("brokers", "i1:8080", 0), limits=limits)
@@ -327,7 +333,7 @@ def test_a_broker_that_two_jobs_scrape_is_counted_once(other, shift_s):
     assert (twice[10]["out_msg_delta"], twice[10]["delta_span_ms"]) == (2400, 60_000)
 
 
-def test_a_job_that_joins_or_leaves_adds_nothing():
+def test_joining_or_leaving_job_adds_nothing():
     joined = rows(
         *scraped("brokers", "i1:8080", 0), *scraped("pods", "10.0.0.7:8080", 7, first_s=300, last_s=900)
     )
@@ -338,7 +344,7 @@ def test_a_job_that_joins_or_leaves_adds_nothing():
     assert len(unknown) <= 2
 
 
-def test_a_topic_that_moves_to_and_fro_is_not_read_twice():
+def test_alternating_topic_is_not_read_twice():
     """Two instances have it in turn, never at the same time."""
     stays = [
         (0, "i1:8080", -3000, 0),
@@ -368,7 +374,7 @@ def test_a_topic_that_moves_to_and_fro_is_not_read_twice():
     assert [by_minute[n]["out_msg_delta"] for n in (3, 8, 13)] == [2400] * 3
 
 
-def test_brokers_that_show_a_subscription_at_the_same_time_are_counted():
+def test_simultaneous_brokers_are_counted():
     alone = [row["brokers_serving"] for row in rows(backlog())]
     assert alone == [1] * 5 + [0] * 4
     both = [backlog(), backlog(instance="i2:8080", last_s=120), backlog(subscription="z")]

@@ -85,19 +85,19 @@ def test_namespace_sums_are_no_subscription():
     assert value("delayed_entries", series("pulsar_subscription_delayed", [(0, 5)], **SUB)) == 5
 
 
-def test_two_instances_of_a_moved_topic_are_one_backlog():
+def test_moved_topic_has_one_backlog():
     old = series("pulsar_subscription_back_log", [(30, 900)], **SUB)
     new = series("pulsar_subscription_back_log", [(0, 1000)], **{**SUB, "instance": "i2"})
     assert value("backlog_entries", old, new) == 1000
 
 
-def test_the_old_instance_ends_with_its_staleness_marker():
+def test_old_instance_ends_at_staleness_marker():
     old = series("pulsar_subscription_back_log", [(30, 9000)], stale_ms=[NOW_MS - 15_000], **SUB)
     new = series("pulsar_subscription_back_log", [(0, 1000)], **{**SUB, "instance": "i2"})
     assert value("backlog_entries", old, new) == 1000
 
 
-def test_a_topic_s_input_is_said_of_each_subscription():
+def test_topic_input_is_repeated_per_subscription():
     incoming = [series("pulsar_in_messages_total", [(240, 10_000), (120, 10_600), (0, 11_200)], **KEY)]
     backlog = [
         series("pulsar_subscription_back_log", [(0, n)], **KEY, subscription=n_)
@@ -113,7 +113,7 @@ def test_a_topic_s_input_is_said_of_each_subscription():
     assert matrix.values[0, 0] == pytest.approx(5, rel=0.1)
 
 
-def test_the_input_of_a_moved_topic_is_one_value():
+def test_moved_topic_has_one_input():
     incoming = [
         series("pulsar_in_messages_total", [(240, 1000), (180, 1300)], **KEY),
         series("pulsar_in_messages_total", [(60, 100), (0, 400)], **{**KEY, "instance": "i2"}),
@@ -121,13 +121,14 @@ def test_the_input_of_a_moved_topic_is_one_value():
     assert value("in_msg_rate_5m", *incoming, series("pulsar_subscription_back_log", [(0, 1)], **SUB)) > 0
 
 
-def test_an_age_counts_from_the_broker_s_milliseconds_and_never_is_nothing():
+def test_age_counts_from_broker_timestamp():
+    """Zero means never, and gives no age."""
     flow = "pulsar_subscription_last_consumed_flow_timestamp"
     assert value("last_flow_age_s", series(flow, [(0, NOW_MS - 90_000)], **SUB)) == pytest.approx(90)
     assert value("last_flow_age_s", series(flow, [(0, 0)], **SUB)) is None
 
 
-def test_the_age_of_a_subscription_is_its_own():
+def test_backlog_age_is_per_subscription():
     metric = "pulsar_subscription_storage_backlog_age_seconds"
     of_topic = series("pulsar_storage_backlog_age_seconds", [(0, 7200)], **KEY)
     backlog = series("pulsar_subscription_back_log", [(0, 1)], **SUB)
@@ -146,7 +147,7 @@ def test_an_unknown_backlog_age_is_nothing():
     assert value("backlog_age_s", series("pulsar_storage_backlog_age_seconds", [(0, 0)], **KEY), backlog) == 0
 
 
-def test_a_broker_s_output_is_said_of_its_own_subscriptions():
+def test_broker_output_belongs_to_its_subscriptions():
     backlog = series("pulsar_subscription_back_log", [(0, 1)], **SUB)
     rates = [
         series("pulsar_broker_rate_out", [(0, 70)], cluster="c"),
@@ -155,7 +156,7 @@ def test_a_broker_s_output_is_said_of_its_own_subscriptions():
     assert value("broker_out_msg_rate", backlog, *rates) == 70
 
 
-def test_consumers_are_counted_by_what_they_have_left():
+def test_consumers_are_counted_by_remaining_permits():
     permits = [
         series("pulsar_consumer_available_permits", [(0, left)], **SUB, consumer_name=name)
         for name, left in (("a", 0), ("b", -3), ("c", 500))
@@ -165,7 +166,7 @@ def test_consumers_are_counted_by_what_they_have_left():
     assert value("consumers_without_permits") is None
 
 
-def test_a_namespace_s_ack_rate_is_no_consumer_s():
+def test_namespace_ack_rate_is_not_a_consumers():
     rates = [
         series("pulsar_consumer_msg_ack_rate", [(0, 7)], **SUB, consumer_name="a"),
         series("pulsar_consumer_msg_ack_rate", [(0, 9)], **SUB, consumer_name="b"),
@@ -175,7 +176,8 @@ def test_a_namespace_s_ack_rate_is_no_consumer_s():
     assert value("consumer_ack_msg_rate_max", *rates) == 9
 
 
-def test_evictions_by_any_quota_are_said_of_each_subscription():
+def test_evictions_are_repeated_per_subscription():
+    """By any quota."""
     evictions = [
         series("pulsar_storage_backlog_quota_exceeded_evictions_total", points, **KEY, quota_type=kind)
         for kind, points in (("size", [(240, 0), (120, 0), (0, 2)]), ("time", [(240, 1), (120, 1), (0, 1)]))
@@ -185,7 +187,7 @@ def test_evictions_by_any_quota_are_said_of_each_subscription():
     assert value("quota_evictions_5m", *evictions) is None
 
 
-def test_a_broker_s_reads_in_flight_are_said_of_its_own_subscriptions():
+def test_inflight_reads_belong_to_broker_subscriptions():
     backlog = series("pulsar_subscription_back_log", [(0, 1)], **SUB)
     left = [
         series("pulsar_ml_reads_available_inflight_bytes", [(0, 70)], cluster="c"),

@@ -50,7 +50,7 @@ def gauge(values, **labels):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_range_at_once_is_one_moment_after_the_other(tmp_path, seed):
+def test_range_evaluation_equals_single_moments(tmp_path, seed):
     path = tmp_path / "some.rules.yml"
     path.write_text(RULES)
     rules = scheduled(path, INTERVAL_MS)
@@ -156,7 +156,7 @@ def test_the_life_of_an_alert(tmp_path):
     assert stale == [4, 7]
 
 
-def test_of_two_rules_with_one_series_the_first_wins(tmp_path):
+def test_first_of_two_equal_series_wins(tmp_path):
     rules = rules_of(
         tmp_path,
         "record: r, expr: m > 1",
@@ -175,7 +175,7 @@ def test_a_scalar_is_a_series_without_labels(tmp_path):
     assert results[0].values.tolist() == [0.0, 60.0]
 
 
-def test_groups_read_groups_in_the_order_of_need(tmp_path):
+def test_groups_are_ordered_by_dependency(tmp_path):
     path = tmp_path / "some.rules.yml"
     path.write_text(
         "groups:\n"

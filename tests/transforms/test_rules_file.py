@@ -72,7 +72,7 @@ groups:
 
 
 @pytest.mark.parametrize(("text", "words"), BAD, ids=range(len(BAD)))
-def test_a_faulty_file_is_refused_in_one_line(tmp_path, text, words):
+def test_invalid_file_is_refused_in_one_line(tmp_path, text, words):
     error = refusal(tmp_path, text)
     assert error is not None
     assert all(word in str(error) for word in words), str(error)
@@ -89,7 +89,7 @@ def test_what_prometheus_would_load_and_we_refuse(tmp_path, text, words):
     assert promtool_accepts(error)
 
 
-def test_a_fault_of_a_query_keeps_its_kind(tmp_path):
+def test_query_error_keeps_its_kind(tmp_path):
     text = "groups: [{{name: g, rules: [{{record: a, expr: '{}'}}]}}]"
     with pytest.raises(PromQLSyntaxError, match=r"line 1, group 'g', rule 1 'a': .*end of the text"):
         read(tmp_path, text.format("1 +"))
@@ -196,7 +196,8 @@ def test_what_is_no_duration(text):
         parse_duration(text)
 
 
-def test_labels_are_filled_in_where_no_go_is_needed():
+def test_plain_label_templates_are_filled_in():
+    """Templates that need Go are not."""
     assert fills_in("plain")
     assert fills_in("a {{ $labels.x }} b {{.Labels.y}}")
     assert not fills_in("{{ $value }}")

@@ -88,7 +88,7 @@ def random_lake(tmp_path_factory):
     return lake, series, path, end_ms, result
 
 
-def test_the_lake_gets_what_rules_write_in_memory(random_lake):
+def test_lake_gets_the_in_memory_results(random_lake):
     lake, series, path, end_ms, result = random_lake
     results, evaluation = results_of(scheduled(path, INTERVAL_MS), series, SHIFT_MS, end_ms)
     expected = {
@@ -145,7 +145,7 @@ def test_many_evaluations_make_short_spans(tmp_path):
     assert run_rules(lake, [file], SHIFT_MS, SHIFT_MS + 2 * BLOCK_MS).spans == 3
 
 
-def test_what_a_rule_wrote_before_is_replaced_in_the_range_only(tmp_path):
+def test_earlier_results_are_replaced_in_range_only(tmp_path):
     lake = lake_of(
         tmp_path / "lake", [gauge([1.0] * 10, cluster="c", i="1"), gauge([2.0] * 10, cluster="c", i="2")]
     )
@@ -247,7 +247,7 @@ def test_rules_that_cannot_be_written_are_refused(tmp_path, rule, words):
     assert files_of(lake) == before
 
 
-def test_the_shipped_rules_in_a_lake_are_the_columns_of_signals(tmp_path):
+def test_shipped_rules_equal_columns_of_signals(tmp_path):
     rules = load_rules()
     metrics = {selector.metric_name for rule in rules for selector in rule.selectors}
     series = recorded_series("unload-throttled", metrics)

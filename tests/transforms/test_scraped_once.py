@@ -43,14 +43,14 @@ def found(*series):
     return read_twice(source, source.select(BACKLOG, START_MS, END_MS), START_MS, END_MS)
 
 
-def test_two_jobs_under_one_instance_are_one_broker():
+def test_jobs_of_one_instance_are_one_broker():
     twice = found(*broker("brokers", "b0:8080"), *broker("pods", "b0:8080", shift_s=7))
     assert twice.pairs() == [
         ({"instance": "b0:8080", "job": "brokers"}, {"instance": "b0:8080", "job": "pods"})
     ]
 
 
-def test_a_name_and_an_address_are_one_broker():
+def test_name_and_address_are_one_broker():
     twice = found(*broker("brokers", "b0:8080"), *broker("pods", "10.0.0.7:8080", shift_s=4))
     assert [kept["instance"] for kept, _ in twice.pairs()] == ["10.0.0.7:8080"]
 
@@ -69,7 +69,7 @@ def test_three_jobs_are_read_as_the_first(rate):
     assert only.labels["job"] == "a"
 
 
-def test_a_topic_that_moves_is_not_scraped_twice():
+def test_moving_topic_is_not_scraped_twice():
     moved = [
         *broker("brokers", "b0:8080", last_s=1000),
         *broker("brokers", "b1:8080", first_s=1000, began_s=990),
@@ -77,7 +77,7 @@ def test_a_topic_that_moves_is_not_scraped_twice():
     assert not overlap(MemorySource(moved).select(BACKLOG, START_MS, END_MS))
 
 
-def test_what_is_left_of_an_old_owner_is_not_the_new_one():
+def test_old_owner_series_are_not_the_new():
     old = broker("brokers", "b0:8080", last_s=1000)
     left = [
         Series(
@@ -92,12 +92,12 @@ def test_what_is_left_of_an_old_owner_is_not_the_new_one():
     assert found(*left, *new) is None
 
 
-def test_two_clusters_under_one_name_are_not_one_broker():
+def test_clusters_of_one_name_stay_separate():
     east, west = broker("brokers", "east:8080"), broker("brokers", "west:8080", shift_s=5, rate=3)
     assert found(*east, *west) is None
 
 
-def test_the_other_is_read_while_the_first_has_no_sample():
+def test_second_job_fills_gaps_of_first():
     first = broker("a", "b0:8080", first_s=600, last_s=1200)
     second = broker("b", "b0:8080", shift_s=7)
     source = MemorySource([*first, *second])
@@ -114,7 +114,7 @@ def test_the_other_is_read_while_the_first_has_no_sample():
     assert times["b"][times["b"] > 600][0] == 1237
 
 
-def test_both_jobs_are_named_in_a_quality_row(tmp_path):
+def test_quality_row_names_both_jobs(tmp_path):
     series = [
         one
         for number in range(3)
@@ -133,7 +133,7 @@ def test_both_jobs_are_named_in_a_quality_row(tmp_path):
     assert json.loads(row["example"])["left_out"] == {"instance": "b0:8080", "job": "brokers"}
 
 
-def test_a_broker_that_is_scraped_once_is_not_named(tmp_path):
+def test_broker_scraped_once_is_not_reported(tmp_path):
     lake = lake_of(tmp_path, [*broker("a", "b0:8080", last_s=1000), *broker("a", "b1:8080", first_s=1000)])
     assert check_scraped_once(lake, ["c"], START_MS, END_MS, run_id="r", now_ms=END_MS).num_rows == 0
 

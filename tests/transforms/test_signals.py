@@ -125,7 +125,7 @@ def test_every_subscription_minute_comes_once(lake):
 
 
 @pytest.mark.long
-def test_however_the_work_is_cut_the_rows_are_the_same(lake):
+def test_rows_do_not_depend_on_split(lake):
     whole = rows_of(plan_tasks(lake, ["east", "west"], START_MS, END_MS, parallelism=1))
     for parallelism in (3, 50):
         assert rows_of(plan_tasks(lake, ["west", "east"], START_MS, END_MS, parallelism)).equals(whole)
@@ -139,7 +139,7 @@ def test_however_the_work_is_cut_the_rows_are_the_same(lake):
 
 
 @pytest.mark.long
-def test_a_shard_that_is_cut_in_time_gives_the_same_rows(lake, monkeypatch):
+def test_splitting_a_shard_keeps_its_rows(lake, monkeypatch):
     whole = rows_of(plan_tasks(lake, ["east", "west"], START_MS, END_MS, parallelism=1))
     monkeypatch.setattr("throttlescope.transforms.signals._CUT_ROWS", 1)
     tasks = plan_tasks(lake, ["east", "west"], START_MS, END_MS, parallelism=100)
@@ -170,7 +170,7 @@ def broker_uses(rows):
 
 
 @pytest.mark.spark
-def test_the_job_writes_the_tasks_rows_and_the_use_of_brokers(spark, lake, monkeypatch):
+def test_job_writes_task_rows_and_broker_use(spark, lake, monkeypatch):
     written = build_signals(spark, lake, ["east", "west"], START_MS + 5, END_MS - 5, "run-1")
     signals = lake.read("signals").sort_by([(name, "ascending") for name in KEY])
     rows = rows_of(plan_tasks(lake, ["east", "west"], START_MS, END_MS, 2))
@@ -234,7 +234,7 @@ def recorded_signals(tmp_path_factory):
     return [row for row in rows if not row["topic"].endswith("__change_events")]
 
 
-def test_a_recorded_backlog_is_what_went_in_less_what_came_out(recorded_signals):
+def test_recorded_backlog_is_input_minus_output(recorded_signals):
     """Conservation: between two minutes the backlog grows by what was published less what was acknowledged.
 
     Dispatched stands for acknowledged, up to what the clients hold; these recordings have one message per entry.
@@ -252,7 +252,7 @@ def test_a_recorded_backlog_is_what_went_in_less_what_came_out(recorded_signals)
     assert abs(grown - flowed) < 2_000
 
 
-def test_a_recorded_unload_restarts_counters_and_loses_no_minute(recorded_signals):
+def test_unload_restarts_counters_and_keeps_minutes(recorded_signals):
     rows = [row for row in recorded_signals if row["cluster"] == "unload-throttled"]
     restarts = [row["counter_resets"] for row in rows]
     assert sum(r > 0 for r in restarts) == 1

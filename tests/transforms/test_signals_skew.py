@@ -50,7 +50,7 @@ def work_of(tasks, metric: str = BACKLOG) -> list[int]:
 
 
 @pytest.mark.parametrize("cores", [2, 8, 32])
-def test_no_task_has_far_more_than_a_cores_share(cores):
+def test_tasks_are_balanced_over_cores(cores):
     hours = 24
     topics = {f"topic-{at}": 5 for at in range(200)} | {"crowded": CROWDED}
     tasks = plan_tasks(lake_of(topics, hours), ["made"], START_MS, START_MS + hours * BLOCK_MS, cores)
@@ -60,7 +60,7 @@ def test_no_task_has_far_more_than_a_cores_share(cores):
     assert max(work) <= max(1.5 * sum(work) / cores, 2 * CROWDED)
 
 
-def test_a_fleet_without_a_crowd_is_not_cut():
+def test_balanced_fleet_is_not_split():
     topics = {f"topic-{at}": 5 for at in range(2_000)}
     tasks = plan_tasks(lake_of(topics, 6), ["made"], START_MS, START_MS + 6 * BLOCK_MS, 4)
     assert {task.end_ms - task.start_ms for task in tasks} == {6 * BLOCK_MS}
@@ -68,7 +68,7 @@ def test_a_fleet_without_a_crowd_is_not_cut():
     assert max(work) <= 1.3 * sum(work) / len(work)
 
 
-def test_an_hour_of_a_topic_is_one_task():
+def test_topic_hour_is_one_task():
     tasks = plan_tasks(
         lake_of({"crowded": CROWDED, "other": 5}, 1), ["made"], START_MS, START_MS + BLOCK_MS, 8
     )

@@ -59,7 +59,7 @@ def test_snapshot_after_newest_sample_counts_while_near():
     assert minutes_of(late, newest_ms=newest_ms) == [{}, {}, {}, {}]
 
 
-def test_snapshot_after_newest_sample_counts_for_minute_that_is_over():
+def test_late_snapshot_counts_for_finished_minute():
     """Read now, 40 s into a minute: the newest window ends where that minute began."""
     found = minutes_of(snapshot(160), newest_ms=START_MS + 155_000)
     assert [minute.get("stats_samples") for minute in found] == [None, 1, None, None]
@@ -113,7 +113,7 @@ def test_rates_and_replication_are_the_newest():
     assert found[0]["stats_replicated"] == 1.0
 
 
-def test_row_of_an_older_version_says_only_what_it_has():
+def test_older_row_has_only_its_columns():
     old = stats_row(at_ms=START_MS + 60_000, **NAMED, subscription_type="Shared", consumers=1, permits_max=5)
     found = minutes_of(old)[0]
     assert found["stats_starved_share"] == 0.0

@@ -53,7 +53,7 @@ def events(points, instance="i1"):
         ([], 99, 0, 0),
     ],
 )
-def test_a_count_lies_between_the_scrapes_around_it(points, count, compared, apart):
+def test_count_lies_between_surrounding_scrapes(points, count, compared, apart):
     source = MemorySource([events(points)] if points else [])
     found, wrong = disagreements([stats_row(at_ms=T, **{COUNT: count}, **KEY)], source)
     assert (found, len(wrong)) == (compared, apart)

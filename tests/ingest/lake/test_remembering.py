@@ -19,13 +19,13 @@ def lake(tmp_path):
     return RememberingLake(tmp_path / "lake")
 
 
-def test_a_table_that_was_never_there_reads_as_empty(lake):
+def test_unknown_table_reads_as_empty(lake):
     for table in ("signals", "verdicts"):
         assert lake.read(table).num_rows == Lake(lake.root).read(table).num_rows == (table == "verdicts")
     assert (lake.version("signals"), lake.newest_file("signals")) == (None, None)
 
 
-def test_a_table_that_was_met_and_is_gone(lake):
+def test_disappeared_table_is_an_error(lake):
     kept = shutil.copytree(lake.root, f"{lake.root}-copy")
     assert lake.version("verdicts") == 0
     shutil.rmtree(lake.root)
@@ -46,7 +46,7 @@ def test_a_table_that_somebody_else_saw(tmp_path):
         lake.version("verdicts")
 
 
-def test_the_newest_file_is_that_of_the_last_commit(lake):
+def test_newest_file_is_of_last_commit(lake):
     (first,) = lake.files("verdicts")
     found = lake.newest_file("verdicts")
     assert (found.relative_path, found.size_bytes) == (f"verdicts/{first.relative_path}", first.size_bytes)

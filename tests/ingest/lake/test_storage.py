@@ -65,7 +65,7 @@ def test_addresses(given, address):
     assert LakeAddress.of(given) == address
 
 
-def test_an_address_is_made_absolute_where_it_is_a_folder(monkeypatch, tmp_path):
+def test_folder_address_becomes_absolute(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert LakeAddress.of("lake").absolute() == str(tmp_path / "lake")
     assert LakeAddress.of("s3://bucket/a").absolute() == "s3://bucket/a"

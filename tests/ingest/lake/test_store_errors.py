@@ -33,5 +33,5 @@ ADDRESS = "s3://lakes/prod"
         ("AWS Error ACCESS_DENIED during HeadObject operation: No response body.", "refuses"),
     ],
 )
-def test_a_number_that_is_no_status_refuses_nothing(words, says):
+def test_number_without_status_is_no_refusal(words, says):
     assert str(told(OSError(words), ADDRESS)).startswith(f"The object store {says}")

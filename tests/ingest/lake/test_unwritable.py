@@ -46,7 +46,7 @@ DELTA = "Generic LocalFileSystem error\n  \x1b[31m↳\x1b[0m Unable to copy data
         (RuntimeError(JAVA), "The disk is full; got /var/spark/blockmgr-1/0c/shuffle_0."),
     ],
 )  # fmt: skip
-def test_every_library_s_words_for_it_are_one_line(error, said):
+def test_library_messages_become_one_line(error, said):
     ours = carried(error)
     assert ours.exit_code == 1
     assert str(ours).startswith(said)
@@ -76,14 +76,14 @@ def test_other_faults_are_not_taken_for_it():
         (RuntimeError("java.io.FileNotFoundException: /var/x (Permission denied)"), "There is no right to read or write there; got /var/x."),
     ],
 )  # fmt: skip
-def test_a_place_that_may_not_be_written_to_is_one_line(error, said):
+def test_forbidden_folder_is_one_line(error, said):
     ours = carried(error)
     assert ours.exit_code == 2
     assert str(ours).startswith(said)
     assert "--lake" in str(ours)
 
 
-def test_a_lake_that_is_really_read_only_is_read_and_not_written(tmp_path):
+def test_read_only_lake_is_still_readable(tmp_path):
     with small_disk(tmp_path / "disk", "2m") as disk:
         lake = Lake(disk / "lake")
         add(lake, "verdicts", [verdict(0)])
@@ -112,7 +112,8 @@ def files_of(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_disk_that_is_really_full_is_one_line_and_leaves_what_was_there(tmp_path):
+def test_full_disk_is_one_line_and_harmless(tmp_path):
+    """What was in the lake stays."""
     rows = [table_of("verdicts", [verdict(n)]) for n in range(4)]
     with small_disk(tmp_path / "disk", "2m") as disk:
         lake = Lake(disk / "lake")

@@ -33,20 +33,20 @@ def found(tmp_path: Path, scraped: list[Series], *answers: dict, named_by_user: 
     return [(row["check"], row["observed"]) for row in rows]
 
 
-def test_a_broker_that_is_not_scraped_is_named(tmp_path: Path) -> None:
+def test_unscraped_broker_is_named(tmp_path: Path) -> None:
     scraped = [broker("10.0.0.1:8080"), broker("10.0.0.2:8080"), broker("x:1", cluster="other")]
     listed = answer("brokers", ["b1:8080", "b2:8080", "b3:8080"])
     assert found(tmp_path, scraped, listed) == [("brokers_scraped", "2 of 3 brokers are scraped")]
 
 
-def test_more_brokers_than_listed_may_be_two_clusters(tmp_path: Path) -> None:
+def test_surplus_brokers_may_be_two_clusters(tmp_path: Path) -> None:
     scraped = [broker("b1:8080"), broker("b2:8080")]
     assert found(tmp_path, scraped, answer("brokers", ["b1:8080"])) == [
         ("admin_api_cluster", "2 brokers are scraped, the admin API lists 1")
     ]
 
 
-def test_a_name_that_a_broker_had_before_is_no_broker(tmp_path: Path) -> None:
+def test_former_broker_name_is_no_broker(tmp_path: Path) -> None:
     scraped = [broker("pod-7:8080", END_MS - 3_000_000), broker("pod-8:8080")]
     assert found(tmp_path, scraped, answer("brokers", ["b1:8080"])) == []
 
@@ -62,7 +62,7 @@ def test_without_a_list_nothing_is_compared(tmp_path: Path) -> None:
     assert found(tmp_path, [broker("b1:8080"), broker("b2:8080")]) == []
 
 
-def test_a_broker_that_is_listed_and_scraped_proves_the_cluster(tmp_path: Path) -> None:
+def test_listed_and_scraped_broker_proves_cluster(tmp_path: Path) -> None:
     answers = [
         answer("broker_configuration_runtime", {"clusterName": "staging"}),
         answer("brokers", ["b1:8080"]),

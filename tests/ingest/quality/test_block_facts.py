@@ -58,13 +58,14 @@ def test_equals_the_slow_twin(drawn):
     assert facts(*blocks) == [naive_block_facts(each) for each in blocks]
 
 
-def test_a_late_scrape_is_no_hole_and_a_lost_one_is():
+def test_only_lost_scrapes_are_holes():
+    """A late one is not."""
     steady = [0, 15_000, 37_000, 45_000, 60_000]
     lost = [0, 15_000, 45_000, 60_000, 75_000]
     assert [row["missing_scrapes"] for row in facts(block(steady), block(lost))] == [0, 1]
 
 
-def test_a_marker_in_the_hole_says_not_exposed():
+def test_marker_in_hole_means_not_exposed():
     (row,) = facts(block([0, 15_000, 60_000, 75_000], stale=[30_000]))
     assert (row["missing_scrapes"], row["absent_scrapes"]) == (0, 2)
 
@@ -75,7 +76,7 @@ def test_a_marker_of_another_series_says_nothing():
     assert rows[0]["missing_scrapes"] == 2
 
 
-def test_a_time_is_ahead_of_its_own_scrape_beyond_a_minute():
+def test_time_ahead_of_scrape_tolerates_a_minute():
     offsets = [0, 15_000, 30_000]
     at = [values_of(offsets, apart) for apart in ((60_000, 60_000, 60_000), (60_001, 0, 60_001))]
     rows = [block(offsets, values=values) for values in at]

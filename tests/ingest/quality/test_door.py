@@ -70,14 +70,14 @@ def test_a_repeated_series_stops(tmp_path):
         ("namespace_of_topic", {"namespace": "kube-system"}),
     ],
 )
-def test_labels_that_the_door_cannot_judge_are_doubted(tmp_path, check, labels):
+def test_labels_without_judgement_are_doubted(tmp_path, check, labels):
     lake = hold(Lake(tmp_path), "series", [series_of(**labels)])
     result = checked(lake)
     assert set(failures(result)) == {check, "rows_present"}
     assert not result.stopped
 
 
-def test_a_topic_of_the_first_version_and_a_series_without_a_topic_are_fine():
+def test_v1_topics_and_topicless_series_pass():
     rows = [
         series_of(topic="persistent://t/cluster/n/x", namespace="t/cluster/n"),
         series_of("pulsar_rate_in", topic="non-persistent://t/n/x", subscription=""),
@@ -112,7 +112,7 @@ def test_jumps_and_losses(series, before, surplus, lost):
     assert hours_stored.lost(series, before) == lost
 
 
-def test_hours_are_compared_with_the_day_before_them(tmp_path):
+def test_hours_are_compared_with_previous_day(tmp_path):
     names = [f"{n:x}" for n in range(12)]
     blocks = [block(name, hour=hour) for name in names for hour in (0, 1)] + [block("0", hour=2)]
     consumers = [block(name, "pulsar_consumer_unacked_messages", hour=0) for name in "abcdef"]
@@ -130,7 +130,7 @@ def test_hours_are_compared_with_the_day_before_them(tmp_path):
     }
 
 
-def test_an_hour_without_samples_between_two_others_is_a_hole(tmp_path):
+def test_empty_hour_between_others_is_hole(tmp_path):
     lake = lake_of(tmp_path, [block("a"), block("a", hour=3), block("b", OUT, hour=3)])
     found = failures(checked(lake, hours=6))["hours_present"]
     assert found["observed"] == "2 hours without samples in 2 hours of metrics"
@@ -138,7 +138,7 @@ def test_an_hour_without_samples_between_two_others_is_a_hole(tmp_path):
 
 
 @pytest.mark.parametrize(("late_ms", "is_late"), [(5 * MINUTE_MS, False), (5 * MINUTE_MS + 1, True)])
-def test_a_source_that_fell_behind_is_late_beyond_the_look_back(tmp_path, late_ms, is_late):
+def test_late_source_exceeds_look_back(tmp_path, late_ms, is_late):
     lake = lake_of(tmp_path, [block("a")])  # its newest sample is noted at the hour's end
     end_ms = HOUR + BLOCK_MS + late_ms
     result = check_door(None, lake, ["c"], HOUR, end_ms, "run-1", now_ms=end_ms)

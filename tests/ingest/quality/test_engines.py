@@ -91,7 +91,7 @@ def test_both_ways_find_the_same(spark, tmp_path, monkeypatch):
 
 
 @pytest.mark.spark
-def test_what_is_counted_on_spark_is_counted_once(spark, tmp_path):
+def test_spark_counts_each_frame_once(spark, tmp_path):
     """Great Expectations asks for a column at a time, and what failed is asked again: rows are not read for each of them."""
 
     def faults(number, folder):

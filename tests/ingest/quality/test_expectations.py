@@ -37,7 +37,8 @@ def judged(rows, checks, **how):
         ("word", (), r"check broken could not be evaluated.*word of type string"),
     ],
 )
-def test_a_check_of_a_column_that_is_not_there_or_holds_no_counts_is_an_error(column, unique, message):
+def test_check_of_missing_column_is_an_error(column, unique, message):
+    """And of a column without counts."""
     checks = [FINE, GateCheck("broken", column, "warning", "faults", "none", unique=unique)]
     with pytest.raises(GateError, match=message):
         failing(LocalFrame(counts(word=["x"])), checks)
@@ -51,7 +52,7 @@ def test_a_null_is_no_count():
 
 
 @pytest.mark.parametrize("engine", ["pandas", pytest.param("spark", marks=pytest.mark.spark)])
-def test_what_great_expectations_itself_cannot_evaluate_is_told_apart(engine, request):
+def test_unevaluable_expectations_are_recognised(engine, request):
     """It answers success=False for a missing column and for another type, in forms of its own."""
     table = counts(word=["x"])
     frame = (
@@ -91,7 +92,8 @@ def test_both_forms_of_exception_info_are_read(info, message):
     assert raised_message(info) == message
 
 
-def test_the_keys_of_twenty_rows_are_kept_worst_first_and_the_others_counted():
+def test_worst_twenty_keys_are_kept():
+    """Worst first; the other rows are counted."""
     rows = pa.table(
         {
             "cluster": ["a"] * 30 + ["b"] * 2 + ["fine"],
@@ -109,7 +111,7 @@ def test_the_keys_of_twenty_rows_are_kept_worst_first_and_the_others_counted():
     assert json.loads(b["example"]) == {"told": 0, "there": 7, "others": [{"key": 1, "there": 7}]}
 
 
-def test_rows_that_a_check_says_nothing_of_are_counted_with_the_reason():
+def test_unjudged_rows_are_counted_with_reason():
     check = GateCheck(
         "fine", "there", "warning", "faults", "none", aside=(("young", "too young"), ("old", "too old"))
     )
@@ -125,7 +127,7 @@ def test_rows_that_a_check_says_nothing_of_are_counted_with_the_reason():
 
 
 @pytest.mark.parametrize(("word", "success"), [("", False), ("nobody was asked", True)])
-def test_no_rows_do_not_look_like_good_data_unless_none_may_be_there(word, success):
+def test_empty_frame_passes_only_if_allowed(word, success):
     (row,) = judged(counts(key=[1]).slice(1), [FINE], may_be_empty=word).rows.to_pylist()
     assert (row["check"], row["success"]) == ("rows_present", success)
     assert row["observed"].startswith("0 rows")

@@ -40,24 +40,25 @@ def checked(rows):
     return row
 
 
-def test_a_backlog_that_moves_with_its_flows_holds():
+def test_balanced_backlog_passes():
     assert checked(minutes())["success"]
     assert checked(minutes())["observed"] is None
 
 
 @pytest.mark.parametrize("jump", [5000, -5000])
-def test_a_seek_or_a_drifting_count_is_seen_whichever_way_it_goes(jump):
+def test_seek_and_drift_are_found(jump):
+    """In both directions."""
     row = checked(minutes(jump_at=30, jump=jump))
     assert (row["success"], row["severity"]) == (False, "warning")
     assert json.loads(row["example"])["unbalanced_entries"] == 5000
 
 
-def test_three_minutes_of_flow_may_be_on_the_wrong_side():
+def test_three_minutes_of_flow_are_tolerated():
     assert checked(minutes(jump_at=30, jump=3 * PER_MINUTE + 4))["success"]
     assert not checked(minutes(jump_at=30, jump=3 * PER_MINUTE + 5))["success"]
 
 
-def test_an_acknowledgement_rate_that_lags_by_a_minute_is_no_fault():
+def test_lagging_ack_rate_is_no_fault():
     """The consumers stop in the middle: the backlog says so at once, the gauge a minute later."""
     rows = minutes()
     for row in rows[31:]:
@@ -67,7 +68,7 @@ def test_an_acknowledgement_rate_that_lags_by_a_minute_is_no_fault():
     assert checked(rows)["success"]
 
 
-def test_what_expired_and_what_the_first_minute_saw_is_accounted_for():
+def test_expiry_and_first_minute_are_counted():
     rows = minutes(in_msg_delta=0.0, ack_msg_rate=0.0)
     for row in rows:
         row["backlog_entries"] = 9000.0 if row["minute_ms"] < HOUR + BLOCK_MS // 2 else 0.0
@@ -94,13 +95,14 @@ def test_what_expired_and_what_the_first_minute_saw_is_accounted_for():
         (minutes(jump_at=5, jump=9999, quota_evictions_5m=1.0), "moved, evicted or filtered"),
     ],
 )
-def test_where_it_does_not_apply_it_says_why(rows, words):
+def test_inapplicable_check_gives_reason(rows, words):
     row = checked(rows)
     assert row["success"]
     assert row["observed"] == f"0 of 1 subscription hours judged; not judged: 1 {words}"
 
 
-def test_unacked_messages_tell_a_shared_subscription_without_the_admin_api():
+def test_unacked_messages_reveal_shared_subscription():
+    """Without the admin API."""
     assert not checked(minutes(jump_at=30, jump=9999, subscription_type=None, unacked_msg=3.0))["success"]
 
 

@@ -32,7 +32,7 @@ def test_good_answers_and_limits_pass(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_lake_without_an_admin_api_is_no_fault(tmp_path):
+def test_missing_admin_api_is_no_fault(tmp_path):
     result = checked(Lake(tmp_path))
     assert result.failures() == []
     assert {row["observed"] for row in result.rows.to_pylist()} == {
@@ -58,7 +58,8 @@ def test_a_lake_without_an_admin_api_is_no_fault(tmp_path):
         ("permits_in_order", True, {"stats_rows": [stats(permits_min=None)]}),
     ],
 )
-def test_what_limits_may_not_rest_on_is_found(tmp_path, check, stops, rows):
+def test_unusable_answers_are_found(tmp_path, check, stops, rows):
+    """Answers that limits must not be resolved from."""
     result = checked(lake_with(tmp_path, **rows))
     found = set(failures(result))
     # A repeated limit has more rows than levels, and is no level that is missing.
@@ -66,7 +67,8 @@ def test_what_limits_may_not_rest_on_is_found(tmp_path, check, stops, rows):
     assert result.stopped is stops
 
 
-def test_a_day_without_an_answer_is_said_of_a_cluster_with_samples(tmp_path):
+def test_day_without_answers_is_reported(tmp_path):
+    """For a cluster with samples."""
     lake = lake_with(tmp_path, [answer()])
     assert checked(lake, HOUR + 3 * DAY_MS).failures() == []
     hold(lake, "samples", [block("a", hour=24)])
@@ -112,5 +114,5 @@ def test_what_an_answer_has_to_look_like(scope, body, fault):
     assert found is None if fault is None else fault in found
 
 
-def test_every_question_of_the_contract_has_a_form():
+def test_every_request_scope_has_a_form():
     assert set(SCOPES) == set(TABLES["policies"].column("scope").words)

@@ -37,7 +37,8 @@ def test_a_good_lake_passes_every_check(tmp_path, good_blocks, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_planted_duplicate_key_gap_and_negative_backlog_are_caught(tmp_path, good_blocks):
+def test_planted_faults_are_found(tmp_path, good_blocks):
+    """A duplicate key, a gap and a negative backlog."""
     again = block("b", metric=OUT, values=[7.0] * 240)
     holed = block("d", ticks=[*range(100), *range(110, 240)])
     negative = block("e", values=[-2.0, *[0.0] * 238, -1.0])
@@ -67,7 +68,8 @@ def test_a_planted_duplicate_key_gap_and_negative_backlog_are_caught(tmp_path, g
     assert "block_key_unique in cluster c" in str(error)
 
 
-def test_a_block_that_is_there_twice_in_files_that_are_judged_apart_is_named(tmp_path, good_blocks):
+def test_duplicate_block_across_files_is_named(tmp_path, good_blocks):
+    """The two files are judged separately."""
     elsewhere = block("b", metric=OUT, values=[7.0] * 240) | {"shard": 9}
     result = check(lake_of(tmp_path, [*good_blocks, elsewhere]))
     key = failures(result)["block_key_unique"]
@@ -114,12 +116,12 @@ def test_a_hole_across_the_hour_is_seen(tmp_path):
     assert found["scrapes_complete"]["observed"] == "60 missing scrapes in 1 blocks"
 
 
-def test_a_block_too_short_for_an_interval_uses_its_series(tmp_path):
+def test_short_block_uses_interval_of_series(tmp_path):
     lake = lake_of(tmp_path, [block("a"), block("a", hour=1, ticks=[0, 100])])
     assert failures(check(lake))["scrapes_complete"]["observed"] == "99 missing scrapes in 1 blocks"
 
 
-def test_a_backlog_that_ended_and_came_back_is_told_apart(tmp_path):
+def test_returned_backlog_is_distinguished(tmp_path):
     """An unloaded topic: markers, then the same series again. A consumer's series does so all the time."""
     away = {"ticks": [*range(100), *range(110, 240)], "stale": [100]}
     lake = lake_of(
@@ -179,7 +181,7 @@ LACKS = "{0} scrapes that up has and the series does not in 1 blocks"
         ),
     ],
 )  # fmt: skip
-def test_a_series_is_held_against_the_scrapes_of_its_target(tmp_path, blocks, up, told):
+def test_series_is_compared_with_target_scrapes(tmp_path, blocks, up, told):
     assert beside_up(tmp_path, *blocks, up=up) == told
 
 
@@ -193,12 +195,13 @@ def test_a_series_is_held_against_the_scrapes_of_its_target(tmp_path, blocks, up
         ("team:backlog:sum", [scraped()], {}, "1 of 2"),
     ],
 )
-def test_where_up_does_not_speak_of_a_series_it_is_said(tmp_path, metric, up, labels, judged):
+def test_series_without_up_is_reported(tmp_path, metric, up, labels, judged):
     told = beside_up(tmp_path, block("a", metric, ticks=range(0, 240, 2)), up=up, **labels)
     assert told == (True, f"{judged} blocks judged; not judged: 1 of which the lake holds no up")
 
 
-def test_a_negative_counter_and_a_nan_are_told_apart_from_negative_permits(tmp_path):
+def test_negative_permits_are_no_fault(tmp_path):
+    """A negative counter and a NaN are."""
     lake = lake_of(
         tmp_path,
         [
@@ -210,7 +213,8 @@ def test_a_negative_counter_and_a_nan_are_told_apart_from_negative_permits(tmp_p
     assert set(failures(check(lake))) == {"counters_not_negative", "values_finite"}
 
 
-def test_only_the_clusters_and_hours_asked_for_are_checked(tmp_path):
+def test_only_requested_range_is_checked(tmp_path):
+    """Only the requested clusters and hours."""
     bad = {"values": [-1.0] * 240}
     lake = lake_of(
         tmp_path,
@@ -223,7 +227,7 @@ def test_only_the_clusters_and_hours_asked_for_are_checked(tmp_path):
     assert [(row["cluster"], row["rows"]) for row in rows] == [("c", 2), ("other", 1)]
 
 
-def test_an_empty_range_does_not_look_like_good_data(tmp_path):
+def test_empty_range_does_not_pass(tmp_path):
     result = check(Lake(tmp_path))
     assert [(row["check"], row["success"], row["observed"]) for row in result.rows.to_pylist()] == [
         ("rows_present", False, "0 blocks")

@@ -44,7 +44,8 @@ def test_impossible_verdicts_are_found(tmp_path, check, stops, rows):
     assert result.stopped is stops
 
 
-def test_a_subscription_that_was_passed_over_is_missed_where_its_hour_was_judged(tmp_path):
+def test_skipped_subscription_is_missed(tmp_path):
+    """Where its hour was judged."""
     lake = hold(Lake(tmp_path), "signals", [signal(m, subscription="s2") for m in range(60)])
     assert "subscriptions_judged" not in failures(checked(lake))  # the hour was judged for nobody
     hold(lake, "verdicts", [verdict(0)])
@@ -57,7 +58,7 @@ def test_a_subscription_that_was_passed_over_is_missed_where_its_hour_was_judged
     assert checked(lake).failures() == []
 
 
-def test_part_of_an_hour_need_not_be_judged(tmp_path):
+def test_partly_judged_hour_passes(tmp_path):
     lake = hold(Lake(tmp_path), "signals", [signal(m, subscription="s2") for m in range(59)])
     hold(lake, "verdicts", [verdict(0)])
     assert checked(lake).failures() == []

@@ -33,7 +33,8 @@ class _Admin:
         return _Collection(self, cluster, list(topics), progress).run()
 
 
-def test_a_refused_answer_is_kept_and_is_unknown_not_unset(tmp_path, monkeypatch):
+def test_refused_answer_is_kept_as_unknown(tmp_path, monkeypatch):
+    """Unknown is not unset."""
     admin = _Admin(
         brokers='["b:8080"]', runtime="{}", version="4.1.0", dispatchRate='["not", "a", "rate"]',
         stats='{"subscriptions": {"s": {"consumers": []}}}',

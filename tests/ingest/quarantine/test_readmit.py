@@ -38,7 +38,7 @@ def samples(lake):
     )
 
 
-def test_a_series_comes_back_with_all_its_samples(tmp_path):
+def test_series_is_readmitted_with_all_samples(tmp_path):
     lake = Lake(tmp_path / "lake")
     series = decoded(without("cluster"), values=(1.0, float("nan"), float("-inf")), stale=(45,))
     (kept,) = refuse(lake, series, tmp_path=tmp_path)
@@ -78,7 +78,7 @@ def test_twice_is_harmless(tmp_path):
     assert kept_rows(lake) == []
 
 
-def test_what_the_lake_holds_of_the_series_stays(tmp_path):
+def test_existing_samples_of_series_stay(tmp_path):
     lake = Lake(tmp_path / "lake")
     first, second = refuse(
         lake,
@@ -97,7 +97,8 @@ def test_what_the_lake_holds_of_the_series_stays(tmp_path):
     assert samples(lake) == [("s", [0, 15, 30, 45], [1.0, 2.0, 3.0, 4.0], [])]
 
 
-def test_many_rows_land_in_one_transaction_and_metrics_do_not_mix(tmp_path):
+def test_rows_are_readmitted_in_one_transaction(tmp_path):
+    """Metrics are not mixed."""
     lake = Lake(tmp_path / "lake")
     rows = refuse(
         lake,
@@ -115,7 +116,7 @@ def test_many_rows_land_in_one_transaction_and_metrics_do_not_mix(tmp_path):
     assert [name for name, *_ in samples(lake)] == ["a", "b", "s"]
 
 
-def test_a_row_that_still_does_not_fit_stays_with_its_new_reason(tmp_path):
+def test_still_invalid_row_gets_new_reason(tmp_path):
     lake = Lake(tmp_path / "lake")
     (kept,) = refuse(lake, decoded(without("cluster", partition="x")), tmp_path=tmp_path)
     assert kept.reason == "invalid_partition"
@@ -131,7 +132,7 @@ def test_a_row_that_still_does_not_fit_stays_with_its_new_reason(tmp_path):
     assert len(readmit(lake, [repaired(left, "labels.cluster=c")], "run-3").taken) == 1
 
 
-def test_a_repair_alone_is_kept_and_moves_nothing(tmp_path):
+def test_repair_alone_moves_no_row(tmp_path):
     lake = Lake(tmp_path / "lake")
     (kept,) = refuse(lake, decoded(without("cluster")), tmp_path=tmp_path)
     mark(lake, [replace(repaired(kept, "labels.cluster=c"), state="repaired")], "run-2")
@@ -140,7 +141,7 @@ def test_a_repair_alone_is_kept_and_moves_nothing(tmp_path):
     assert lake.version("samples") is None
 
 
-def test_samples_that_are_too_many_are_not_kept_by_halves(tmp_path, monkeypatch):
+def test_too_many_samples_are_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks_module, "REFUSED_SAMPLES", 5)
     buffer = BlockBuffer(LabelMapping(), tmp_path)
     long, short = without("cluster"), without("cluster", subscription="short")
@@ -173,7 +174,7 @@ def test_samples_that_are_too_many_are_not_kept_by_halves(tmp_path, monkeypatch)
         {"labels": GOOD, "held": {"timestamps_ms": [], "values": []}},
     ],
 )
-def test_rows_of_no_form_are_refused_and_nothing_is_written(tmp_path, row):
+def test_malformed_rows_write_nothing(tmp_path, row):
     lake = Lake(tmp_path)
     hold_refused(lake, [{"table": "samples", "reason": "missing_key_label", "row": row}])
     done = readmit(lake, kept_rows(lake), "run-2")
@@ -187,7 +188,7 @@ ANSWER = {
 }  # fmt: skip
 
 
-def test_an_answer_of_the_admin_api_comes_back(tmp_path):
+def test_admin_answer_is_readmitted(tmp_path):
     lake = Lake(tmp_path)
     hold_refused(
         lake, [{"table": "policies", "reason": "policy_unreadable", "row": ANSWER | {"body": '"<html>"'}}]
@@ -237,7 +238,7 @@ def test_stats_of_a_topic_come_back(tmp_path):
     assert lake.read("topic_stats")["backlog_entries"].to_pylist() == [3]
 
 
-def test_a_lost_race_is_run_again_and_marks_nothing(tmp_path, monkeypatch):
+def test_commit_conflict_is_retried_without_marks(tmp_path, monkeypatch):
     lake = Lake(tmp_path / "lake")
     (kept,) = refuse(lake, decoded(without("cluster")), tmp_path=tmp_path)
 
@@ -265,14 +266,15 @@ def test_a_lost_race_is_run_again_and_marks_nothing(tmp_path, monkeypatch):
         ("missing_metric_name", without("__name__"), None),
     ],
 )
-def test_known_repairs_are_those_that_the_row_itself_tells(reason, labels, expected):
+def test_known_repairs_come_from_the_row(reason, labels, expected):
     found = known_repair(reason, {"labels": labels, "samples": 3})
     assert (None if found is None else found[0]) == (
         None if expected is None else {"labels": expected, "samples": 3}
     )
 
 
-def test_values_are_set_and_removed_and_wrong_places_are_told():
+def test_wrong_repair_paths_are_reported():
+    """Values are set and removed otherwise."""
     row = {"labels": {"a": "1"}, "samples": 3}
     assert with_values(row, ["labels.b=x=y", "samples=4"], ["labels.a"]) == {
         "labels": {"b": "x=y"},
@@ -288,7 +290,7 @@ def test_values_are_set_and_removed_and_wrong_places_are_told():
         with_values([1], ["a=1"])
 
 
-def test_rows_are_named_by_the_beginning_of_their_ids(tmp_path):
+def test_rows_are_named_by_id_prefix(tmp_path):
     lake = Lake(tmp_path / "lake")
     rows = refuse(lake, *(decoded(without("cluster", subscription=name)) for name in "ab"), tmp_path=tmp_path)
     assert chosen(rows, [rows[0].id[:6]]) == [rows[0]]

@@ -37,7 +37,7 @@ def test_words_are_closed(table, reason):
         Quarantine("run-1").refuse(table, reason, {})
 
 
-def test_every_reason_that_the_labels_give_is_on_the_list():
+def test_every_label_reason_is_listed():
     source = (Path(throttlescope.ingest.__file__).parent / "core" / "labels.py").read_text()
     used = set(re.findall(r'LabelError\(\s*"(\w+)"', source))
     assert used

@@ -55,7 +55,7 @@ def test_another_fault_stays_what_it_is():
     assert executors._explained(fault) is fault
 
 
-def test_a_cluster_that_gives_no_executor_is_given_up(spark):
+def test_cluster_without_executors_fails(spark):
     def waits(batches):
         time.sleep(60)
         yield from batches

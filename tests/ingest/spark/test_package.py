@@ -28,7 +28,7 @@ def test_versions_are_the_locked_ones():
     assert {name: version for name, version in found.items() if version not in locked.get(name, ())} == {}
 
 
-def test_rooms_whose_code_runs_in_tasks_have_what_they_import():
+def test_archive_contains_imports_of_tasks():
     """A new dependency has to be in the archive, or among those that only a driver imports."""
     there = {package._normal(one.name) for one in package.distributions()}
     known = there | package.DRIVER_ONLY | package.FROM_SPARK
@@ -45,7 +45,7 @@ def test_rooms_whose_code_runs_in_tasks_have_what_they_import():
     assert missing == {}
 
 
-def test_no_page_and_no_gate_travels_to_executors():
+def test_executors_get_no_pages_or_gates():
     names = {package._normal(one.name) for one in package.distributions()}
     assert {"throttlescope", "pyarrow", "numba", "numpy", "deltalake", "pandas"} <= names
     assert not names & (package.DRIVER_ONLY | package.FROM_SPARK | {"flask", "pytest", "playwright"})
@@ -66,7 +66,8 @@ def test_tests_and_headers_are_left_out():
 
 
 @pytest.mark.parametrize("name", ["package.zip", "package", "package.tar"])
-def test_a_name_that_spark_does_not_unpack_is_refused(tmp_path, name):
+def test_unsupported_archive_name_is_refused(tmp_path, name):
+    """One that Spark does not unpack."""
     with pytest.raises(InputError, match=r"\.tar\.gz"):
         package.build_package(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
@@ -89,7 +90,7 @@ def run(python: Path, folder: Path, **variables: str) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-def test_the_launcher_puts_our_packages_before_the_pythons_own(tmp_path):
+def test_launcher_puts_our_packages_first(tmp_path):
     python = launcher(tmp_path)
     done = run(python, tmp_path, THROTTLESCOPE_PYTHON=sys.executable, PYTHONPATH="/spark/pyspark.zip")
     assert done.returncode == 0, done.stderr

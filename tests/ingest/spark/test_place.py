@@ -29,7 +29,7 @@ def test_kinds(master, kind):
     assert place_of(master, environment=SUBMITTED).kind == MasterKind.submitted
 
 
-def test_local_has_the_cores_that_were_asked_for():
+def test_local_master_uses_requested_cores():
     assert place_of(None, environment={}).master == "local[*]"
     assert place_of(None, cores=3, environment={}).master == "local[3]"
 
@@ -66,12 +66,12 @@ def test_addresses(master, addresses, loopback):
     assert (place.addresses(), place.on_loopback) == (addresses, loopback)
 
 
-def test_a_port_that_is_no_number_is_told():
+def test_invalid_port_is_reported():
     with pytest.raises(InputError, match="HOST:PORT"):
         place_of("spark://a:x", environment={}).addresses()
 
 
-def test_a_master_that_does_not_listen_is_told_at_once():
+def test_unreachable_master_fails_at_once():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and never listens
         with pytest.raises(SourceError, match=r"cannot be reached.*127\.0\.0\.1") as caught:

@@ -5,7 +5,7 @@ import statistics
 from throttlescope.ingest.spark.shares import SHARE, share_count, with_share
 
 
-def test_a_crowded_topic_does_not_make_a_crowded_share(spark):
+def test_large_topic_is_split_over_shares(spark):
     keys = spark.sql(
         "SELECT 'made' AS cluster, 'acme/made' AS namespace, 'crowded' AS topic, -1 AS partition,"
         " concat('service-', id) AS subscription FROM range(1000)"

@@ -97,7 +97,7 @@ def test_histograms_are_kept_by_name_only():
 @pytest.mark.parametrize(
     "text", ["load 1m\n  m 1+", "eval instant at soon m", "sing", "eval instant at 0 m\n  expect luck"]
 )
-def test_what_is_no_notation_is_refused_with_its_line(text):
+def test_invalid_notation_is_refused_with_line(text):
     with pytest.raises(NotationError, match="line 1"):
         read_file(text)
 
@@ -185,7 +185,8 @@ def test_times_of_a_range_are_compared():
     assert wrong(one, vector((name, [(0, "1"), (60_000, "3")]), kind="matrix"), messages=True)
 
 
-def test_evals_of_native_histograms_and_start_timestamps_are_skipped():
+def test_unsupported_evals_are_skipped():
+    """Those of native histograms and of start timestamps."""
     text = 'load 1m\n  h {{sum:1}}\n  f 1\n\neval instant at 0 h\n\neval instant at 0 f\n  f 1\n\neval instant at 0 {__name__=~"h|f"}\n'
     assert [played.skipped for played in play(read_file(text), [OurEngine()])] == [
         "native histograms",
@@ -202,7 +203,8 @@ def test_clear_empties_the_store():
     assert [len(outcome.rows) for outcome in outcomes] == [1, 0]
 
 
-def test_pins_stand_at_every_selector_and_subquery_that_has_none():
+def test_pins_are_added_where_missing():
+    """To every selector and subquery."""
     assert pinned("rate(a[5m]) + b offset 1m", 1_500) == "rate(a[5m] @ 1.500 ) + b offset 1m @ 1.500 "
     assert (
         pinned("sum_over_time((a + b @ 3)[5m:1m])", -2_000) == "sum_over_time((a + b @ 3)[5m:1m] @ -2.000 )"
@@ -211,7 +213,7 @@ def test_pins_stand_at_every_selector_and_subquery_that_has_none():
     assert pinned("time()", 0) is None
 
 
-def test_a_bound_of_the_query_has_no_variants():
+def test_query_bound_has_no_variants():
     assert not list(variants(Eval(1, "m @ end()", 0, 0, 0)))
     assert len(list(variants(Eval(1, "m", 60_000, 60_000, 0)))) == 11
 
@@ -233,7 +235,7 @@ def test_differences_are_seen():
     assert difference(vector(infos=["x (1:1)"]), vector(infos=["x (1:2)"]))
 
 
-def test_ties_may_fall_otherwise_and_nothing_else_may():
+def test_only_ties_may_differ():
     mine = vector(({"a": "1"}, [(0, "5")]), ({"a": "2"}, [(0, "7")]))
     assert same_but_for_ties(mine, vector(({"a": "3"}, [(0, "5")]), ({"a": "2"}, [(0, "7")])))
     assert not same_but_for_ties(mine, vector(({"a": "3"}, [(0, "6")]), ({"a": "2"}, [(0, "7")])))
@@ -248,7 +250,7 @@ def test_templates_are_filled_with_every_combination():
     assert filled[0] == "topk(1m)"
 
 
-def test_random_queries_can_be_read_and_use_everything():
+def test_random_queries_cover_the_language():
     """Of the whole language; unbracketed operators may bind to what has no meaning, but rarely."""
     words: Counter[str] = Counter()
     refused = 0
@@ -263,7 +265,7 @@ def test_random_queries_can_be_read_and_use_everything():
     assert refused < 200
 
 
-def test_a_query_is_made_smaller_by_pieces_of_its_kind():
+def test_query_shrinks_to_parts_of_its_kind():
     piece = Writer(random.Random(5), whole_language(0)).vector(4)  # noqa: S311
     smaller = list(piece.smaller())
     assert smaller
@@ -272,7 +274,7 @@ def test_a_query_is_made_smaller_by_pieces_of_its_kind():
         parse(str(less))
 
 
-def test_a_selector_is_made_smaller_by_what_stands_behind_it():
+def test_selector_shrinks_by_dropping_modifiers():
     piece = Piece("vector", ('up{a="1"} offset 1m @ end()',))
     assert {str(less) for less in piece.smaller()} == {
         'up{a="1"} @ end()',

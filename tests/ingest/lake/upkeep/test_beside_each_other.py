@@ -90,7 +90,8 @@ def test_two_processes_and_a_compaction_lose_nothing(tmp_path):
 
 
 @pytest.mark.long
-def test_a_reader_sees_whole_versions_through_rewrites_compactions_and_vacuums(tmp_path):
+def test_readers_see_whole_versions_during_upkeep(tmp_path):
+    """During rewrites, compactions and vacuums."""
     lake = Lake(tmp_path)
 
     def rewrite(number):
@@ -153,7 +154,8 @@ def _now_ms():
     return time.time_ns() // 1_000_000
 
 
-def test_a_rewrite_without_spark_is_repeated_when_it_loses(tmp_path, monkeypatch):
+def test_conflicting_rewrite_is_retried(tmp_path, monkeypatch):
+    """A rewrite without Spark."""
     lake, commit, lost = Lake(tmp_path), Lake.commit, []
     add(lake, "verdict_latest", [latest("a", 1.0)])
 
@@ -174,7 +176,7 @@ def test_a_rewrite_without_spark_is_repeated_when_it_loses(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("way", ["here", "spark"])
-def test_who_loses_an_hour_is_told_and_the_winner_stays(tmp_path, monkeypatch, way):
+def test_conflicting_hour_raises_and_keeps_winner(tmp_path, monkeypatch, way):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)])
     mine, theirs = (table_of("verdicts", [verdict(0, backlog_entries=value)]) for value in (1.0, 2.0))

@@ -64,7 +64,7 @@ def commit(version):
     return f"verdicts/_delta_log/{version:020}.json"
 
 
-def test_a_changed_bit_is_found_by_the_name(lake):
+def test_changed_bit_is_found_by_file_name(lake):
     # In the magic bytes at the end nobody who reads could miss it; in the middle only the name tells.
     path = damage(lake, a_file(lake), lambda content: content[:40] + bytes([content[40] ^ 1]) + content[41:])
     assert found_in(lake, quick=True) == []
@@ -81,7 +81,7 @@ def test_a_changed_bit_is_found_by_the_name(lake):
         (lambda add: add["partitionValues"].update(date="2026-11-21"), "and the log says 2026-11-21"),
     ],
 )
-def test_what_the_log_says_of_a_file_is_held_against_the_file(lake, change, said):
+def test_log_is_compared_with_file(lake, change, said):
     damage(lake, commit(3), with_added(change))
     ((kind, path, what),) = found_in(lake)
     assert (kind, path.split("/")[0]) == ("contradicts", "verdicts")
@@ -89,7 +89,8 @@ def test_what_the_log_says_of_a_file_is_held_against_the_file(lake, change, said
 
 
 @pytest.mark.parametrize(("end", "rows"), [(b"", 1), (b"no more", 0)])
-def test_rows_of_a_damaged_file_are_counted_in_it_where_the_log_does_not_say(lake, end, rows):
+def test_damaged_rows_are_counted_without_log(lake, end, rows):
+    """The rows of a damaged file are counted in the file if the log does not say how many there are."""
     damage(lake, commit(3), with_added(lambda add: add["stats"].pop("numRecords")))
     (file,) = (file for file in lake.files("verdicts") if file.rows is None)
     path = damage(
@@ -100,14 +101,15 @@ def test_rows_of_a_damaged_file_are_counted_in_it_where_the_log_does_not_say(lak
     assert (loss.table, loss.path, loss.rows) == ("verdicts", file.relative_path, rows)
 
 
-def test_a_key_that_is_there_twice_is_found_in_two_files(lake):
+def test_duplicate_key_is_found_across_files(lake):
     add(lake, "verdicts", [verdict(0, start_ms=HOUR, backlog_entries=-7.0)])
     ((kind, path, what),) = found_in(lake)
     assert (kind, path) == ("repeated", None)
     assert what.startswith("1 keys are there more than once, in 2 rows of cluster prod, date ")
 
 
-def test_a_commit_that_cannot_be_read_is_named_and_the_table_goes_back_before_it(lake):
+def test_unreadable_commit_is_named_and_undone(lake):
+    """The table goes back to the version before it."""
     path = damage(lake, commit(2), lambda content: content[: len(content) // 2])
     assert ("log", path) in [one[:2] for one in found_in(lake)]
     with pytest.raises(
@@ -122,7 +124,7 @@ def test_a_commit_that_cannot_be_read_is_named_and_the_table_goes_back_before_it
     assert mend_log(lake, "verdicts") == []
 
 
-def test_a_commit_that_is_cut_at_the_end_of_a_line_is_named(tmp_path):
+def test_commit_cut_at_line_end_is_named(tmp_path):
     """It is whole JSON, and readers see fewer rows."""
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)])
@@ -163,7 +165,7 @@ def test_a_commit_that_is_missing_is_named(lake):
     assert ("log", commit(1), "the commit of version 1 is missing") in found_in(lake)
 
 
-def test_a_checkpoint_that_is_damaged_is_done_without(lake):
+def test_damaged_checkpoint_is_not_needed(lake):
     rows = rows_of(lake, "verdicts")
     clean_log(lake, "verdicts")
     add(lake, "verdicts", [verdict(0, start_ms=HOUR + 5 * BLOCK_MS)])
@@ -175,7 +177,7 @@ def test_a_checkpoint_that_is_damaged_is_done_without(lake):
     assert set(rows) < set(rows_of(lake, "verdicts"))
 
 
-def test_an_old_commit_that_speaks_of_another_file_is_set_aside(lake):
+def test_old_commit_of_other_file_is_renamed(lake):
     """A checkpoint stands for it, so that readers lose nothing, and only an older version would."""
     clean_log(lake, "verdicts")
     rows = rows_of(lake, "verdicts")
@@ -189,13 +191,14 @@ def test_an_old_commit_that_speaks_of_another_file_is_set_aside(lake):
     assert (check(lake), rows_of(lake, "verdicts")) == ([], rows)
 
 
-def test_a_log_that_is_damaged_from_its_first_commit_on_is_left_alone(lake):
+def test_log_without_first_commit_is_untouched(lake):
+    """It is damaged from its first commit on."""
     damage(lake, commit(0), lambda content: b"{")
     assert mend_log(lake, "verdicts") == []
     assert [one for one in found_in(lake) if one[:2] == ("log", None)]
 
 
-def test_readers_name_a_file_that_they_cannot_read(lake):
+def test_readers_name_an_unreadable_file(lake):
     path = damage(lake, a_file(lake), lambda content: content[:-40] + bytes(40))
     address = lake.storage.address(path)
 
@@ -221,7 +224,7 @@ def test_readers_name_a_file_that_they_cannot_read(lake):
     assert told("Error while reading file /nowhere/at/all.parquet") is None
 
 
-def test_a_fault_that_is_no_damage_is_not_taken_for_one(lake):
+def test_other_faults_are_not_damage(lake):
     with (
         pytest.raises(Exception, match="no_such_column") as error,
         lake.counting("verdicts", lake.files("verdicts")) as connection,
@@ -230,7 +233,8 @@ def test_a_fault_that_is_no_damage_is_not_taken_for_one(lake):
     assert not isinstance(error.value, DamagedFilesError)
 
 
-def test_a_file_that_lost_its_end_with_the_power_is_written_anew(lake, tmp_path):
+def test_truncated_file_is_written_again(lake, tmp_path):
+    """As after a loss of power."""
     from tests.ingest.lake.upkeep.made import table_of
 
     rows = table_of("verdicts", [verdict(0, start_ms=HOUR + 9 * BLOCK_MS)])
@@ -241,7 +245,7 @@ def test_a_file_that_lost_its_end_with_the_power_is_written_anew(lake, tmp_path)
     assert check(lake) == []
 
 
-def test_what_was_set_aside_goes_with_the_vacuum(lake):
+def test_vacuum_deletes_damaged_files(lake):
     damage(lake, commit(3), lambda content: b"")
     mend_log(lake, "verdicts")
     gone = unnamed(lake, 0, now_ms=4_000_000_000_000, anyway=True)
@@ -250,7 +254,7 @@ def test_what_was_set_aside_goes_with_the_vacuum(lake):
     assert check(lake) == []
 
 
-def test_the_log_names_its_newest_checkpoint_after_a_kill_in_between(lake):
+def test_newest_checkpoint_is_named_after_kill(lake):
     last = "verdicts/_delta_log/_last_checkpoint"
     clean_log(lake, "verdicts")
     before = lake.storage.read(last)

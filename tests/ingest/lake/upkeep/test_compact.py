@@ -58,7 +58,8 @@ def test_rows_stay_and_places_have_one_file(tmp_path, seed):
     assert (again.files_before, lake.version("verdicts")) == (0, version + (1 if done.files_before else 0))
 
 
-def test_delta_is_told_that_nothing_changed_and_rows_keep_the_time_they_came(tmp_path):
+def test_compaction_is_no_data_change(tmp_path):
+    """Delta's log says so, and rows keep the time at which they were written."""
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)], run_id="r1")
     add(lake, "verdicts", [verdict(1)], run_id="r2")
@@ -74,7 +75,7 @@ def test_delta_is_told_that_nothing_changed_and_rows_keep_the_time_they_came(tmp
     assert DeltaTable(str(tmp_path / "verdicts")).history(1)[0]["run_id"] == "compact"
 
 
-def test_a_block_of_samples_is_merged_with_none_but_itself(tmp_path):
+def test_sample_blocks_are_merged_separately(tmp_path):
     lake = Lake(tmp_path)
     series = iter(f"{number:032x}" for number in range(9))
     files = [
@@ -91,7 +92,7 @@ def test_a_block_of_samples_is_merged_with_none_but_itself(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_file_over_two_hours_is_left_as_it_is(tmp_path):
+def test_file_over_two_hours_is_unchanged(tmp_path):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0), verdict(12)])
     add(lake, "verdicts", [verdict(1)])
@@ -108,7 +109,7 @@ def test_a_file_over_two_hours_is_left_as_it_is(tmp_path):
         ({"dry_run": True}, 2),
     ],
 )
-def test_only_settled_hours_of_the_range_are_taken(tmp_path, options, taken):
+def test_only_settled_hours_are_compacted(tmp_path, options, taken):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)], [verdict(1)])
     assert compacted(lake, **options).files_before == taken
@@ -116,7 +117,7 @@ def test_only_settled_hours_of_the_range_are_taken(tmp_path, options, taken):
 
 
 @pytest.mark.parametrize("always", [False, True])
-def test_a_writer_beside_it_wins_and_nothing_is_lost(tmp_path, monkeypatch, always):
+def test_concurrent_writer_wins_without_loss(tmp_path, monkeypatch, always):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)], [verdict(1)])
     add(lake, "verdicts", [verdict(12)], [verdict(13)])
@@ -155,7 +156,7 @@ def add_file(lake, rows):
     return write_data_file(lake.root, "verdicts", table_of("verdicts", rows))
 
 
-def test_files_from_before_a_column_was_added_stay_as_they_are(tmp_path, monkeypatch):
+def test_files_without_new_column_are_unchanged(tmp_path, monkeypatch):
     lake, known = Lake(tmp_path), TABLES["verdicts"]
     with monkeypatch.context() as before:
         columns = tuple(column for column in known.columns if column.name != "variant")

@@ -21,7 +21,7 @@ def gone_of(lake, before_ms, **options):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_rows_that_stay_are_those_whose_hour_is_not_over(tmp_path, seed):
+def test_rows_of_unfinished_hours_stay(tmp_path, seed):
     rng, lake = random.Random(seed), Lake(tmp_path)  # noqa: S311
     for hour in range(6):
         starts = [HOUR + hour * BLOCK_MS + i * FIVE for i in rng.sample(range(12), 3)]
@@ -40,7 +40,8 @@ def test_rows_that_stay_are_those_whose_hour_is_not_over(tmp_path, seed):
     assert gone_of(lake, before_ms) == {}
 
 
-def test_samples_may_go_before_verdicts_and_their_series_with_them(tmp_path):
+def test_samples_expire_with_their_series(tmp_path):
+    """Samples can expire before verdicts."""
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)])
     add(lake, "samples", [sample("a" * 32)], [sample("b" * 32, HOUR + BLOCK_MS)])
@@ -56,7 +57,8 @@ def test_samples_may_go_before_verdicts_and_their_series_with_them(tmp_path):
     assert lake.read("verdicts").num_rows == 1
 
 
-def test_limits_keep_the_newest_snapshot_of_each_cluster_before_the_age(tmp_path):
+def test_newest_limits_before_age_are_kept(tmp_path):
+    """The newest snapshot of each cluster before the age."""
     lake = Lake(tmp_path)
     days = [HOUR + day * DAY_MS for day in range(5)]
     rows = [limit(day) for day in days] + [limit(days[0], "d"), limit(days[1], "e"), limit(days[4], "e")]
@@ -98,7 +100,7 @@ def test_what_has_no_age_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("races", [1, 99])
-def test_an_old_hour_that_is_being_written_is_looked_at_again(tmp_path, monkeypatch, races):
+def test_hour_being_written_is_checked_again(tmp_path, monkeypatch, races):
     lake, commit, lost = Lake(tmp_path), Lake.commit, []
     add(lake, "verdicts", [verdict(0)])
 

@@ -42,7 +42,8 @@ def test_a_table_says_which_format_it_has(tmp_path, newer):
     assert stored_format(DeltaTable(str(tmp_path / "other" / "verdicts"))) == 1
 
 
-def test_a_newer_table_is_neither_read_nor_written(tmp_path, newer):
+def test_newer_table_is_refused(tmp_path, newer):
+    """Neither read nor written."""
     said = r"Table verdicts of this lake was written by a newer version; got format 2; expected format 1\. Fix: upgrade"
     before = files_below(tmp_path / "verdicts" / "_delta_log")
     new = write_data_file(newer.root, "verdicts", table_of("verdicts", [verdict(1)]))
@@ -59,7 +60,7 @@ def test_a_newer_table_is_neither_read_nor_written(tmp_path, newer):
     assert newer.version("signals") is None
 
 
-def test_an_older_format_is_not_mistaken_for_this_one(tmp_path, monkeypatch):
+def test_older_format_is_recognised(tmp_path, monkeypatch):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)])
     contract(monkeypatch, 2)
@@ -67,7 +68,8 @@ def test_an_older_format_is_not_mistaken_for_this_one(tmp_path, monkeypatch):
         lake.read("verdicts")
 
 
-def test_who_does_not_know_a_new_column_reads_and_writes_on(tmp_path, monkeypatch):
+def test_older_version_ignores_a_new_column(tmp_path, monkeypatch):
+    """It reads and writes as before."""
     lake, known = Lake(tmp_path), TABLES["verdicts"]
     without = tuple(column for column in known.columns if column.name != "capacity_seen_ms")
     add(lake, "verdicts", [verdict(0, capacity_seen_ms=7)])
@@ -117,7 +119,7 @@ def test_files_that_are_missing_are_named(tmp_path):
     assert (found[1][0], found[1][1].startswith("4 bytes, not ")) == (f"verdicts/{cut}", True)
 
 
-def test_a_table_whose_log_did_not_come_along_is_named(tmp_path):
+def test_table_without_its_log_is_named(tmp_path):
     write_data_file(str(tmp_path), "verdicts", table_of("verdicts", [verdict(0)]))
     assert [(fault.table, fault.path) for fault in check(Lake(tmp_path))] == [("verdicts", None)]
 
@@ -137,7 +139,8 @@ def stopped_once(monkeypatch):
     return stops
 
 
-def test_stopped_between_a_new_column_and_the_rows_the_table_is_whole(tmp_path, monkeypatch, stopped_once):
+def test_kill_after_new_column_keeps_table(tmp_path, monkeypatch, stopped_once):
+    """Stopped between a new column and its first rows, the table is whole."""
     lake, known = Lake(tmp_path), TABLES["verdicts"]
     with monkeypatch.context() as before:
         without = tuple(column for column in known.columns if column.name != "capacity_seen_ms")
@@ -162,9 +165,8 @@ def test_stopped_between_a_new_column_and_the_rows_the_table_is_whole(tmp_path, 
     assert lake.version("verdicts") == 2
 
 
-def test_stopped_between_a_new_table_and_its_first_rows_it_reads_as_empty(
-    tmp_path, monkeypatch, stopped_once
-):
+def test_kill_after_new_table_reads_empty(tmp_path, monkeypatch, stopped_once):
+    """Stopped between a new table and its first rows."""
     # Of a format with a number the table comes first, and then its rows.
     contract(monkeypatch, 2)
     lake = Lake(tmp_path)

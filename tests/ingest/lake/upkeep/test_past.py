@@ -63,7 +63,7 @@ def test_a_version_is_a_moment_too(lake):
         ("yesterday", "A time cannot be read"),
     ],
 )
-def test_what_is_no_moment_of_the_lake_is_refused(lake, text, said):
+def test_unknown_moment_is_refused(lake, text, said):
     with pytest.raises(InputError, match=said):
         lake_as_of(lake.root, text, "verdicts", now_ms=now_ms())
 
@@ -86,7 +86,7 @@ def test_what_was_vacuumed_is_said(lake):
     assert rows_of(PastLake(lake.root, lake.moments[3]), "verdicts") == rows_of(lake, "verdicts")
 
 
-def test_a_log_that_was_shortened_is_not_taken_for_an_empty_table(lake, tmp_path):
+def test_shortened_log_is_not_empty_table(lake, tmp_path):
     for path in (tmp_path / "verdicts" / "_delta_log").glob("*.json"):
         os.utime(path, (1, 1))
     assert clean_log(lake, "verdicts") > 0
@@ -95,7 +95,7 @@ def test_a_log_that_was_shortened_is_not_taken_for_an_empty_table(lake, tmp_path
     assert rows_of(PastLake(lake.root, lake.moments[3]), "verdicts") == rows_of(lake, "verdicts")
 
 
-def test_a_version_of_a_moment_is_found_however_far_back(lake, monkeypatch):
+def test_version_of_any_moment_is_found(lake, monkeypatch):
     times = {one["version"]: one["timestamp"] for one in lake._open("verdicts").history()}
     moments = [*lake.moments, *times.values(), min(times.values()) - 1]
     wanted = [max((v for v, at_ms in times.items() if at_ms <= moment), default=None) for moment in moments]

@@ -31,7 +31,8 @@ def test_rows_read_back_as_they_were(tmp_path, count):
     assert packed == (count < 64)
 
 
-def test_one_file_of_many_series_is_a_third_smaller_than_small_ones(tmp_path):
+def test_large_file_is_a_third_smaller(tmp_path):
+    """One file of many series compared with many small ones."""
     many, few = Lake(tmp_path / "many"), Lake(tmp_path / "few")
     rows = list(series(600))
     add(many, "samples", rows)

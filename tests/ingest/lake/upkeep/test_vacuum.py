@@ -30,7 +30,7 @@ def data_files(lake):
     return {file.relative_path.removeprefix("verdicts/") for file in lake.storage.list("verdicts/data")}
 
 
-def test_what_is_named_is_what_opening_every_version_says(tmp_path):
+def test_named_files_equal_opening_every_version(tmp_path):
     rng, lake = random.Random(7), Lake(tmp_path)  # noqa: S311
     moments = []
     for _ in range(12):
@@ -68,7 +68,8 @@ def test_only_old_files_without_a_version_go(tmp_path):
     assert unnamed(lake, DAY_MS, now_ms=now_ms() + 9 * DAY_MS) == []
 
 
-def test_files_that_a_writer_took_up_since_they_were_found_stay(tmp_path):
+def test_files_used_since_listing_stay(tmp_path):
+    """A writer has committed them since they were listed."""
     lake = Lake(tmp_path)
     for value in range(3):
         replaced(lake, value)
@@ -84,7 +85,7 @@ def test_files_that_a_writer_took_up_since_they_were_found_stay(tmp_path):
     assert [row["backlog_entries"] for row in lake.read("verdicts").to_pylist()] == [0.0]
 
 
-def test_a_reader_with_an_older_list_of_files_reads_on(tmp_path):
+def test_reader_of_older_version_continues(tmp_path):
     lake = Lake(tmp_path)
     replaced(lake, 0)
     rows, files = rows_of(lake, "verdicts"), lake.files("verdicts")
@@ -104,14 +105,14 @@ def test_less_than_a_day_is_refused():
     check_keep(BLOCK_MS, anyway=True)
 
 
-def test_a_table_without_a_log_loses_what_no_run_will_commit(tmp_path):
+def test_uncommitted_files_without_log_are_deleted(tmp_path):
     lake = Lake(tmp_path)
     write_data_file(lake.root, "verdicts", table_of("verdicts", [verdict(0)]))
     assert unnamed(lake, DAY_MS, now_ms=now_ms() + DAY_MS) == []
     assert [one.why for one in unnamed(lake, DAY_MS, now_ms=now_ms() + 3 * DAY_MS)] == ["no version"]
 
 
-def test_the_log_is_shortened_to_what_delta_keeps(tmp_path):
+def test_log_is_shortened_to_retention(tmp_path):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)])
     lake._open("verdicts").alter.set_table_properties({"delta.logRetentionDuration": "interval 1 days"})
@@ -129,7 +130,7 @@ def test_the_log_is_shortened_to_what_delta_keeps(tmp_path):
     assert lake.version("verdicts") == old
 
 
-def test_what_a_pull_left_goes_when_no_run_goes_on_from_it(tmp_path):
+def test_abandoned_pull_files_are_deleted(tmp_path):
     lake, request = Lake(tmp_path), ["prometheus", "http://source"]
     staging = Staging.of(tmp_path, request)
     staging.save_note("item", ItemNote("up", 0, 1))
