@@ -30,7 +30,7 @@ def test_nothing_tried_has_no_interval():
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_holds_the_share_and_stays_within_0_and_1(pair):
+def test_wilson_contains_share_within_bounds(pair):
     successes, trials = pair
     low, high = wilson(successes, trials)
     assert 0 <= low <= successes / trials + 1e-12
@@ -42,7 +42,7 @@ def test_one_recording_says_nothing_about_others():
     assert clustered([90], [100]) is None
 
 
-def test_windows_that_agree_within_recordings_are_worth_less():
+def test_agreeing_windows_widen_the_interval():
     # Four recordings, each right or wrong throughout: 75 of 100, but really 3 of 4.
     low, high = clustered([25, 25, 25, 0], [25, 25, 25, 25])
     wilson_low, wilson_high = wilson(75, 100)

@@ -71,7 +71,8 @@ def test_what_is_found_in_this_process(lake):
     assert masked["billing"] == pytest.approx(60 / (TODAY * DAY), rel=0.01)
 
 
-def test_a_selector_narrows_what_is_judged_and_not_what_was_scraped(lake):
+def test_selector_narrows_judged_series_only(lake):
+    """What was scraped is taken from the whole cluster."""
     day = (minute_ms(TODAY), minute_ms(TODAY + 1))
     rows = find_anomalies(lake, *day, topic=CLICKS, subscription="search")
     # Alone it would seem that nothing was scraped while it was silent.
@@ -87,7 +88,7 @@ def test_a_selector_of_nobody_is_refused(lake, nobody):
         find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1), **nobody)
 
 
-def test_too_much_for_one_process_is_refused_before_it_is_read(lake, monkeypatch):
+def test_too_large_range_is_refused_before_reading(lake, monkeypatch):
     monkeypatch.setattr(apply, "MOST_ROWS", 1000)
     with pytest.raises(InputError, match="--store"):
         find_anomalies(lake, minute_ms(TODAY), minute_ms(TODAY + 1))
@@ -116,7 +117,7 @@ def test_spark_writes_what_this_process_finds(spark, lake):
 
 
 @pytest.mark.long
-def test_an_anomaly_that_goes_on_is_one_row_that_ends_later(spark, tmp_path):
+def test_continued_anomaly_stays_one_row(spark, tmp_path):
     one, other = (
         Subscription(name, days=TODAY + 2, seed=seed) for seed, name in ((1, "billing"), (2, "audit"))
     )

@@ -27,7 +27,7 @@ def judged():
     return Range.of(minute_ms(TODAY), minute_ms(TODAY + 1))
 
 
-def test_at_the_worst_minute_it_is_what_the_row_holds(made, judged):
+def test_band_at_worst_minute_equals_row(made, judged):
     rows = [row for row in anomalies_of(made, judged) if row["state"] != "learning"]
     assert {(row["signal"], row["direction"]) for row in rows} >= {
         ("in_msg_rate", "up"), ("in_msg_rate", "down"), ("backlog_ready_entries", "up"),
@@ -39,7 +39,8 @@ def test_at_the_worst_minute_it_is_what_the_row_holds(made, judged):
             assert getattr(found, name)[at] == pytest.approx(row[name]), (row["signal"], name)
 
 
-def test_calm_minutes_lie_in_their_band_and_the_order_of_its_lines_holds(made, judged):
+def test_calm_minutes_are_inside_the_band(made, judged):
+    """Its lines keep their order."""
     for signal in SIDES:
         found = usual(made, signal, judged, minute_ms(TODAY, 100), minute_ms(TODAY, 500))
         assert len(found.minute_ms) == 400
@@ -49,7 +50,7 @@ def test_calm_minutes_lie_in_their_band_and_the_order_of_its_lines_holds(made, j
     assert np.mean((rate.low <= rate.value) & (rate.value <= rate.high)) > 0.99
 
 
-def test_before_there_is_history_there_is_no_band(made):
+def test_no_band_without_history(made):
     early = Range.of(minute_ms(3), minute_ms(4))
     found = usual(made, "in_msg_rate", early, minute_ms(3), minute_ms(4))
     assert np.isfinite(found.value).all()

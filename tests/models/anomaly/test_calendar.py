@@ -27,7 +27,7 @@ def of(first, days, zone, weeks=4):
     "zone",
     ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Chatham"],
 )
-def test_an_hour_is_called_by_the_local_time_at_which_it_begins(zone):
+def test_hour_is_named_by_local_start(zone):
     found = of("2026-09-21", 70, zone)
     for hour, label in enumerate(found.hour_of_week.tolist()):
         local = datetime.fromtimestamp(found.first_ms / 1000 + hour * 3600, ZoneInfo(zone))
@@ -35,7 +35,7 @@ def test_an_hour_is_called_by_the_local_time_at_which_it_begins(zone):
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"])
-def test_likes_are_the_same_hours_of_the_weeks_before(zone):
+def test_likes_are_same_hours_of_earlier_weeks(zone):
     found = of("2026-09-21", 70, zone)
     labels = found.hour_of_week
     for hour in range(30 * 24, found.hours):
@@ -46,7 +46,7 @@ def test_likes_are_the_same_hours_of_the_weeks_before(zone):
         assert 3 <= len(likes) <= 5
 
 
-def test_nothing_shifts_when_the_clocks_are_put_back():
+def test_clock_change_does_not_shift_hours():
     """Nine in the morning in Berlin is an hour later in UTC after 25 October; its likes are nine in the morning."""
     found = of("2026-09-28", 35, "Europe/Berlin")
     before = (midnight("2026-10-20") - found.first_ms) // 3_600_000 + 7
@@ -56,7 +56,7 @@ def test_nothing_shifts_when_the_clocks_are_put_back():
     assert after - before == 7 * 24 + 1
 
 
-def test_the_hour_that_comes_twice_is_no_like_of_itself():
+def test_repeated_hour_is_not_its_own_like():
     found = of("2026-09-28", 35, "Europe/Berlin")
     first = (midnight("2026-10-25") - found.first_ms) // 3_600_000
     assert found.hour_of_week[first] == found.hour_of_week[first + 1] == 6 * 24 + 2
@@ -66,7 +66,7 @@ def test_the_hour_that_comes_twice_is_no_like_of_itself():
     assert {first, first + 1} <= set(found.earlier[later].tolist())
 
 
-def test_the_hour_that_is_left_out_in_spring_has_no_row():
+def test_skipped_spring_hour_has_no_row():
     found = of("2026-03-23", 14, "Europe/Berlin")
     counts = np.bincount(found.hour_of_week[: 7 * 24 + 23], minlength=168)
     assert counts[6 * 24 + 2] == 0
@@ -78,6 +78,6 @@ def test_a_zone_that_is_none_is_refused(zone):
         of("2026-09-21", 7, zone)
 
 
-def test_a_range_that_is_not_of_whole_days_is_refused():
+def test_range_of_partial_days_is_refused():
     with pytest.raises(InputError, match="midnights"):
         calendar_of(1, DAY_MS, "UTC", 4)

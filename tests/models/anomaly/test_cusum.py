@@ -52,7 +52,7 @@ def test_runs_that_are_near_are_one():
     assert joined([first, second], 1) == [first, second]
 
 
-def test_a_run_that_does_not_end_is_told_anew():
+def test_unending_run_is_reported_again():
     rules = replace(RULES, most_minutes=100, join_minutes=0)
     z = np.full(250, 8.0)
     found = runs(z, 3.0, np.full(250, 12.0), rules)

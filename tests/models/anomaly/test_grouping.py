@@ -30,7 +30,8 @@ def test_one_subscription_alone_shares_nothing():
     assert len(only[0]["group_id"]) == 16
 
 
-def test_signals_of_one_subscription_that_overlap_are_one_incident():
+def test_overlapping_signals_are_one_incident():
+    """Of one subscription."""
     (one,) = groups([row(), row(signal="backlog_ready_entries", at=18, length=90)])
     assert {r["group_rows"] for r in one} == {2}
     assert one[0]["shared_kind"] is None
@@ -44,7 +45,7 @@ def test_subscriptions_of_a_topic_that_begin_together():
     assert len(groups([row(), row("audit", cluster="other")])) == 2
 
 
-def test_a_brokers_limiter_joins_topics_and_other_limiters_do_not():
+def test_only_broker_limiters_join_topics():
     throttled = {"verdict_limiter": "broker.msg"}
     (one,) = groups([row(**throttled), row("audit", "clicks", **throttled)])
     assert {(r["shared_kind"], r["shared_with"]) for r in one} == {("limiter", "broker.msg of b0")}
@@ -53,7 +54,7 @@ def test_a_brokers_limiter_joins_topics_and_other_limiters_do_not():
     assert len(groups([row(**topic), row("audit", "clicks", **topic)])) == 2
 
 
-def test_a_broker_needs_three_topics_and_half_of_its_own():
+def test_broker_needs_three_topics_and_half():
     rows = [row("a", f"topic-{i}") for i in range(3)]
     six = {("prod", "b0"): 6, ("prod", None): 100}
     (one,) = groups(rows, six)
@@ -76,7 +77,8 @@ def test_learning_is_no_incident():
     assert len({r["group_id"] for r in grouped(rows)}) == 2
 
 
-def test_the_order_of_rows_changes_nothing_and_the_rows_are_left_alone():
+def test_grouping_does_not_depend_on_order():
+    """The rows themselves are not changed."""
     rows = [row(f"s{i % 5}", f"t{i % 3}", at=7 * i, signal=f"signal-{i}") for i in range(30)]
     before = [dict(one) for one in rows]
     expected = grouped(rows)
@@ -85,7 +87,8 @@ def test_the_order_of_rows_changes_nothing_and_the_rows_are_left_alone():
     assert grouped(rows[1::2] + rows[::2]) == expected
 
 
-def test_topics_are_counted_once_for_a_cluster_and_for_each_broker():
+def test_topics_are_counted_once_per_broker():
+    """And once for the cluster."""
     rows = [
         {"cluster": "prod", "topic": topic, "broker": broker}
         for topic, broker in [("a", "b0"), ("a", "b1"), ("b", "b0"), ("b", None), ("a", "b0")]

@@ -20,7 +20,7 @@ def score(alarms, truths=_TRUTHS):
     return found
 
 
-def test_an_alarm_inside_an_event_is_right_and_elsewhere_false():
+def test_only_alarms_inside_events_are_right():
     found = score([1004, 4000, 5100])
     assert (found.events, found.found, found.false, found.repeats) == (2, 2, 1, 0)
     assert (found.recall, found.precision, found.f1) == (1.0, pytest.approx(2 / 3), pytest.approx(4 / 5))
@@ -28,7 +28,7 @@ def test_an_alarm_inside_an_event_is_right_and_elsewhere_false():
     assert found.by_kind["spike"] == [1, 1]
 
 
-def test_more_alarms_in_one_event_make_nothing_better():
+def test_repeated_alarms_add_no_score():
     assert score([1001, 1002, 1003]).f1 == score([1001]).f1
     assert score([1001, 1002, 1003]).repeats == 2
 
@@ -37,7 +37,7 @@ def test_the_aftermath_is_neither_right_nor_wrong():
     assert (score([1060]).found, score([1060]).false) == (0, 0)
 
 
-def test_who_always_alarms_or_never_does_gains_nothing():
+def test_constant_alarms_or_silence_gain_nothing():
     assert score([]).f1 == 0
     # One alarm that never ends began before the events.
     assert detectors.incidents([(0, 5, 60 * DAY)]) == [5]
@@ -48,7 +48,7 @@ def test_anomalies_that_overlap_are_one_alarm():
     assert detectors.incidents([(10, 14, 40), (12, 13, 20), (50, 60, 70), (150, 160, 170)]) == [13, 160]
 
 
-def test_traffic_is_the_same_every_time_and_follows_the_local_clock():
+def test_traffic_is_repeatable_and_follows_local_clock():
     one, again = subscription(SEED, 3, 20), subscription(SEED, 3, 20)
     for name, counts in one.counts.items():
         np.testing.assert_array_equal(counts, again.counts[name])

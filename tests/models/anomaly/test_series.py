@@ -65,7 +65,7 @@ def test_nothing_is_said_of_ordinary_weeks():
 
 
 @pytest.mark.parametrize(("factor", "side"), [(3.0, 1), (0.2, -1)])
-def test_a_spike_and_a_drop_are_found_where_they_are(factor, side):
+def test_spike_and_drop_are_located(factor, side):
     counts = steady_traffic(30)
     counts[25 * DAY + 600 : 25 * DAY + 640] *= factor
     found, _ = judge(counts, calendar(30), 20, RULES)
@@ -99,7 +99,7 @@ def test_what_is_not_known_is_no_anomaly():
     assert judge(counts, calendar(30), 20, RULES)[0] == []
 
 
-def test_a_series_of_zeros_is_learned_and_a_burst_in_it_found():
+def test_burst_in_zeros_is_found():
     counts = np.zeros(30 * DAY)
     counts[25 * DAY + 600 : 25 * DAY + 610] = 40.0
     (one,) = judge(counts, calendar(30), 20, RULES)[0]
@@ -114,7 +114,7 @@ def test_an_open_anomaly_says_so():
     assert one.end == 30 * DAY
 
 
-def test_a_judged_day_is_never_in_its_own_baseline():
+def test_judged_day_is_outside_its_baseline():
     """Whatever a day and those after it hold, what was expected of it, and its sigma, stay the same."""
     counts = steady_traffic(30)
     _, calm = judge(counts, calendar(30), 20, RULES)
@@ -129,7 +129,7 @@ def test_a_judged_day_is_never_in_its_own_baseline():
         np.testing.assert_array_equal(calm.limit[side][:, : 26 * DAY], other.limit[side][:, : 26 * DAY])
 
 
-def test_a_level_shift_is_an_anomaly_until_it_is_adopted():
+def test_level_shift_is_anomalous_until_adopted():
     counts = steady_traffic(40)
     counts[25 * DAY + 600 :] *= 2
     found, baseline = judge(counts, calendar(40), 20, RULES)
@@ -146,14 +146,14 @@ def test_a_level_shift_is_an_anomaly_until_it_is_adopted():
     assert np.median(after - before) == pytest.approx(20 * np.log(2) / 2, rel=0.15)
 
 
-def test_the_way_back_to_the_former_level_is_no_anomaly():
+def test_return_to_former_level_is_normal():
     counts = steady_traffic(40)
     counts[25 * DAY : 28 * DAY] *= 2
     found, _ = judge(counts, calendar(40), 20, RULES)
     assert [one.side for one in found] == [1]
 
 
-def test_a_change_that_lasts_hours_is_no_new_level():
+def test_change_of_hours_is_no_level():
     counts = steady_traffic(40)
     counts[25 * DAY + 600 : 25 * DAY + 1200] *= 2
     found, baseline = judge(counts, calendar(40), 20, RULES)
@@ -162,7 +162,7 @@ def test_a_change_that_lasts_hours_is_no_new_level():
     assert not found[0].adopted
 
 
-def test_one_odd_week_is_set_aside_and_a_habit_is_learned():
+def test_single_outlier_is_excluded_habit_learned():
     """A job that begins to run on Tuesdays is unusual until it has run in more than half of the weeks."""
     counts = steady_traffic(49)
     tuesdays = [15, 22, 29, 36, 43]
@@ -191,7 +191,7 @@ def test_incidents_are_masked_from_the_baseline():
     assert with_mask.sigma[1][25 * DAY + 700] <= without.sigma[1][25 * DAY + 700]
 
 
-def test_masks_that_would_leave_little_are_not_used():
+def test_masks_above_half_are_ignored():
     steady = np.arange(10.0)
     masked = np.array([True] * 6 + [False] * 4)
     assert not np.isnan(without_masked(steady, masked, 10)).any()
@@ -210,7 +210,7 @@ def test_minutes_after_a_mark_are_not_judged():
     assert judge(counts, calendar(30), 20, RULES, unjudged=unjudged)[0] == []
 
 
-def test_two_weeks_are_learned_before_anything_is_said():
+def test_two_weeks_of_history_are_needed():
     counts = steady_traffic(30)
     counts[: 10 * DAY] = np.nan
     counts[20 * DAY : 20 * DAY + 60] *= 10

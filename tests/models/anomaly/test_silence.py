@@ -47,7 +47,7 @@ def test_gaps_that_are_usual_are_none(present):
     assert asked(present)[0] == []
 
 
-def test_a_gap_of_the_whole_cluster_is_no_silence(present):
+def test_cluster_gap_is_no_silence(present):
     covered = np.ones(len(present), bool)
     covered[25 * DAY + 100 : 25 * DAY + 200] = False
     assert asked(present, covered)[0] == []
@@ -67,7 +67,7 @@ def test_a_move_is_a_mark(present):
     assert len(asked(present, unjudged=unjudged)[0]) == 1
 
 
-def test_a_subscription_that_is_gone_is_not_missed_for_ever(present):
+def test_deleted_subscription_stops_being_silent(present):
     present[23 * DAY + 600 :] = False
     spans, (one,), _ = asked(present)
     assert spans == [(23 * DAY + 600, 25 * DAY)]

@@ -28,7 +28,7 @@ def spiked():
     return one
 
 
-def test_a_row_says_what_where_and_beside_what(spiked):
+def test_row_has_signal_place_and_neighbours(spiked):
     rows = judge(spiked)
     assert [(row["signal"], row["direction"], row["state"]) for row in rows] == [
         ("in_msg_rate", "up", "closed"),
@@ -56,7 +56,7 @@ def test_a_row_says_what_where_and_beside_what(spiked):
     contract.conform(pa.Table.from_pylist(rows, schema=contract.loose_schema))
 
 
-def test_rows_in_any_order_are_the_same_answer(spiked):
+def test_row_order_does_not_change_answer(spiked):
     other = Subscription("audit", seed=2)
     table = signals(spiked, other)
     mixed = table.take(pa.array(np.random.default_rng(1).permutation(table.num_rows)))
@@ -65,7 +65,7 @@ def test_rows_in_any_order_are_the_same_answer(spiked):
     assert {row["subscription"] for row in anomalies_of(mixed, judged)} == {"billing"}
 
 
-def test_more_backlog_is_an_anomaly_and_less_is_none():
+def test_only_larger_backlog_is_an_anomaly():
     one = Subscription()
     one.backlog[:] += 1000
     one.backlog[LAST * DAY + 100 : LAST * DAY + 200] = 0
@@ -95,7 +95,7 @@ def test_a_counters_restart_is_a_mark():
     assert judge(one) == []
 
 
-def test_a_minute_that_was_only_carried_over_is_not_measured(spiked):
+def test_carried_over_minute_is_not_measured(spiked):
     rows = signals(spiked)
     place = rows.column_names.index("coverage_share")
     zero = pa.array(np.where(np.arange(rows.num_rows) >= SPIKE.start, 0.0, 1.0))
@@ -132,7 +132,7 @@ def test_learning_is_said_once_with_its_end():
     assert row["baseline_end_ms"] is None
 
 
-def test_a_signal_that_came_later_is_learned_by_itself():
+def test_later_signal_has_own_history():
     one = Subscription()
     one.events[: 30 * DAY] = np.nan
     (row,) = judge(one)
@@ -158,7 +158,7 @@ def test_incidents_of_the_diagnosis_are_masked(spiked):
     assert {row["baseline_points"] for row in rows} == {28 * DAY - 600}
 
 
-def test_a_row_carries_the_verdict_of_its_worst_minute(spiked):
+def test_row_has_verdict_of_worst_minute(spiked):
     rows = judge(spiked)
     said = verdicts(spiked, minute_ms(LAST, 600), minute_ms(LAST, 700), "throttled", "broker.msg")
     for row in with_verdicts(rows, said):

@@ -97,7 +97,8 @@ def test_a_second_run_changes_nothing(spark, lake, monkeypatch):
     assert len(lake.files("verdicts")) > few
 
 
-def test_sliding_windows_that_cross_the_hour_come_with_the_next_run(spark, tmp_path):
+def test_windows_across_hour_come_with_next_run(spark, tmp_path):
+    """Sliding windows."""
     lake = Lake(tmp_path / "sliding")
     fill(lake, minutes("billing", 60, **THROTTLED))
     build_verdicts(spark, lake, [CLUSTER], HOUR_MS, HOUR_MS + BLOCK_MS, "one", every_ms=MINUTE_MS)
@@ -111,7 +112,7 @@ def test_sliding_windows_that_cross_the_hour_come_with_the_next_run(spark, tmp_p
     assert starts == list(range(66))
 
 
-def test_a_run_looks_back_into_what_earlier_runs_brought(spark, tmp_path):
+def test_run_reads_history_of_earlier_runs(spark, tmp_path):
     lake = Lake(tmp_path / "history")
     # An hour at their capacity of 120 msg/s, then 200 msg/s meet a limit of 100.
     fill(lake, minutes("billing", 60, **{**SLOW, "out_rate": 120.0}))
@@ -153,7 +154,7 @@ def test_an_empty_lake_has_no_verdicts(spark, tmp_path):
     assert build_latest(lake, [CLUSTER], "run") == 0
 
 
-def test_a_range_that_runs_backwards_or_a_crooked_grid_is_refused(lake):
+def test_invalid_range_or_grid_is_refused(lake):
     with pytest.raises(InputError, match="start is not before the end"):
         build_verdicts(None, lake, [CLUSTER], HOUR_MS, HOUR_MS, "run")
     with pytest.raises(InputError, match="whole minutes"):

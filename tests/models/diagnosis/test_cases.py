@@ -497,7 +497,7 @@ def test_a_reader_takes_messages_when_it_wants():
         assert diagnose(replace(window, key=KEY._replace(subscription=name))).cause == "healthy"
 
 
-def test_a_few_old_entries_of_many_partitions_are_one_backlog():
+def test_old_entries_across_partitions_are_backlog():
     found = [
         diagnose(
             replace(scene(**STILL, **NO_QUEUES, topic_age_s=86_400.0), key=KEY._replace(partition=n))
@@ -511,7 +511,7 @@ def test_a_few_old_entries_of_many_partitions_are_one_backlog():
     )
 
 
-def test_a_system_subscription_that_just_began_is_no_incident():
+def test_new_system_subscription_is_no_incident():
     """Every restart of a broker makes new readers; 5 min later they are as old as their window."""
     verdict = diagnose(replace(scene(**WAITING_ALONE, coverage=0.2), key=SYSTEM_KEYS[0]))
     assert (verdict.cause, verdict.contributing) == ("healthy", ())

@@ -49,13 +49,13 @@ def test_what_shows_that_a_clock_is_off(window, off_s):
 
 
 @pytest.mark.parametrize("off_s", [-86_400, -600, -120, 0, 120, 600, 1200, 86_400])
-def test_a_clock_that_is_off_names_no_other_side(off_s):
+def test_wrong_clock_keeps_the_side(off_s):
     for window in (hung(off_s), slow(off_s)):
         verdict = diagnose(window)
         assert verdict.side in ("consumer_capacity", "unknown"), verdict.why
 
 
-def test_a_verdict_says_that_the_clock_is_off():
+def test_verdict_mentions_wrong_clock():
     verdict = diagnose(hung(1200))
     assert (verdict.cause, verdict.confidence) == ("unknown", 0.0)
     (said,) = [one.what for one in verdict.missing_evidence if "clock" in one.what]

@@ -41,12 +41,13 @@ def window_of_two(kind: str, low: float, high: float, starved: float = 0.5):
     return type(window)(window.key, window.start_ms, window.end_ms, columns, 0, 5)
 
 
-def test_one_full_consumer_of_a_shared_subscription_does_not_make_the_broker_wait():
+def test_one_full_shared_consumer_is_no_wait():
+    """The broker serves the other consumers."""
     assert read_queue(window_of_two("Shared", low=0.0, high=800.0)).queue != "full"
     assert read_queue(window_of_two("Shared", low=-3.0, high=0.0)).queue == "full"
 
 
-def test_a_consumer_that_stands_by_does_not_hide_a_full_one():
+def test_standby_consumer_does_not_hide_full_one():
     assert read_queue(window_of_two("Failover", low=0.0, high=1000.0)).queue == "full"
     assert read_queue(window_of_two("Failover", low=500.0, high=1000.0, starved=0.05)).queue == "empty"
 
@@ -79,7 +80,7 @@ ACTIVE = {
         ({"unacked": 90.0}, "empty"),
     ],
 )
-def test_consumers_that_may_stand_by_prove_no_room(changes, queue):
+def test_possible_standbys_prove_no_spare_capacity(changes, queue):
     assert read_queue(scene(**(ACTIVE | changes))).queue == queue
 
 
@@ -88,7 +89,7 @@ def test_without_consumers_nobody_has_room():
     assert (read.queue, read.idle_share) == ("unknown", None)
 
 
-def test_zero_unacked_of_an_exclusive_subscription_is_no_measurement():
+def test_exclusive_zero_unacked_is_no_measurement():
     assert not tracks_unacked(scene(kind="Exclusive", unacked=0.0))
     assert not tracks_unacked(scene(kind=None, unacked=0.0))
     assert tracks_unacked(scene(kind=None, unacked=[0.0, 0.0, 7.0, 0.0, 0.0]))

@@ -40,7 +40,7 @@ def observed(tmp_path, seconds=WINDOW_S, since=0, later_limit=None, **fields):
     return window, read_observed(lake, SELECTOR, START_MS, START_MS + 1000 * seconds + 1)
 
 
-def test_a_limiter_that_holds_is_what_drains_when_it_is_lifted(tmp_path):
+def test_lifting_binding_limiter_drains_backlog(tmp_path):
     window, _ = observed(tmp_path)
     found = counterfactuals(window)
     assert found.primary == "limiter"
@@ -52,7 +52,8 @@ def test_a_limiter_that_holds_is_what_drains_when_it_is_lifted(tmp_path):
     assert consumers.held_by == "subscription.msg"
 
 
-def test_consumers_that_are_slow_are_what_drains_and_a_far_limit_is_not(tmp_path):
+def test_faster_consumers_drain_unlike_far_limit(tmp_path):
+    """Lifting a limit that is far away drains nothing."""
     window, _ = observed(
         tmp_path, limits=[subscription_limit(5000)], subscriptions=[SLOW], producers=PUBLISH_300
     )
@@ -79,7 +80,7 @@ def test_neither_alone_and_both_together_is_both(tmp_path):
     assert found.row_of("consumers").latest_drain_s is None
 
 
-def test_without_limits_only_the_consumers_are_looked_at(tmp_path):
+def test_consumers_alone_are_tried_without_limits(tmp_path):
     window, _ = observed(tmp_path, limits=[], subscriptions=[SLOW], producers=PUBLISH_300)
     assert limiters_of(window) == ()
     found = counterfactuals(window)

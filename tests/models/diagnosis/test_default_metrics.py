@@ -64,7 +64,7 @@ def test_fast_cold_reads_name_both_candidates():
     assert "--pulsar-admin" in fixes
 
 
-def test_storage_that_delivered_more_is_not_what_is_slow():
+def test_storage_that_delivered_more_is_ruled_out():
     drained = {"out_rate": 900.0, "misses": 880.0, "backlog": 50_000.0}
     assert diagnose(scene(**FAST, before=[drained] * 2)).cause == "slow_consumers"
     # As much as now proves nothing, nor does what came from the cache.
@@ -162,7 +162,7 @@ def test_steady_unacked_messages_exclude_storage():
     assert diagnose(scene(**held | {"unacked": 300.0})).cause == "unknown"
 
 
-def test_unacked_of_the_day_before_shows_a_shared_subscription():
+def test_earlier_unacked_reveals_shared_subscription():
     """Without the admin API nothing says Shared; that messages were unacked before says that zero is measured now."""
     window = behind(30.0, 86.0, kind=None, limits_observed=False, limits={"topic.msg": {"events": 1.9}})
     assert diagnose(scene(**window)).cause == "unknown"
@@ -182,7 +182,8 @@ def test_bursts_under_an_unknown_limit_are_unknown():
     assert diagnose(scene(**bursts, limits_observed=False)).cause == "healthy"
 
 
-def test_consumers_that_always_hold_messages_do_not_wait_for_the_limiter_alone():
+def test_busy_consumers_exclude_limiter_alone():
+    """Consumers that always have unacknowledged messages do not only wait for the limiter."""
     held = {
         "kind": "Shared", "consumers": 4.0, "permits": None, "starved": None, "in_rate": 35.0, "out_rate": 21.0,
         "backlog": growing(6000, 14), "limits": {"subscription.msg": {"limit": 21, "rho": 1.0, "events": 2.0}},

@@ -36,13 +36,13 @@ def test_old_limit_does_not_overrule_the_counter():
     assert any("read 6 d before" in row.text for row in verdict.evidence)
 
 
-def test_limit_read_days_later_does_not_overrule_the_counter():
+def test_late_limit_does_not_overrule_counter():
     verdict = verdict_of(limits_age_s=-2 * DAY_S, observed_later=True)
     assert verdict.side in SIDES_OF_A_THROTTLE
     assert "read 2 d after the window's end" in missing(verdict)
 
 
-def test_fresh_limit_that_contradicts_the_counter_gives_unknown():
+def test_fresh_limit_against_counter_is_unknown():
     verdict = verdict_of(limits_age_s=600.0)
     assert verdict.side == "unknown"
     assert "subscription.msg limit in force" in missing(verdict)
@@ -72,12 +72,13 @@ def test_old_limits_with_silent_counters_still_exclude():
     assert "read 6 d before" in missing(verdict)
 
 
-def test_use_at_an_old_limit_is_still_proof():
+def test_use_of_old_limit_is_proof():
     at_limit = {"subscription.msg": {"limit": 1000, "rho": 1.0, "events": 1.0}}
     assert verdict_of(limits_age_s=6 * DAY_S, limits=at_limit).cause == "throttled"
 
 
-def test_full_queues_overrule_the_counter_only_with_a_fresh_limit():
+def test_full_queues_need_fresh_limit():
+    """Only then do they overrule the counter."""
     full = {"permits": 0.0, "starved": 0.9, "unacked": 900.0, "kind": "Shared"}
     assert (verdict_of(**full).cause, verdict_of(**full).confidence) == ("slow_consumers", 0.85)
     assert verdict_of(**full, limits_age_s=6 * DAY_S).side == "unknown"
@@ -90,7 +91,7 @@ def test_ticking_of_a_far_limit_proves_nothing():
     assert verdict.cause == "slow_consumers"
 
 
-def test_events_of_a_far_limit_are_compared_with_a_full_period():
+def test_far_limit_events_use_full_period():
     # 0.2 events per second would do for a fifth of a limit; a limiter that binds shows 0.7 per period.
     seldom = {"subscription.msg": {"limit": 5000, "rho": 0.2, "events": 0.2}}
     assert verdict_of(limits=seldom).cause == "slow_consumers"
@@ -127,16 +128,17 @@ def set_late(minutes: int):
 
 
 @pytest.mark.parametrize("minutes", [2, 3, 4])
-def test_a_limit_set_within_the_window_is_judged_by_the_minutes_since(minutes):
+def test_new_limit_is_judged_since_set(minutes):
+    """A limit that was set within the window."""
     verdict = set_late(minutes)
     assert (verdict.cause, verdict.limiter) == ("throttled", "subscription.msg")
 
 
-def test_a_limit_set_in_the_last_minute_accuses_nobody_else():
+def test_limit_of_last_minute_names_no_other():
     assert set_late(1).side in SIDES_OF_A_THROTTLE
 
 
-def test_a_limit_set_within_the_window_and_not_used_up_excludes_nothing_yet():
+def test_unused_new_limit_excludes_nothing_yet():
     far = {"subscription.msg": {"limit": 5000, "rho": 0.2, "events": 0.0}}
     window = scene(**(THROTTLED | {"limits": far}))
     columns = {name: list(values) for name, values in window.columns.items()}

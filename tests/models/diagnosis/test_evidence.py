@@ -36,19 +36,19 @@ def test_the_weighing_table_uses_closed_words_once():
         assert len(words) == len(set(words)), f"{bearing.symptom} weighs a cause twice"
 
 
-def test_every_cause_that_can_be_named_has_evidence_for_it():
+def test_every_nameable_cause_has_evidence():
     for cause in CAUSE_OF:
         assert any(cause in bearing.speaks_for.split() for bearing in BEARING), cause
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.story)
-def test_evidence_is_sorted_and_something_speaks_for_the_cause(case):
+def test_evidence_is_sorted_and_supports_cause(case):
     weights = [evidence.weight for evidence in verdict_of(**case.scene).evidence]
     assert weights == sorted(weights, key=WEIGHTS.index)
     assert weights[0] == "for"
 
 
-def test_a_throttled_verdict_shows_the_limiter_it_names():
+def test_throttled_verdict_shows_its_limiter():
     verdict = verdict_of(
         **UP,
         limits={
@@ -60,7 +60,7 @@ def test_a_throttled_verdict_shows_the_limiter_it_names():
     assert by_symptom(verdict)["limiter_at_limit"].text.startswith("The topic's message limit (100 msg/s)")
 
 
-def test_events_that_prove_nothing_are_shown_but_not_counted():
+def test_uninformative_events_are_shown_not_counted():
     verdict = verdict_of(in_rate=20.0, out_rate=20.0, limits=sub(50, 0.4, 20.0))
     events = by_symptom(verdict)["throttle_events"]
     assert events.weight == "neutral"
@@ -102,7 +102,7 @@ def test_missing_evidence_names_the_switch(changes, what, fix):
     assert any(what in missing.what and fix in missing.fix for missing in verdict.missing_evidence)
 
 
-def test_a_healthy_subscription_misses_nothing_that_it_does_not_need():
+def test_healthy_subscription_misses_no_evidence():
     assert (
         verdict_of(limits_observed=False, permits=None, starved=None, counters=False).missing_evidence == ()
     )

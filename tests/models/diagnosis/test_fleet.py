@@ -111,7 +111,7 @@ def place(row: dict) -> tuple:
 @pytest.mark.parametrize(
     ("length", "every", "files_each"), [(5, 5, 1), (5, 1, 1), (30, 10, 1), (90, 30, 1), (5, 5, 3), (5, 1, 3)]
 )
-def test_a_fleet_is_judged_as_each_subscription_by_itself(tmp_path, monkeypatch, length, every, files_each):
+def test_fleet_equals_single_subscriptions(tmp_path, monkeypatch, length, every, files_each):
     window_ms, every_ms = length * MINUTE_MS, every * MINUTE_MS
     lake = Lake(tmp_path / "lake")
     stored(lake, fleet(length + every, 190), files_each)
@@ -131,7 +131,7 @@ def test_a_fleet_is_judged_as_each_subscription_by_itself(tmp_path, monkeypatch,
         assert row == other
 
 
-def test_an_hour_of_many_rows_is_judged_by_several_tasks(tmp_path, monkeypatch):
+def test_large_hour_is_split_into_tasks(tmp_path, monkeypatch):
     lake = Lake(tmp_path / "lake")
     stored(lake, fleet(1, 120), files_each=3)
     files = lake.files("signals")

@@ -58,7 +58,7 @@ def window_of(rows: list[dict], dense: bool) -> Window:
 
 
 @pytest.mark.parametrize("seed", seeds(range(60)))
-def test_capacity_and_burst_are_what_the_twin_says(seed):
+def test_capacity_and_burst_equal_slow_twin(seed):
     rng = random.Random(seed)  # noqa: S311 - repeats, keeps no secret
     rows = rows_of(rng, rng.choice([4, 20, 40, 200]))
     window = window_of(rows, dense=seed % 2 == 0)

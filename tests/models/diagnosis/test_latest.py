@@ -96,7 +96,7 @@ def stored(lake: Lake) -> list[dict]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_it_is_what_a_walk_over_the_verdicts_finds(tmp_path, seed):
+def test_latest_equals_walk_over_verdicts(tmp_path, seed):
     rows, lake = random_verdicts(seed), Lake(tmp_path)
     write(lake, rows)
     assert build_latest(lake, ["east", "west"], "run") == len(stored(lake))
@@ -108,7 +108,7 @@ def test_it_is_what_a_walk_over_the_verdicts_finds(tmp_path, seed):
     assert stored(lake) == expected
 
 
-def test_however_the_topics_are_cut_the_rows_are_the_same(tmp_path):
+def test_rows_do_not_depend_on_split(tmp_path):
     lake = Lake(tmp_path)
     write(lake, random_verdicts(7))
     files = lake.files("verdicts", partition={"cluster": ["east"]})

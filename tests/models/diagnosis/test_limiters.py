@@ -18,7 +18,7 @@ def of(**limiter):
     return reading(limits={"subscription.msg": limiter})
 
 
-def test_all_six_in_the_order_of_the_closed_list():
+def test_six_limiters_are_in_list_order():
     assert tuple(limiter.name for limiter in read_limiters(scene())) == LIMITERS
 
 
@@ -31,12 +31,13 @@ def test_zones(rho, zone):
     assert of(limit=500, rho=rho).zone == zone
 
 
-def test_no_limit_is_far_and_an_unread_limit_is_unknown():
+def test_unread_limit_is_unknown_not_far():
+    """A level without a limit is far."""
     assert reading().zone == "far"
     assert reading(limits_observed=False).zone == "unknown"
 
 
-def test_more_than_a_limit_can_let_through_means_that_it_is_not_in_force():
+def test_exceeded_limit_is_not_in_force():
     exceeded = of(limit=500, rho=1.8)
     assert not exceeded.in_force
     assert exceeded.zone == "unknown"
@@ -44,12 +45,12 @@ def test_more_than_a_limit_can_let_through_means_that_it_is_not_in_force():
     assert of(limit=30_000, period_s=60, rho=1.4).in_force
 
 
-def test_a_period_that_does_not_fit_twice_is_not_measurable():
+def test_period_must_fit_twice():
     assert of(limit=60_000, period_s=151, rho=0.0).zone == "unknown"
     assert of(limit=60_000, period_s=150, rho=0.95).zone == "at"
 
 
-def test_a_limit_that_was_lifted_early_is_none():
+def test_early_lifted_limit_is_none():
     lifted = {"limit": [500, 500, None, None, None], "rho": [1.0, 1.0, None, None, None]}
     assert of(**lifted).limit is None
     kept = {"limit": [500, 500, 500, None, None], "rho": [1.0, 1.0, 1.0, None, None]}
@@ -67,7 +68,7 @@ def test_a_limit_that_was_lifted_early_is_none():
         ("subscription.bytes", 5_242_880, True),
     ],
 )
-def test_events_mean_something_from_one_planned_read_on(name, limit, informative):
+def test_events_are_informative_above_one_read(name, limit, informative):
     read = reading(name, limits={name: {"limit": limit, "rho": 0.2, "events": 5.0}})
     assert read.informative is informative
 
@@ -92,12 +93,13 @@ def test_a_longer_period_needs_fewer_events():
     assert of(limit=6000, period_s=60, rho=0.98, events=0.6, duty=0.6).activity == "continuous"
 
 
-def test_counters_that_are_not_there_are_unseen_not_silent():
+def test_missing_counters_are_unknown_not_zero():
     assert reading(counters=False).activity == "unseen"
     assert reading(counters=False).events is None
 
 
-def test_without_the_limit_many_entries_per_event_show_that_it_is_large():
+def test_entries_per_event_reveal_large_limit():
+    """If the limit itself is unknown."""
     # 500 msg/s with an event per second: not every read of at most 100 entries was counted.
     many = reading(out_rate=500.0, limits_observed=False, limits={"subscription.msg": {"events": 1.0}})
     assert (many.informative, many.activity) == (True, "continuous")
@@ -118,7 +120,7 @@ def test_own_use_of_a_shared_limit():
     assert read.own_rho == pytest.approx(0.1)
 
 
-def test_a_limit_that_counts_entries_is_used_in_entries():
+def test_entry_limit_has_use_in_entries():
     read = reading(
         out_rate=500.0, per_entry=10.0, counts="entries",
         limits={"subscription.msg": {"limit": 100, "rho": 0.5}},
@@ -126,7 +128,7 @@ def test_a_limit_that_counts_entries_is_used_in_entries():
     assert read.own_rho == pytest.approx(0.5)
 
 
-def test_a_relative_limit_lets_the_publish_rate_through_on_top():
+def test_relative_limit_adds_publish_rate():
     # 100 configured + 900 published: 1,000 are allowed, 980 are used. Signals leave rho open.
     read = reading(
         in_rate=900.0, out_rate=980.0, relative=True, limits={"subscription.msg": {"limit": 100, "rho": None}}

@@ -121,13 +121,14 @@ def missing(verdict: Verdict) -> str:
 THROTTLED = Flow(events_per_s=(("subscription", 1.0),))
 
 
-def test_a_limit_of_six_days_ago_is_not_the_one_in_force():
+def test_six_day_old_limit_is_not_current():
     verdict = judged([THROTTLED], THROTTLED.limits(START_MS - 6 * DAY_MS, subscription=5000))["billing"]
     assert (verdict.cause, verdict.limiter) == ("throttled", "subscription.msg")
     assert "they were read 6 d before the window's end" in missing(verdict)
 
 
-def test_the_answer_after_the_window_beats_the_last_incident_s():
+def test_answer_after_window_replaces_old_one():
+    """The older one is of the last incident."""
     limits = [
         *THROTTLED.limits(START_MS - 6 * DAY_MS, subscription=5000),
         *THROTTLED.limits(START_MS + 50 * 60_000, subscription=1000),
@@ -142,7 +143,8 @@ def test_the_answer_after_the_window_beats_the_last_incident_s():
 BESIDE = Flow(in_per_s=500.0, out_per_s=400.0, events_per_s=(("broker", 1.0),))
 
 
-def test_a_broker_of_which_only_one_namespace_was_read():
+def test_partly_read_broker_leaves_use_unknown():
+    """Only one of its namespaces was read."""
     # 3,600 of the 4,000 msg/s go to a namespace that was not matched.
     verdict = judged([BESIDE], BESIDE.limits(START_MS, broker=4000), broker_rate(4000.0))["billing"]
     assert verdict.side in ("throttle", "unknown")
@@ -150,14 +152,14 @@ def test_a_broker_of_which_only_one_namespace_was_read():
     assert verdict.limiter in ("broker.msg", None)
 
 
-def test_uninformative_events_of_a_broker_read_in_part_are_unknown():
+def test_events_of_partly_read_broker_are_unknown():
     few = Flow(in_per_s=20.0, out_per_s=10.0, events_per_s=(("broker", 2.0),))
     verdict = judged([few], few.limits(START_MS, broker=90), broker_rate(90.0))["billing"]
     assert verdict.side == "unknown"
     assert verdict.why.startswith("only part of this broker's traffic was read")
 
 
-def test_a_broker_that_was_read_whole_keeps_its_use():
+def test_fully_read_broker_keeps_its_use():
     neighbour = Flow("persistent://acme/other/logs", "audit", in_per_s=3600.0, out_per_s=3600.0, backlog=0.0)
     limits = [*BESIDE.limits(START_MS, broker=4000), *neighbour.limits(START_MS, broker=4000)]
     verdict = judged([BESIDE, neighbour], limits, broker_rate(4000.0))["billing"]
@@ -170,13 +172,14 @@ def test_a_broker_that_was_read_whole_keeps_its_use():
     assert verdict.cause == "slow_consumers"
 
 
-def test_without_the_broker_s_own_figure_its_use_is_open():
+def test_broker_use_needs_its_own_rate():
     verdict = judged([BESIDE], BESIDE.limits(START_MS, broker=4000))["billing"]
     assert verdict.side in ("throttle", "unknown")
     assert "pulsar_broker_rate_out" in missing(verdict)
 
 
-def test_a_topic_of_which_one_subscription_was_read():
+def test_partly_read_topic_leaves_use_unknown():
+    """Only one of its subscriptions was read."""
     few = Flow(in_per_s=20.0, out_per_s=10.0, events_per_s=(("topic", 2.0),))
     other = Flow(subscription="audit", in_per_s=20.0, out_per_s=50.0)
     limits = [*few.limits(START_MS, topic=60), *other.limits(START_MS, topic=60)]
@@ -187,7 +190,7 @@ def test_a_topic_of_which_one_subscription_was_read():
     assert judged([few, other], limits)["billing"].cause == "throttled"
 
 
-def test_exempt_traffic_is_no_use_of_a_shared_limit():
+def test_exempt_traffic_is_no_shared_use():
     # The neighbour is caught up and exempt: its 950 msg/s are not counted by the topic's limit of 1,000.
     slow = Flow(in_per_s=100.0, out_per_s=50.0, events_per_s=(("topic", 1.0),))
     fast = Flow(subscription="audit", in_per_s=950.0, out_per_s=950.0, backlog=10.0)
@@ -197,7 +200,7 @@ def test_exempt_traffic_is_no_use_of_a_shared_limit():
     assert judged([slow, fast], exempt)["billing"].side != "throttle"
 
 
-def test_an_own_limit_means_nothing_while_caught_up():
+def test_own_limit_is_ignored_while_caught_up():
     # 300 entries wait and no limiter is applied to so few, although 100 of 100 msg/s are used.
     caught_up = Flow(in_per_s=100.4, out_per_s=100.0, backlog=300.0 - 0.4 * 33 * 60)
     limits = [row | {"exempt_caught_up": True} for row in caught_up.limits(START_MS, subscription=100)]

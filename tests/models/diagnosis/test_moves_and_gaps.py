@@ -165,7 +165,7 @@ def test_a_topic_that_returns_stays_throttled(every_s):
 
 @pytest.mark.parametrize("began", [988, 700])
 @pytest.mark.parametrize("returned_s", [1601, 1607, 1613])
-def test_a_counter_that_returns_higher_is_not_the_old_one(began, returned_s):
+def test_counter_that_returns_higher_is_new(began, returned_s):
     """It may have just begun at the first broker when the topic left it, so that it comes back above its old value."""
     stays = [
         (-7200, "broker-2:8080"),
@@ -206,7 +206,8 @@ def test_missed_scrapes_make_no_burst():
     assert {row["cause"] for row in late} == {"slow_consumers"}
 
 
-def test_a_long_outage_of_prometheus_says_nothing_of_the_minute_after_it():
+def test_minute_after_outage_is_unknown():
+    """After a long outage of Prometheus."""
     missed = set(range(1100, 1900))
     signals = minutes_of(slow_world(change_s=1850).series(missed=missed), limited(1000))
     rates = {
@@ -216,7 +217,7 @@ def test_a_long_outage_of_prometheus_says_nothing_of_the_minute_after_it():
     assert rates[32] == pytest.approx(0.9)
 
 
-def test_two_jobs_that_scrape_one_broker_change_no_verdict():
+def test_second_scrape_job_changes_no_verdict():
     # The limit is below a read's batch: its counter ticks on every read.
     world = World(lambda s: 80, lambda s: 45, [(-7200, "broker-0:8080")], ticks=lambda s: 5)
     once = world.series(job="brokers")
@@ -228,7 +229,7 @@ def test_two_jobs_that_scrape_one_broker_change_no_verdict():
 
 
 @pytest.mark.parametrize("clock_s", [-300, -120, 120, 300, 86_400])
-def test_a_broker_s_clock_that_is_off_changes_no_side(clock_s):
+def test_wrong_broker_clock_changes_no_side(clock_s):
     for limit, rate, side in ((LIMIT, LIMIT, "throttle"), (5000, 450, "consumer_capacity")):
         world = World(
             lambda s: 800,
@@ -241,21 +242,22 @@ def test_a_broker_s_clock_that_is_off_changes_no_side(clock_s):
 
 
 @pytest.mark.parametrize("every_s", [15, 60])
-def test_an_instance_name_that_changes_with_every_restart(every_s):
+def test_new_instance_name_at_restart_is_handled(every_s):
     stays = [(-7200, "10.0.0.1"), (600, "10.0.0.2"), (1500, "10.0.0.3"), (1800, "10.0.0.4")]
     found = verdicts(minutes_of(throttled_world(stays).series(every_s=every_s), limited(LIMIT)))
     assert set(sides(found)) <= {"throttle", "unknown"}
     assert sides(found)["throttle"] >= len(found) - 5
 
 
-def test_a_new_name_without_a_restart_is_no_burst_of_work():
+def test_renamed_instance_is_no_burst():
     world = throttled_world([(-7200, "broker-0:8080")])
     series = world.series(names=lambda s: "broker-0:8080" if s < 1200 else "10.0.0.7:8080")
     found = verdicts(minutes_of(series, limited(LIMIT)))
     assert set(sides(found)) == {"throttle"}
 
 
-def test_two_clusters_under_one_name_are_unknown_or_right():
+def test_clusters_of_one_name_never_mislead():
+    """Their verdicts are unknown or right."""
     one = throttled_world([(-7200, "east-0:8080")])
     other = World(lambda s: 200, lambda s: 200, [(-7200, "west-0:8080")])
     other.backlog = other.backlog * 0
@@ -264,7 +266,8 @@ def test_two_clusters_under_one_name_are_unknown_or_right():
 
 
 @pytest.mark.parametrize(("refill", "cause"), [(100.0, "hung_consumers"), (4000.0, "slow_consumers")])
-def test_consumers_that_hang_take_one_queue_more_after_a_move(refill, cause):
+def test_hung_consumers_take_one_queue_more(refill, cause):
+    """After a move of the topic."""
     hanging = {
         "in_rate": 37.0, "backlog": growing(1000, 37), "permits": [0.0, 0.0, 0.0, 50.0, 0.0], "starved": 1.0, "unacked": 1000.0,
         "ack_rate": 0.0, "ack_age_s": [300.0, 360.0, 420.0, None, None], "flow_age_s": [300.0, 360.0, 420.0, 30.0, 90.0],

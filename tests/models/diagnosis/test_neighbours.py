@@ -44,7 +44,7 @@ def told(found) -> list[tuple]:
     return [(item.key.subscription, item.use_per_s, item.share, item.asked) for item in found]
 
 
-def test_a_topics_limit_is_shared_by_its_subscriptions_alone():
+def test_topic_limit_is_shared_by_its_subscriptions():
     rows = (
         minutes(key("billing"), 10)
         + minutes(key("audit"), 30)
@@ -62,7 +62,8 @@ def test_partitions_have_limits_of_their_own():
     ]
 
 
-def test_a_brokers_limit_is_shared_by_what_it_serves_in_that_minute():
+def test_broker_limit_is_shared_per_minute():
+    """By the subscriptions that the broker serves in that minute."""
     moved = minutes(key("clicks", CLICKS), 50, broker=["b2", "b2", "b2", "b1", "b1"])
     rows = minutes(key("billing"), 10) + moved + minutes(key("far", CLICKS), 900, broker="b2")
     found = uses(rows, "broker.msg")
@@ -81,12 +82,12 @@ def test_only_the_range_counts():
     assert [item.minutes for item in found] == [2, 2]
 
 
-def test_entries_are_counted_where_the_limit_counts_entries():
+def test_entry_limit_counts_entries():
     rows = minutes(key("billing"), 10, limit_counts="entries", messages_per_entry=5.0)
     assert told(uses(rows, "topic.msg")) == [("billing", 2, 1, True)]
 
 
-def test_an_unknown_use_is_last_and_is_no_zero():
+def test_unknown_use_is_last_not_zero():
     rows = minutes(key("billing"), 10) + minutes(key("audit"), None)
     assert told(uses(rows, "topic.msg")) == [("billing", 10, 1, True), ("audit", None, None, False)]
 

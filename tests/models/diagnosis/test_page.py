@@ -27,5 +27,5 @@ def test_every_rule_has_a_docstring():
     assert all(rule.__doc__ for rule in RULES)
 
 
-def test_a_bar_in_a_cell_does_not_break_the_table():
+def test_pipe_in_cell_is_escaped():
     assert describe.markdown(("a", "b"), [("x|y", 1)]) == "| a | b |\n| --- | --- |\n| x\\|y | 1 |\n"

@@ -45,7 +45,7 @@ def test_one_hot_partition_of_four():
     )
 
 
-def test_the_cause_is_shared_where_the_limiter_is_the_same():
+def test_partitions_share_cause_with_same_limiter():
     found = only([
         row(0, "throttled", 10, "topic.msg"), row(1, "throttled", 20, "subscription.msg"),
         row(2, "throttled", 5, "subscription.msg"),
@@ -53,7 +53,7 @@ def test_the_cause_is_shared_where_the_limiter_is_the_same():
     assert (found.worst["partition"], found.sharing) == (1, (1, 2))
 
 
-def test_a_healthy_partition_with_a_large_backlog_is_not_the_worst():
+def test_large_healthy_partition_is_not_worst():
     """A drain is healthy: what is held comes first, then what is unknown."""
     rows = [row(0, "healthy", 9_000), row(1, "unknown", 500), row(2, "slow_consumers", 20)]
     assert only(rows).worst["partition"] == 2
@@ -73,7 +73,8 @@ def test_an_unknown_backlog_is_no_zero():
     assert only([row(0, "no_consumers", None), row(1, "healthy", 4)]).backlog_entries == 4
 
 
-def test_subscriptions_and_clusters_are_apart_and_the_worst_is_first():
+def test_worst_subscription_of_each_cluster_first():
+    """Subscriptions and clusters are not mixed."""
     found = over_partitions([
         row(0, subscription="audit"), row(0, "throttled", 5, cluster="other"), row(0, "throttled", 50), row(1),
     ])  # fmt: skip
@@ -112,5 +113,5 @@ def test_the_order_of_rows_does_not_matter(order):
     assert only(rows).worst["partition"] == 0
 
 
-def test_the_columns_of_a_row_are_known_without_one():
+def test_columns_are_known_without_rows():
     assert tuple(only([row(0)]).to_row()) == ROW_COLUMNS

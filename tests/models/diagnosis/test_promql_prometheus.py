@@ -66,7 +66,7 @@ def series(topic: dict[str, str]):
 
 
 @pytest.mark.prometheus
-def test_queries_find_their_series_in_both_label_shapes():
+def test_queries_match_both_label_shapes():
     for shape, (key, own, neighbour) in SHAPES.items():
         # A server each: the shapes never meet in one Prometheus.
         with running_prometheus() as server:

@@ -91,7 +91,7 @@ def _check(verdict) -> None:
 
 @examples(300)
 @given(any_window)
-def test_any_window_gives_a_verdict_that_keeps_its_contract(window):
+def test_every_verdict_keeps_its_contract(window):
     _check(diagnose(window))
 
 
@@ -127,7 +127,7 @@ _limit = st.fixed_dictionaries(
     kind=st.sampled_from(["Shared", "Exclusive", None]),
     resets=st.sampled_from([0, 6]),
 )
-def test_a_caught_up_subscription_is_never_called_throttled(backlog, rate, **changes):
+def test_caught_up_subscription_is_never_throttled(backlog, rate, **changes):
     """However its counters tick and whatever its limits are: what one read clears is no backlog."""
     verdict = diagnose(scene(backlog=backlog, in_rate=rate, out_rate=rate, **changes))
     assert verdict.cause == "healthy"
@@ -142,7 +142,7 @@ def test_without_the_backlog_nothing_is_claimed(window):
 
 
 @given(any_window)
-def test_a_limiter_that_counted_nothing_is_never_named(window):
+def test_limiter_without_events_is_never_named(window):
     columns = dict(window.columns)
     for name in columns:
         if name.startswith("throttled_") and name.endswith("_delta"):
@@ -180,7 +180,7 @@ TAKEN_AWAY = {
 
 
 @pytest.mark.parametrize(("side", "changes"), PHYSICAL)
-def test_evidence_taken_away_never_turns_the_answer_round(side, changes):
+def test_less_evidence_never_reverses_the_side(side, changes):
     for size in range(len(TAKEN_AWAY) + 1):
         for names in itertools.combinations(TAKEN_AWAY, size):
             less = changes.copy()
@@ -200,7 +200,7 @@ def test_evidence_taken_away_never_turns_the_answer_round(side, changes):
 @pytest.mark.parametrize(("side", "changes"), PHYSICAL)
 @examples(20)
 @given(k=st.floats(1, 40))
-def test_twice_the_traffic_under_twice_the_limit_is_the_same(side, changes, k):
+def test_doubled_traffic_and_limit_keep_verdict(side, changes, k):
     """Rates, backlog and limits scaled together: rho and shares stay, so the side does."""
     scaled = {"in_rate": 100.0, "out_rate": 100.0, "backlog": 4.0} | changes
     for name in ("in_rate", "out_rate"):
@@ -239,7 +239,7 @@ def test_time_and_names_do_not_matter():
         )
 
 
-def test_every_word_of_the_closed_list_of_set_by_is_an_observed_limit():
+def test_every_set_by_word_is_observed():
     for set_by in SET_BY:
         window = scene()
         columns = {**window.columns, "limit_topic_set_by": [set_by] * 5}

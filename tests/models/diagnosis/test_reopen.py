@@ -45,7 +45,8 @@ def lake(tmp_path) -> Lake:
     return lake
 
 
-def test_the_same_rules_on_the_same_minutes_give_the_same_verdict(lake):
+def test_same_minutes_give_the_same_verdict(lake):
+    """With the same rules."""
     write(lake, judged(lake))
     found = reopen(lake, KEY, HOUR_MS + 600_000)
     assert found.differences == {}
@@ -54,7 +55,7 @@ def test_the_same_rules_on_the_same_minutes_give_the_same_verdict(lake):
     assert [row["minute_ms"] for row in found.minutes] == [HOUR_MS + (10 + i) * MINUTE_MS for i in range(5)]
 
 
-def test_a_verdict_of_older_rules_opens_and_is_judged_again(lake):
+def test_verdict_of_older_rules_is_judged_again(lake):
     old = judged(lake, rules_version="0", cause="slow_consumers", side="consumer_capacity", why=None)
     write(lake, old)
     found = reopen(lake, KEY, HOUR_MS)
@@ -66,7 +67,7 @@ def test_a_verdict_of_older_rules_opens_and_is_judged_again(lake):
     }
 
 
-def test_minutes_that_were_repaired_since_are_those_of_then(lake):
+def test_repaired_minutes_are_read_as_before(lake):
     write(lake, judged(lake))
     made_ms = lake.files("verdicts")[0].committed_ms
     time.sleep(0.01)

@@ -183,12 +183,12 @@ def about_quiet(rng: random.Random) -> Window:
 
 @examples(30)
 @given(st.integers(0, 2**32))
-def test_windows_at_the_bounds_of_what_is_quiet(seed):
+def test_screen_is_exact_at_its_bounds(seed):
     rng = random.Random(seed)  # noqa: S311
     compare(rows_of([about_quiet(rng) for _ in range(40)]), START_MS, END_MS)
 
 
-def test_the_windows_at_the_bounds_are_on_both_sides():
+def test_boundary_windows_cover_both_sides():
     rng = random.Random(1)  # noqa: S311
     answer = compare(rows_of([about_quiet(rng) for _ in range(400)]), START_MS, END_MS)
     assert 40 < answer.verdicts.num_rows < 360
@@ -223,7 +223,7 @@ def test_windows_of_other_lengths_that_slide(length, every):
     assert answer.verdicts.num_rows > 0 or length == 60
 
 
-def test_two_rows_for_one_minute_are_left_to_the_rules():
+def test_duplicate_minutes_are_left_to_rules():
     rows = rows_of([scene(), scene()])
     answer = judge(
         pa.concat_tables([rows, rows.slice(0, 1)]), WindowGrid.of(START_MS, END_MS, 300_000, 300_000)
@@ -238,7 +238,7 @@ def test_no_rows_no_verdicts():
     assert answer.left == []
 
 
-def test_the_screen_knows_all_that_bears_on_healthy():
+def test_screen_knows_all_symptoms_of_healthy():
     """A new symptom that tells something of healthy windows has to be told, or make the screen leave the window."""
     bearing = {
         (row.symptom, row.holds)
@@ -254,7 +254,7 @@ def test_the_screen_knows_all_that_bears_on_healthy():
     assert bearing == set(TOLD) | {(symptom, True) for symptom in leaves}
 
 
-def test_the_screen_knows_all_hypotheses_that_stand_without_a_backlog():
+def test_screen_knows_causes_without_backlog():
     names = [rule.__name__ for rule in RULES]
     without = {
         "not_enough_seen", "healed_by_loss", "no_consumers", "delayed_delivery", "micro_burst_throttled", "healthy",

@@ -66,7 +66,7 @@ def slow_ids(found) -> list[str]:
     return [item.consumer_id for item in found.consumers if item.slow]
 
 
-def test_one_slow_of_three_is_named_and_is_not_three():
+def test_one_slow_of_three_is_named():
     found = told(
         consumer("0", acks=25, permits=0, unacked=10),
         consumer("1", acks=0.5, permits=0, unacked=10),
@@ -83,7 +83,8 @@ def test_where_all_are_alike_none_stands_out():
     assert "None of 4 consumers stands out" in found.text
 
 
-def test_one_that_has_room_is_not_slow_whatever_little_it_gets():
+def test_consumer_with_spare_capacity_is_not_slow():
+    """However little it gets."""
     found = told(consumer("0", acks=50, permits=0), consumer("1", acks=1, permits=900))
     assert (found.slow, found.waited_for) == (0, 1)
 
@@ -107,14 +108,15 @@ def test_permits_are_a_share_of_many_samples():
     assert slow_ids(found) == ["1"]
 
 
-def test_a_silent_consumer_is_slow_though_it_is_sent_to():
+def test_silent_consumer_is_slow():
+    """Although messages are sent to it."""
     found = told(
         consumer("0", acks=50, out_per_s=50, permits=0), consumer("1", acks=0, out_per_s=50, permits=0)
     )
     assert slow_ids(found) == ["1"]
 
 
-def test_where_no_ack_is_counted_what_was_dispatched_counts():
+def test_dispatch_rate_replaces_missing_ack_rate():
     found = told(
         consumer("0", acks=0, out_per_s=50, permits=0), consumer("1", acks=0, out_per_s=2, permits=0)
     )
@@ -122,19 +124,20 @@ def test_where_no_ack_is_counted_what_was_dispatched_counts():
     assert found.consumers[0].pace_msg_per_s == pytest.approx(2)
 
 
-def test_where_nobody_gets_anything_done_all_are_slow():
+def test_all_idle_consumers_are_slow():
     found = told(*(consumer(str(n), acks=0, out_per_s=0, permits=0) for n in range(2)))
     assert (found.slow, found.of) == (2, 2)
     assert "nothing gets done" in found.text
 
 
-def test_a_consumer_on_its_unacked_limit_is_waited_for_though_its_permits_stand_still():
+def test_consumer_at_unacked_limit_is_slow():
+    """Although it has permits."""
     found = told(consumer("0", acks=50, permits=0), consumer("1", acks=0, permits=40, blocked=1))
     assert slow_ids(found) == ["1"]
     assert "blocked on its unacked limit" in found.text
 
 
-def test_of_a_failover_subscription_those_that_stand_by_do_not_count():
+def test_failover_standbys_do_not_count():
     consumers = (
         consumer("0", acks=7, out_per_s=7, permits=0),
         consumer("1", acks=0, out_per_s=0, permits=1000),
@@ -143,7 +146,7 @@ def test_of_a_failover_subscription_those_that_stand_by_do_not_count():
     assert told(*consumers, subscription_type="Shared").of == 2
 
 
-def test_unacked_of_an_exclusive_consumer_is_not_measured():
+def test_exclusive_consumer_unacked_is_not_measured():
     """Brokers expose zero for it."""
     only = consumer("0", acks=0, out_per_s=7, permits=0, unacked=0, blocked=0)
     (one,) = told(only, subscription_type="Exclusive").consumers
@@ -196,14 +199,14 @@ ANSWER = {
 }  # fmt: skip
 
 
-def test_the_admin_api_tells_where_nothing_is_scraped():
+def test_admin_api_replaces_missing_scrapes():
     found = told(stats=consumer_stats(3, json.dumps(ANSWER)))
     assert (found.slow, found.of, found.told_by) == (1, 2, "admin")
     assert "b at 10.0.0.8:5000 does 1 msg/s, holds 9 unacked" in found.text
     assert told(stats=consumer_stats(4, json.dumps(ANSWER))).of == 0
 
 
-def test_addresses_are_put_to_the_only_consumer_of_that_name():
+def test_addresses_need_a_unique_consumer_name():
     stats = consumer_stats(3, json.dumps(ANSWER))
     named = told(
         consumer("0", acks=1, permits=0, name="b"), consumer("1", acks=9, permits=0, name=""), stats=stats
@@ -216,7 +219,7 @@ def test_addresses_are_put_to_the_only_consumer_of_that_name():
 @pytest.mark.parametrize(
     "body", ["", "null", "{", "[]", '{"subscriptions": 3}', '{"subscriptions": {"s": {"consumers": [7]}}}']
 )
-def test_an_answer_that_is_none_has_no_consumers(body):
+def test_missing_answer_has_no_consumers(body):
     assert consumer_stats(-1, body) == []
 
 
@@ -262,7 +265,7 @@ def made_slow(name: str) -> tuple[set[str], int]:
 
 
 @pytest.mark.parametrize("name", ["slow-one-of-three", "slow-one-of-four", "slow-one-of-many-1-1"])
-def test_a_real_broker_shows_who_was_made_slow(name):
+def test_real_broker_shows_the_slowed_consumer(name):
     key, series, end_ms, stats = recorded(name, "cause")
     expected, count = made_slow(name)
     by_metrics = slowest_consumers(key, series, end_ms - 300_000, end_ms, stats=stats)
@@ -277,7 +280,7 @@ def test_a_real_broker_shows_who_was_made_slow(name):
 
 
 @pytest.mark.parametrize("name", ["slow-consumers-no-limit-1-1", "slow-consumers-under-limit-1-1"])
-def test_consumers_that_are_slow_alike_do_not_stand_out(name):
+def test_equally_slow_consumers_are_not_singled_out(name):
     key, series, end_ms, stats = recorded(name, "cause")
     found = slowest_consumers(key, series, end_ms - 300_000, end_ms, stats=stats)
     assert found.slow == 0

@@ -262,7 +262,7 @@ def test_symptom(name, changes, answer):
     assert "nan" not in symptom.text.split()
 
 
-def test_every_symptom_has_a_case_for_each_answer():
+def test_symptoms_have_cases_for_each_answer():
     answered = {(name, answer) for name, _, answer in CASES}
     for name in set(SYMPTOMS) - {"rule"}:
         assert {(name, True), (name, False)} <= answered, name

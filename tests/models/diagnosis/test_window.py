@@ -38,12 +38,12 @@ def test_nothing_known_is_none():
     assert window.rate("out_msg_delta") is None
 
 
-def test_one_stray_sample_does_not_tilt_the_growth():
+def test_one_outlier_does_not_change_growth():
     steady = scene(backlog=[1000.0, 1100.0, 0.0, 1300.0, 1400.0])
     assert steady.growth("backlog_ready_entries") == pytest.approx(500.0)
 
 
-def test_a_rate_is_over_the_time_that_the_differences_cover():
+def test_rate_uses_the_covered_time():
     rows = [
         {**KEY._asdict(), "minute_ms": START_MS, "out_msg_delta": 450.0, "delta_span_ms": 45_000},
         {**KEY._asdict(), "minute_ms": START_MS + MINUTE_MS, "out_msg_delta": None, "delta_span_ms": 60_000},
@@ -73,7 +73,7 @@ def test_windows_start_on_the_epoch_grid():
     assert [(w.start_ms, w.low, w.high) for w in cut] == [(START_MS, 0, 5), (START_MS + 300_000, 5, 10)]
 
 
-def test_windows_may_slide_and_leave_out_empty_ones():
+def test_windows_slide_and_skip_empty_ones():
     # Three minutes, a gap of ten, one minute.
     columns = {"minute_ms": [START_MS + i * MINUTE_MS for i in (0, 1, 2, 13)]}
     cut = list(
@@ -87,7 +87,7 @@ def test_windows_may_slide_and_leave_out_empty_ones():
     assert all(w.high > w.low for w in cut)
 
 
-def test_minute_columns_read_arrow_and_turn_nan_into_none():
+def test_minute_columns_turn_nan_into_none():
     rows = pa.table({"minute_ms": [1, 2], "backlog_entries": [float("nan"), 3.0], "broker": [None, "b"]})
     columns = MinuteColumns(rows)
     assert columns["backlog_entries"] == [None, 3.0]

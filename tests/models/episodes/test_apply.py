@@ -55,7 +55,7 @@ def test_episodes_on_spark_are_those_in_process(spark, tmp_path):
 
 
 @pytest.mark.long
-def test_an_open_episode_is_continued_by_the_next_run(spark, tmp_path):
+def test_next_run_continues_open_episode(spark, tmp_path):
     rows, said = two_hours()
     first = DAY + BLOCK_MS
     lake = lake_of(
@@ -78,7 +78,7 @@ def test_an_open_episode_is_continued_by_the_next_run(spark, tmp_path):
 
 
 @pytest.mark.long
-def test_an_episode_of_days_is_continued_from_a_midnight(spark, tmp_path):
+def test_long_episode_continues_from_midnight(spark, tmp_path):
     entries = [5] * (20 * 60) + [100 + i for i in range(1, 32 * 60)] + [5] * 121
     said = verdicts("h" * 240 + "N" * 384 + "h" * 24)
     rows = minutes(entries) + minutes([5] * len(entries), key=QUIET)
@@ -95,7 +95,7 @@ def test_an_episode_of_days_is_continued_from_a_midnight(spark, tmp_path):
     assert one == once
 
 
-def test_in_process_a_range_narrows_what_is_read(tmp_path):
+def test_range_narrows_in_process_reads(tmp_path):
     rows, said = two_hours()
     lake = lake_of(tmp_path / "lake", rows, said)
     (one,) = find_episodes(lake, topic=KEY.topic, partition=0, subscription="billing")
@@ -111,7 +111,7 @@ def test_a_lake_without_signals_says_so(tmp_path):
 
 
 @pytest.mark.parametrize("when", ["behind the look", "before the commit"])
-def test_incidents_are_of_the_episodes_that_another_run_wrote_meanwhile(tmp_path, monkeypatch, when):
+def test_incidents_include_concurrently_written_episodes(tmp_path, monkeypatch, when):
     rows, said = two_hours()
     lake, letters = lake_of(tmp_path / "lake", rows, said), "hhhhPPPPPPPPPPPPPhhhhhhh"
     late, came = KEY._replace(subscription="late"), []
@@ -146,7 +146,7 @@ def test_incidents_are_of_the_episodes_that_another_run_wrote_meanwhile(tmp_path
     assert [member["subscription"] for member in told["members"]] == ["audit", "billing", "late"]
 
 
-def test_incidents_of_a_lake_without_episodes_are_none(tmp_path):
+def test_lake_without_episodes_has_no_incidents(tmp_path):
     lake = Lake(tmp_path / "lake")
     assert write_incidents(lake, "prod", "run") == 0
     assert lake.version("incidents") is None

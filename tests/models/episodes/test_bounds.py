@@ -28,6 +28,6 @@ def test_stretches_are_those_of_the_twin(over):
         (".....", []),
     ],
 )
-def test_a_backlog_is_gone_after_five_calm_minutes(drawn, expected):
+def test_backlog_ends_after_five_calm_minutes(drawn, expected):
     found = stretches(np.array([mark == "#" for mark in drawn]))
     assert [(s.first, s.last, s.drained) for s in found] == expected

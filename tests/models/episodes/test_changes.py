@@ -103,7 +103,7 @@ def test_neighbours_bound_each_other():
     assert (second.previous_ms, second.next_until_ms) == (START_MS + 5 * MINUTE_MS, None)
 
 
-def test_one_policy_that_reaches_many_is_one_event():
+def test_policy_for_many_is_one_event():
     keys = [KEY._replace(partition=n) for n in range(3)]
     rows = [snapshot(at, rate, key=key) for key in keys for at, rate in ((0, 100), (5, 50))]
     rows += [snapshot(0, 7, level="topic"), snapshot(5, 8, level="topic")]
@@ -158,7 +158,7 @@ def verdict(number: int, cause: str, limiter=None) -> dict:
     }
 
 
-def test_both_sides_are_measured_and_what_lies_between_is_in_neither():
+def test_minutes_between_sides_are_in_neither():
     change = found(snapshot(0, 100), snapshot(10, 100), snapshot(13, 50))
     rows = [
         minute(
@@ -208,7 +208,8 @@ def test_both_sides_are_measured_and_what_lies_between_is_in_neither():
     assert json.loads(json.dumps(one.to_row()))["before"]["minutes"] == 10
 
 
-def test_a_side_ends_at_the_next_change_of_the_same_limiter():
+def test_side_ends_at_next_change():
+    """Of the same limiter."""
     first, second = compare(
         found(snapshot(0, 100), snapshot(5, 100), snapshot(6, 50), snapshot(9, 50), snapshot(10, 100)),
         signals([minute(n, n) for n in range(30)]),
@@ -222,7 +223,7 @@ def test_a_side_ends_at_the_next_change_of_the_same_limiter():
     )
 
 
-def test_between_two_snapshots_a_limit_is_assumed_where_nothing_better_is_known():
+def test_limit_between_snapshots_may_be_assumed():
     """One snapshot of each limit: the minutes behind a snapshot count for it, and it is said."""
     first, second = compare(
         found(snapshot(0, 100), snapshot(20, 50), snapshot(40, 100)),
@@ -258,7 +259,8 @@ def test_what_is_not_known_is_not_zero():
         ("limit-change-1-1", "topic.bytes"),
     ],
 )
-def test_a_real_broker_whose_limit_was_lowered_and_raised_again(name, limiter):
+def test_recorded_limit_changes_are_found(name, limiter):
+    """A real broker whose limit was lowered and raised again."""
     recorded = Recorded(name)
     recording, end_ms = recorded.recording, recorded.recording.end_ms
     said = recorded.said(end_ms)

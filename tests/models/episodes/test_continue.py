@@ -82,7 +82,7 @@ def settled(rows):
 @pytest.mark.long
 @examples(10)
 @given(st.integers(0, 100_000), st.lists(st.integers(1, 36), min_size=2, max_size=5))
-def test_runs_one_after_another_give_what_one_look_gives(seed, hours):
+def test_consecutive_runs_equal_one_run(seed, hours):
     rows, said = story(seed)
     stored, at = [], 0
     for step in hours:
@@ -124,7 +124,8 @@ def test_a_month_is_continued_from_its_midnight():
     assert one["backlog_step_ms"] == 128 * MINUTE_MS
 
 
-def test_what_was_judged_later_is_judged_again_and_what_is_gone_is_not_looked_for():
+def test_changed_hours_are_judged_again():
+    """What was removed is not looked for."""
     hour = DAY + 30 * BLOCK_MS
     gone = {"end_ms": DAY, "judged_until_ms": DAY + BLOCK_MS}
     still = {"end_ms": None, "judged_until_ms": DAY + 12 * BLOCK_MS}

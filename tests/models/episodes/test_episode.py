@@ -56,11 +56,11 @@ def test_what_is_no_longer_seen_is_silent():
     assert (one["end_ms"], one["state"]) == (None, "silent")
 
 
-def test_one_minute_above_the_floor_is_no_backlog():
+def test_single_minute_above_floor_is_no_backlog():
     assert episodes(minutes([*CALM, 900, *CALM])) == []
 
 
-def test_what_consumers_hold_in_their_queues_is_no_backlog():
+def test_queued_messages_are_no_backlog():
     assert episodes(minutes([1000] * 30, unacked_msg=990.0)) == []
     assert len(episodes(minutes([1000] * 30, unacked_msg=800.0))) == 1
 
@@ -87,7 +87,7 @@ def test_flapping_verdicts_are_counted_and_smoothed():
     assert one["named_ms"] == 8 * 5 * MINUTE_MS
 
 
-def test_the_main_cause_is_the_longest_by_time_and_confidence():
+def test_main_cause_weighs_time_and_confidence():
     long_but_unsure = verdicts("SSSSSS", confidence=0.55)
     short_but_sure = verdicts("TTTT", start_ms=DAY + 30 * MINUTE_MS, confidence=0.95)
     (one,) = episodes(minutes([900] * 50), [*long_but_unsure, *short_but_sure])
@@ -132,7 +132,7 @@ def test_a_long_backlog_is_summarised():
     assert one["backlog"][-1]["entries"] == one["peak_entries"] == 1199
 
 
-def test_an_id_is_that_of_key_and_start():
+def test_id_follows_from_key_and_start():
     (one,) = episodes(minutes([*CALM, *UP, *CALM]))
     (longer,) = episodes(minutes([*CALM, *UP, *UP]))
     (other,) = episodes(minutes([*CALM, *UP], key=KEY._replace(partition=1)))
@@ -142,12 +142,12 @@ def test_an_id_is_that_of_key_and_start():
 # -- input that is not as it should be --------------------------------------------------------------
 
 
-def test_where_nothing_was_seen_there_are_no_episodes():
+def test_no_data_gives_no_episodes():
     assert episodes(minutes([None, 5])) == []
     assert episodes(minutes([math.nan] * 10)) == []
 
 
-def test_nan_is_a_minute_that_was_not_seen():
+def test_nan_is_a_missing_minute():
     (one,) = episodes(minutes([*CALM, *UP, *[math.nan] * 10, *UP]))
     assert [(mark["kind"], mark["end_ms"] - mark["start_ms"]) for mark in one["marks"]] == [
         ("gap", 10 * MINUTE_MS)
@@ -207,10 +207,10 @@ STILL = {
         ({"subscription_backlog_age_s": 7200.0, "out_msg_delta": 1.0}, 1),
     ],
 )
-def test_few_entries_that_are_old_are_a_backlog(columns, found):
+def test_few_old_entries_are_a_backlog(columns, found):
     assert len(episodes(minutes([60] * 30, rate=1.0, **columns))) == found
     assert episodes(minutes([8] * 30, rate=0.1, **columns)) == []
 
 
-def test_a_reader_s_old_entries_are_no_backlog():
+def test_old_entries_of_readers_are_no_backlog():
     assert episodes(minutes([60] * 30, key=KEY._replace(subscription="reader-4f1c9a0b2d"), **STILL)) == []

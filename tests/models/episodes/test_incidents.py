@@ -29,7 +29,7 @@ def told(rows):
     ]
 
 
-def test_two_subscriptions_on_one_topic_limiter_are_one_incident():
+def test_shared_topic_limiter_is_one_incident():
     rows = [held("PPPP"), held("  PPPP", subscription="audit"), held("PPPP", topic="clicks")]
     (one,) = incidents_of(rows)
     assert (one["kind"], one["shared_with"], one["limiter"]) == (
@@ -41,7 +41,7 @@ def test_two_subscriptions_on_one_topic_limiter_are_one_incident():
     assert (one["cause"], one["side"], one["most_at_once"], one["topics"]) == ("throttled", "throttle", 2, 1)
 
 
-def test_a_limit_of_each_subscription_is_shared_by_nobody():
+def test_subscription_limits_are_not_shared():
     assert told([held("TTTT"), held("TTTT", subscription="audit"), held("SSSS", subscription="search")]) == []
 
 
@@ -53,20 +53,22 @@ def test_a_namespaces_policy_is_shared_by_topics():
     assert told([held("TTTT", **policy), held("TTTT", subscription="audit", **policy)]) == []
 
 
-def test_a_brokers_limiter_is_shared_by_what_it_serves():
+def test_broker_limiter_is_shared_by_its_subscriptions():
     rows = [held("BBBB"), held("BBBB", topic="clicks"), held("BBBB", topic="mails", broker="broker-1")]
     assert told(rows) == [("broker_limiter", "broker-0", "broker.msg", 2)]
     assert told([held("BBBB", broker=None), held("BBBB", topic="clicks", broker=None)]) == []
 
 
-def test_cold_reads_of_three_topics_are_their_brokers():
+def test_cold_reads_are_attributed_to_broker():
+    """From three topics on."""
     topics = ("orders", "clicks", "mails")
     assert told([held("CCCC", topic=topic) for topic in topics]) == [("broker", "broker-0", None, 3)]
     assert told([held("CCCC", topic=topic) for topic in topics[:2]]) == []
     assert told([held("SSSS", topic=topic) for topic in topics]) == []
 
 
-def test_a_restart_that_three_topics_see_is_their_brokers():
+def test_restart_is_attributed_to_broker():
+    """From three topics on."""
     rows = [held("SSSS", topic=topic, counter_resets={7: 6}) for topic in ("orders", "clicks", "mails")]
     (one,) = incidents_of(rows)
     assert (one["kind"], one["cause"], one["limiter"]) == ("broker", "topic_moved", None)
@@ -87,7 +89,7 @@ def test_a_pause_makes_no_second_incident():
     assert [len(row["members"]) for row in incidents_of(both)] == [2, 2]
 
 
-def test_what_a_wider_incident_tells_is_not_told_again():
+def test_narrower_incident_is_not_repeated():
     policy = {"limit_topic_set_by": "namespace_policy"}
     rows = [held("PPPP", **policy), held("PPPP", subscription="audit", **policy)]
     assert told(rows) == [("topic_limiter", "persistent://acme/shop/orders", "topic.msg", 2)]
@@ -95,7 +97,7 @@ def test_what_a_wider_incident_tells_is_not_told_again():
     assert told(rows) == [("namespace_policy", "acme/shop", "topic.msg", 3)]
 
 
-def test_an_incident_is_open_while_its_members_are():
+def test_incident_is_open_while_members_are():
     def still(subscription):
         key = KEY._replace(subscription=subscription)
         return episodes(minutes([900] * 20, key=key), verdicts("PPPP", key=key))[0]
@@ -106,7 +108,7 @@ def test_an_incident_is_open_while_its_members_are():
     assert one["end_ms"] is not None
 
 
-def test_clusters_do_not_mix_and_order_does_not_matter():
+def test_clusters_do_not_mix_in_any_order():
     rows = [held("PPPP"), held("PPPP", subscription="audit"), held("PPPP", subscription="search")]
     assert incidents_of([rows[0], rows[1] | {"cluster": "other"}]) == []
     assert incidents_of(rows) == incidents_of(rows[::-1])

@@ -83,7 +83,8 @@ def test_only_what_leaves_two_levers_open_asks():
     assert len(questions([row], both)) == 1
 
 
-def test_verdicts_of_other_times_and_subscriptions_do_not_count():
+def test_unrelated_verdicts_do_not_count():
+    """Those of other times and subscriptions."""
     row = episode(start_ms=START_MS + 10 * MINUTE_MS, peak_ms=AT_MS + 10 * MINUTE_MS)
     early = says("TS")
     others = says("S", key=KEY._replace(subscription="audit"), start_ms=START_MS + 10 * MINUTE_MS)
@@ -95,7 +96,7 @@ def test_verdicts_of_other_times_and_subscriptions_do_not_count():
 
 
 @pytest.mark.long
-def test_the_answer_is_that_of_one_replay_by_itself(tmp_path):
+def test_answer_equals_a_single_replay(tmp_path):
     lake = lake_with(tmp_path, episode())
     assert build(lake).asked == 1
     found = answers(lake)["ders"]
@@ -113,7 +114,7 @@ def test_the_answer_is_that_of_one_replay_by_itself(tmp_path):
 
 
 @pytest.mark.long
-def test_a_verdict_that_says_another_cause_stays_and_so_does_the_answer(tmp_path):
+def test_other_cause_keeps_the_answer(tmp_path):
     lake = lake_with(tmp_path, episode("slow_consumers", None))
     build(lake)
     (row,) = lake.read("episodes").to_pylist()
@@ -122,7 +123,7 @@ def test_a_verdict_that_says_another_cause_stays_and_so_does_the_answer(tmp_path
 
 
 @pytest.mark.long
-def test_one_without_samples_says_so_and_costs_the_other_nothing(tmp_path):
+def test_episode_without_samples_affects_no_other(tmp_path):
     lake = lake_with(tmp_path, episode(), episode(of=GONE))
     done = build(lake)
     assert (done.asked, done.known, done.failed) == (2, 0, 1)
@@ -138,7 +139,7 @@ def test_one_without_samples_says_so_and_costs_the_other_nothing(tmp_path):
 
 
 @pytest.mark.long
-def test_an_episode_whose_cause_is_settled_loses_its_answer(tmp_path):
+def test_settled_episode_loses_its_answer(tmp_path):
     lake = lake_with(tmp_path, episode())
     build(lake)
     assert answers(lake)["ders"] is not None
@@ -149,7 +150,7 @@ def test_an_episode_whose_cause_is_settled_loses_its_answer(tmp_path):
 
 
 @pytest.mark.long
-def test_what_would_take_too_long_is_looked_at_for_less_time_or_not_at_all(tmp_path, monkeypatch):
+def test_long_replays_are_shortened_or_skipped(tmp_path, monkeypatch):
     lake = lake_with(tmp_path, episode())
     window = read_observed(lake, SELECTOR, AT_MS - 600_000, AT_MS)
     few = lifted.simulated_entries(window, 1, 600)
@@ -165,7 +166,8 @@ def test_what_would_take_too_long_is_looked_at_for_less_time_or_not_at_all(tmp_p
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_on_spark_as_in_this_process_and_kept_when_episodes_are_judged_again(spark, tmp_path):
+def test_spark_answers_equal_in_process(spark, tmp_path):
+    """They are kept when episodes are recomputed."""
     lake, here = (lake_with(tmp_path / name, episode(), episode(of=GONE)) for name in ("spark", "here"))
     assert build(lake, spark) == build(here)
     assert answers(lake) == answers(here)

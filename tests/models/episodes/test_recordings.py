@@ -52,16 +52,16 @@ def test_a_backlog_began_with_its_cause(found, name):
         assert (row["cause"], row["limiter"]) == (cause, limiter)
 
 
-def test_a_cause_that_begins_in_the_middle_is_found_by_its_change(found):
+def test_cause_beginning_midway_is_found(found):
     (row,) = [row for row in found if row["cluster"] == "no-consumers-leave"]
     assert row["since_method"] == "change_point"
 
 
-def test_a_healthy_subscription_under_a_ticking_limit_has_no_episode(found):
+def test_healthy_ticking_subscription_has_no_episode(found):
     assert [row for row in found if row["cluster"] == "healthy-msg-50"] == []
 
 
-def test_the_unload_is_a_mark_and_no_end(found):
+def test_unload_marks_but_does_not_end(found):
     (row,) = [row for row in found if row["cluster"] == "unload-throttled"]
     assert "counter_reset" in [mark["kind"] for mark in row["marks"]]
 

@@ -26,7 +26,7 @@ def fleet():
     ]
 
 
-def test_a_subscription_is_as_bad_as_its_worst_partition():
+def test_subscription_takes_cause_of_worst_partition():
     rows = rollups(fleet(), "subscription", {("prod", KEY.topic): 8})
     by_name = {row["name"].split("/")[-1]: row for row in rows}
     billing = by_name["orders#billing"]
@@ -50,14 +50,15 @@ def test_every_episode_is_counted_once(by, names):
     assert sum(row["episodes"] for row in rows) == (3 if by == "limiter" else 4)
 
 
-def test_the_topic_names_its_worst_partition_whatever_the_subscription():
+def test_topic_names_its_worst_partition():
+    """Of any subscription."""
     row = next(row for row in rollups(fleet(), "topic") if row["name"] == KEY.topic)
     assert (row["worst"]["partition"], row["worst"]["peak_entries"], row["partitions"]) == (3, 9000, 3)
     assert row["subscription_partitions"] == 3
     assert row["partitions_of"] is None
 
 
-def test_a_limiter_is_named_with_what_has_it_and_its_time():
+def test_limiter_is_named_with_owner_and_time():
     rows = {row["name"]: row for row in rollups(fleet(), "limiter")}
     assert set(rows) == {
         f"subscription.msg of {KEY.topic}#billing", f"topic.msg of {KEY.topic}", "broker.msg of broker-0:8080",
@@ -65,7 +66,7 @@ def test_a_limiter_is_named_with_what_has_it_and_its_time():
     assert rows[f"topic.msg of {KEY.topic}"]["total_ms"] == 30 * MINUTE_MS
 
 
-def test_two_limiters_in_one_episode_are_both_counted():
+def test_both_limiters_of_episode_are_counted():
     rows = rollups([episode("TTTTPPPP", 900)], "limiter")
     assert sorted(row["name"].split()[0] for row in rows) == ["subscription.msg", "topic.msg"]
 

@@ -45,7 +45,7 @@ def test_the_rule_in_examples(said, held):
     assert labels(said) == held
 
 
-def test_sliding_windows_need_as_much_time_as_tiling_ones():
+def test_sliding_and_tiling_windows_need_equal_time():
     # 5-minute windows every minute: five that overlap are one piece of news, the sixth is another.
     assert labels("TTTTTT" + "SSSSS" + "TTTT", every=1) == "T" * 15
     assert labels("TTTTTT" + "SSSSSS", every=1) == "TTTTTTSSSSSS"
@@ -59,7 +59,7 @@ def test_labels_are_those_of_the_twin(letters):
 
 
 @given(st.text("TSPhu ", min_size=1, max_size=40), st.sampled_from([1, 5]))
-def test_it_never_changes_more_often_than_the_verdicts(letters, every):
+def test_steady_cause_never_changes_more_often(letters, every):
     found = spells(verdicts(letters, every=every), DAY, DAY + DAY_MS)
     rows = causes(found, steady(found))
     assert changes(rows) <= sum(spell.flip for spell in found) == sum(row["flips"] for row in rows)
@@ -79,7 +79,7 @@ def test_stretches_cover_each_moment_once(letters, before, every):
     assert sum(row["windows"] for row in joined(held)) == len(found)
 
 
-def test_what_a_midnight_parts_is_joined_for_eyes():
+def test_parts_across_midnight_are_joined():
     rows = verdicts("TTTT", start_ms=DAY + DAY_MS - 10 * MINUTE_MS)
     found = spells(rows, 0, DAY + 2 * DAY_MS)
     held = causes(found, steady(found))

@@ -72,7 +72,7 @@ def test_burrow_never_blames_a_limiter():
     assert burrow(throttled) == "consumer_capacity"
 
 
-def test_the_majority_is_the_most_frequent_and_ties_go_by_the_alphabet():
+def test_majority_ties_are_alphabetical():
     assert majority(["throttled", "healthy", "healthy"]) == "healthy"
     assert majority(["throttled", "slow_consumers"]) == "slow_consumers"
 

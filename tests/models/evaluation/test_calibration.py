@@ -37,17 +37,17 @@ def test_four_windows():
     assert [(one.name, one.right.of) for one in found.grades] == [("A", 3), ("B", 0), ("C", 0), ("D", 1)]
 
 
-def test_a_bin_begins_with_its_low_end_and_the_last_one_holds_certainty():
+def test_bins_include_low_end_and_certainty():
     found = calibration(*(said("a", n, *SLOW, confidence=c) for n, c in enumerate((0.5, 0.6, 0.7, 0.9, 1.0))))
     assert [one.right.of for one in found.bins] == [1, 1, 1, 0, 2]
 
 
-def test_without_an_answer_there_is_nothing_to_hold_against():
+def test_unanswered_windows_are_not_calibrated():
     found = calibration(said("a", 0, *UNKNOWN))
     assert (found.answered, found.brier, found.expected_error) == (0, None, None)
     assert all(one.stated is None and one.right.value is None for one in found.bins)
 
 
-def test_sure_and_always_wrong_is_as_bad_as_can_be():
+def test_certain_and_wrong_is_worst():
     found = calibration(said("a", 0, *HEALTHY, confidence=1.0))
     assert (found.brier, found.expected_error) == (1.0, 1.0)

@@ -16,7 +16,7 @@ def windows(*words, first=-4):
     return [said("a", first + n, *word) for n, word in enumerate(words)]
 
 
-def test_the_first_of_three_right_windows_in_a_row_counts():
+def test_first_of_three_right_windows_counts():
     right_late = [HEALTHY] * 22 + [THROTTLED] + [HEALTHY] + [THROTTLED] * 10
     new, changed = delays(windows(*right_late), TRUTH)
     # Window 23 ends at minute 23 and is right alone; 25, 26 and 27 are right in a row.
@@ -24,18 +24,18 @@ def test_the_first_of_three_right_windows_in_a_row_counts():
     assert (new.cause, new.is_new, new.after_s) == ("healthy", True, 60)
 
 
-def test_windows_that_end_before_the_change_or_after_the_state_do_not_count():
+def test_windows_outside_the_state_are_ignored():
     # Right from minute 18 on, and again the windows that end behind minute 40.
     early = [HEALTHY] * 17 + [THROTTLED] * 3 + [HEALTHY] * 20 + [THROTTLED] * 5
     assert delays(windows(*early), TRUTH)[1].after_s is None
 
 
-def test_right_two_windows_before_the_end_is_never():
+def test_two_right_windows_at_end_are_never():
     assert delays(windows(*[HEALTHY] * 38, *[THROTTLED] * 2), TRUTH)[1].after_s is None
     assert delays(windows(*[HEALTHY] * 37, *[THROTTLED] * 3), TRUTH)[1].after_s == 18 * 60
 
 
-def test_a_state_without_three_windows_is_not_counted():
+def test_state_with_few_windows_is_ignored():
     assert delays(windows(*[HEALTHY] * 22), TRUTH) == delays(windows(*[HEALTHY] * 22), TRUTH)[:1]
 
 
@@ -53,7 +53,7 @@ def delay(after_s):
         ([], None, None, 0),
     ],
 )
-def test_what_never_came_right_is_later_than_all_others(times, median_s, p90_s, never):
+def test_never_right_sorts_last(times, median_s, p90_s, never):
     found = summary([delay(time) for time in times])
     assert (found.changes, found.median_s, found.p90_s, found.never) == (len(times), median_s, p90_s, never)
 

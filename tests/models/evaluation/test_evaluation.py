@@ -65,7 +65,7 @@ def test_confusion_precision_and_recall():
     assert scores.classes["unknown"].f1 is None
 
 
-def test_unknown_is_not_right_but_not_an_answer_either():
+def test_unknown_is_neither_right_nor_answer():
     scores = judge(WINDOWS, TRUTH).all.ours.side
     assert (scores.right.count, scores.right.of) == (5, 7)
     assert (scores.right_when_answered.count, scores.right_when_answered.of) == (5, 6)
@@ -91,7 +91,7 @@ def test_limiters_and_false_alarms():
     assert (naive.count, naive.of) == (2, 2)
 
 
-def test_a_rule_of_sides_means_their_usual_cause_and_the_majority_is_told():
+def test_side_rules_mean_the_usual_cause():
     baselines = judge(WINDOWS, TRUTH).all.baselines
     assert baselines["naive rule"].cause.confusion["throttled"] == {"throttled": 2, "slow_consumers": 1}
     # Three of the seven windows are throttled: one more than of any other cause.
@@ -126,7 +126,7 @@ def test_states_that_are_mostly_wrong_are_named():
     assert result.truth_rows_without_windows == 1
 
 
-def test_a_part_without_windows_has_no_figures_instead_of_zeros():
+def test_part_without_windows_has_no_figures():
     part = judge([said("a", 5, *THROTTLED)], TRUTH).kept_aside
     assert part.windows == 0
     assert part.ours.cause.macro_f1 is None
@@ -134,7 +134,7 @@ def test_a_part_without_windows_has_no_figures_instead_of_zeros():
     assert part.limiter_right.wilson is None
 
 
-def test_the_order_of_rows_does_not_matter_and_the_result_is_json():
+def test_result_is_json_in_any_order():
     rng = random.Random(3)  # noqa: S311
     shuffled = WINDOWS.copy()
     rng.shuffle(shuffled)

@@ -15,13 +15,13 @@ def flips(*windows):
     return flips_of(settled_windows(windows, TRUTH)[0])
 
 
-def test_a_single_odd_window_flips_twice_and_not_at_all_after_hysteresis():
+def test_hysteresis_removes_single_window_flips():
     found = flips(*(said("a", n, *(THROTTLED if n == 10 else SLOW)) for n in range(31)))
     assert (found.flips, found.steady_flips, found.hours) == (2, 0, 0.5)
     assert (found.per_hour, found.steady_per_hour) == (4.0, 0.0)
 
 
-def test_a_lasting_change_inside_a_state_flips_in_both():
+def test_lasting_change_flips_with_hysteresis_too():
     found = flips(*(said("a", n, *(THROTTLED if n >= 15 else SLOW)) for n in range(31)))
     assert (found.flips, found.steady_flips) == (1, 1)
 
@@ -31,7 +31,7 @@ def test_what_changes_between_states_is_no_flip():
     assert (found.states, found.flips, found.hours) == (2, 0, pytest.approx(20 / 60))
 
 
-def test_hours_add_up_over_subscriptions_and_leave_holes_out():
+def test_flip_hours_add_up_without_holes():
     found = flips(*(said(name, n, *SLOW) for name in "ab" for n in (0, 1, 2, 30, 31)))
     assert found.hours == pytest.approx(2 * 3 / 60)
 
@@ -45,5 +45,5 @@ def test_another_limiter_is_no_other_cause():
     assert found.flips == 1
 
 
-def test_one_window_has_no_time_to_flip_in():
+def test_single_window_has_no_flip_time():
     assert flips(said("a", 0, *SLOW)).per_hour is None

@@ -41,7 +41,7 @@ def test_the_verdicts_are_those_of_a_run():
     ]
 
 
-def test_the_grade_is_the_one_behind_the_confidence():
+def test_grade_matches_the_confidence():
     whole = judge(signals(**THROTTLED))[-1]
     assert whole.cause == "throttled"
     assert whole.confidence == CONFIDENCE_OF_GRADE[whole.grade]

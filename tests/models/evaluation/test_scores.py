@@ -52,7 +52,7 @@ def test_f1_is_what_counting_says(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_interval_of_macro_f1_draws_whole_recordings(seed, monkeypatch):
+def test_macro_f1_interval_resamples_recordings(seed, monkeypatch):
     monkeypatch.setattr(module, "_RESAMPLES", 40)
     windows = drawn(random.Random(seed))  # noqa: S311
     names = sorted({w.recording for w in windows})

@@ -78,6 +78,6 @@ def test_nothing_to_forecast(spark, tmp_path) -> None:
     assert build_forecasts(spark, Lake(tmp_path), ["prod"], HOUR_MS, end_ms(30), "run") == 0
 
 
-def test_a_distance_that_minutes_cannot_fill_is_refused(tmp_path) -> None:
+def test_distance_below_a_minute_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="--every"):
         build_forecasts(None, Lake(tmp_path), ["prod"], HOUR_MS, end_ms(30), "run", every_ms=90_000)

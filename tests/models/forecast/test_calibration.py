@@ -44,7 +44,7 @@ def test_the_bands_are_the_slow_twins_quantiles(seed: int) -> None:
         assert band.middle == tuple(pooled_quantile(of, share) for share in SHARES)
 
 
-def test_a_recording_that_nobody_has_seen_is_inside_nine_times_of_ten() -> None:
+def test_unseen_recordings_are_inside_at_ninety() -> None:
     """One forecast of each of many new recordings, held against intervals that others made."""
     inside = trials = 0
     for seed in range(40):
@@ -68,7 +68,7 @@ def test_too_few_recordings_give_no_end() -> None:
     assert (nothing.low_s, nothing.median_s, nothing.high_s) == (0.0, None, None)
 
 
-def test_forecasts_that_often_never_come_true_have_no_end() -> None:
+def test_often_unfulfilled_forecasts_have_no_end() -> None:
     calibration = calibrate(drawn(2, 200, never=0.2))
     times = calibration.times(600, 15, 1.0)
     assert times.high_s is None
@@ -76,7 +76,7 @@ def test_forecasts_that_often_never_come_true_have_no_end() -> None:
     assert times.came_true_share == pytest.approx(0.8, abs=0.08)
 
 
-def test_what_looks_farther_than_recordings_show_has_no_end() -> None:
+def test_reach_beyond_recordings_has_no_end() -> None:
     calibration = calibrate(drawn(3, 200))
     reach = calibration.farthest_reach
     assert calibration.times(600, 15, reach).high_s is not None
@@ -90,7 +90,7 @@ def test_the_interval_scales_with_what_is_predicted() -> None:
     assert (far.high_s + 15) / (6000 + 15) == pytest.approx((near.high_s + 15) / (60 + 15))
 
 
-def test_the_share_that_comes_later_falls_with_time() -> None:
+def test_share_still_to_come_falls() -> None:
     calibration = calibrate(drawn(5, 200))
     shares = [calibration.share_after(time_s, 600, 15, 1.0) for time_s in (1, 400, 600, 800, 5000)]
     assert shares == sorted(shares, reverse=True)
@@ -104,7 +104,7 @@ def test_the_version_changes_with_the_residuals() -> None:
     assert first.version != calibrate(drawn(7, 50)).version
 
 
-def test_the_shipped_one_has_ends_at_every_reach() -> None:
+def test_shipped_calibration_has_every_end() -> None:
     assert all(math.isfinite(band.low) and math.isfinite(band.high) for band in SHIPPED.bands)
     assert all(band.recordings >= LEAST_RECORDINGS for band in SHIPPED.bands)
     assert all(band.low < 0 < band.high for band in SHIPPED.bands)

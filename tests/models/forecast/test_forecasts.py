@@ -30,7 +30,7 @@ GROWING = [1000.0 * n for n in range(1, 31)]
 FALLING = [80_200.0 + 4000 * (29 - n) for n in range(30)]
 
 
-def test_a_line_is_drawn_on_to_where_the_backlog_is_none() -> None:
+def test_line_is_extrapolated_to_zero() -> None:
     row = one(rows_of(FALLING), end_ms(30), "drain")
     assert (row["state"], row["now"], row["threshold"], row["unit"]) == (
         "expected",
@@ -46,7 +46,7 @@ def test_a_line_is_drawn_on_to_where_the_backlog_is_none() -> None:
     assert (row["points"], row["window_start_ms"]) == (30, end_ms(1))
 
 
-def test_nothing_later_than_its_time_is_looked_at() -> None:
+def test_later_samples_are_not_read() -> None:
     rows = rows_of([*FALLING, *[500_000.0] * 5])
     assert one(rows, end_ms(30), "drain") == one(rows_of(FALLING), end_ms(30), "drain")
     assert one(rows, end_ms(35), "drain")["state"] == "never"
@@ -56,7 +56,7 @@ def test_nothing_later_than_its_time_is_looked_at() -> None:
     ("backlogs", "state", "change"),
     [(GROWING, "never", 1000 / 60), ([5000.0] * 30, "never", 0.0), (GROWING[:2], "unknown", None)],
 )
-def test_what_does_not_fall_never_drains_at_this_rate(backlogs, state, change) -> None:
+def test_backlog_not_falling_never_drains(backlogs, state, change) -> None:
     row = one(rows_of(backlogs), end_ms(len(backlogs)), "drain")
     assert row["state"] == state
     assert row["predicted_ms"] is row["low_ms"] is row["high_ms"] is row["probability"] is None
@@ -64,7 +64,7 @@ def test_what_does_not_fall_never_drains_at_this_rate(backlogs, state, change) -
 
 
 @pytest.mark.parametrize(("rise", "state"), [(500.0, "expected"), (1500.0, "unknown")])
-def test_a_newest_sample_that_rose_contradicts_the_line(rise: float, state: str) -> None:
+def test_risen_newest_sample_contradicts_line(rise: float, state: str) -> None:
     # Uneven enough that one point bends no line.
     uneven = [value + 3000 * (n % 2) for n, value in enumerate(FALLING)]
     row = one(rows_of([*uneven, uneven[-1] + rise]), end_ms(31), "drain")
@@ -74,7 +74,7 @@ def test_a_newest_sample_that_rose_contradicts_the_line(rise: float, state: str)
 
 
 @pytest.mark.parametrize(("off", "state"), [(1000.0, "expected"), (20_000.0, "unknown")])
-def test_a_stretch_that_is_no_straight_line_makes_no_forecast(off: float, state: str) -> None:
+def test_curved_stretch_gives_no_forecast(off: float, state: str) -> None:
     """Every third point lies below the line that falls by 116,000 in 29 minutes."""
     uneven = [value - off * (n % 3 == 1) for n, value in enumerate(FALLING)]
     row = one(rows_of(uneven), end_ms(30), "drain")
@@ -100,7 +100,7 @@ def test_gaps_and_missing_arrivals_are_no_zeroes() -> None:
     assert row["threshold"] == 100
 
 
-def test_a_few_messages_that_nobody_takes_are_lost_too() -> None:
+def test_few_unconsumed_messages_are_lost_too() -> None:
     rows = made(
         rows_of([40.0] * 20, in_msg_delta=[40.0] + [0.0] * 19, consumers=0.0),
         end_ms(20),
@@ -116,7 +116,7 @@ STALLED = [6000.0 * n for n in range(1, 31)]
 TTL = policies(topic_message_ttl=3600)
 
 
-def test_a_stalled_backlog_expires_when_its_oldest_message_is_old_enough() -> None:
+def test_stalled_backlog_expires_with_oldest_message() -> None:
     row = one(rows_of(STALLED, consumers=0.0), end_ms(30), "ttl", TTL)
     # The first minute's came before the first sample; they are taken to have come like the others.
     assert (row["state"], row["unit"], row["threshold"], row["set_by"]) == (
@@ -130,7 +130,7 @@ def test_a_stalled_backlog_expires_when_its_oldest_message_is_old_enough() -> No
     assert row["low_ms"] == end_ms(30) + 1800_000 - MINUTE_MS
 
 
-def test_the_loss_comes_with_the_first_check_after_the_threshold() -> None:
+def test_loss_comes_at_first_later_check() -> None:
     backlogs = [100.0] * 10 + [100.0 + 6000.0 * n for n in range(1, 21)]
     row = one(rows_of(backlogs, consumers=0.0), end_ms(30), "ttl", TTL)
     crossed_ms = end_ms(10) + 3600_000
@@ -142,7 +142,7 @@ def test_the_loss_comes_with_the_first_check_after_the_threshold() -> None:
     assert "No retention keeps them" in row["consequence"]
 
 
-def test_consumers_that_come_to_it_in_time_save_it() -> None:
+def test_fast_enough_consumers_prevent_loss() -> None:
     # Arrivals 100/s, consumed 99/s: what waits is a minute old at most.
     backlogs = [3000.0 + 60 * n for n in range(30)]
     row = one(rows_of(backlogs), end_ms(30), "ttl", policies(topic_message_ttl=86_400))
@@ -154,14 +154,15 @@ def test_consumers_that_come_to_it_in_time_save_it() -> None:
     assert steady["now"] == pytest.approx(30)
 
 
-def test_a_small_backlog_with_consumers_waits_half_as_long_again() -> None:
+def test_small_consumed_backlog_has_longer_ttl() -> None:
+    """1.5 times as long."""
     few = [10.0] * 10 + [10.0 + 45 * n for n in range(1, 21)]
     kept = one(rows_of(few, in_msg_delta=45.0), end_ms(30), "ttl", TTL)
     alone = one(rows_of(few, in_msg_delta=45.0, consumers=0.0), end_ms(30), "ttl", TTL)
     assert (kept["threshold"], alone["threshold"]) == (5400.0, 3600.0)
 
 
-def test_a_backlog_older_than_its_history_has_an_unknown_ttl() -> None:
+def test_backlog_older_than_history_is_unknown() -> None:
     row = one(rows_of([10**6] * 30), end_ms(30), "ttl", TTL)
     assert (row["state"], row["now"], row["low_ms"]) == ("unknown", None, None)
 
@@ -179,7 +180,7 @@ def test_a_quota_by_size() -> None:
     assert "sending fails" in row["consequence"]
 
 
-def test_a_quota_that_is_exceeded_acts_at_the_next_check() -> None:
+def test_exceeded_quota_acts_at_next_check() -> None:
     answers = policies(topic_backlog_quotas={SIZE: quota(size=10_000_000)})
     row = one(rows_of(STALLED, storage_backlog_bytes=BYTES), end_ms(30), "quota_size", answers)
     assert (row["low_ms"], row["predicted_ms"], row["high_ms"]) == (
@@ -189,13 +190,13 @@ def test_a_quota_that_is_exceeded_acts_at_the_next_check() -> None:
     )
 
 
-def test_a_backlog_that_falls_never_meets_its_quota() -> None:
+def test_falling_backlog_never_meets_quota() -> None:
     answers = policies(topic_backlog_quotas={SIZE: quota(size=10**9)})
     row = one(rows_of(FALLING, storage_backlog_bytes=BYTES[::-1]), end_ms(30), "quota_size", answers)
     assert row["state"] == "never"
 
 
-def test_a_quota_is_told_of_the_slowest_subscription_only() -> None:
+def test_quota_is_reported_for_slowest_subscription() -> None:
     answers = policies(topic_backlog_quotas={SIZE: quota(size=10**9)}, topic_message_ttl=3600)
     rows = rows_of(STALLED, storage_backlog_bytes=BYTES) + rows_of(
         [v / 2 for v in STALLED], "audit", storage_backlog_bytes=BYTES
@@ -205,7 +206,8 @@ def test_a_quota_is_told_of_the_slowest_subscription_only() -> None:
     }  # fmt: skip
 
 
-def test_a_quota_by_age_counts_from_the_ledgers_end_unless_it_is_precise() -> None:
+def test_age_quota_counts_from_ledger_end() -> None:
+    """Unless the check is precise."""
     answers = policies(topic_backlog_quotas={AGE: quota(time=1800)})
     rows = rows_of(STALLED, backlog_age_s=[None] * 10 + [60.0 * n for n in range(20)])
     row = one(rows, end_ms(30), "quota_age", answers)
@@ -238,7 +240,7 @@ def test_retention_is_told_where_messages_are_lost() -> None:
     assert "not known" in row["consequence"]
 
 
-def test_the_probability_of_a_loss_is_that_the_drain_comes_later() -> None:
+def test_loss_probability_is_that_of_later_drain() -> None:
     near, far = (
         one(
             rows_of(FALLING, storage_backlog_bytes=[40e6 + 1e5 * n for n in range(30)]),

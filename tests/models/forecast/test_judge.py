@@ -37,7 +37,7 @@ def judged(values, **changed) -> list[ForecastOutcome]:
     return outcomes(trace_of(values), CALIBRATION, every_ms=STEP_S * 1000, recording="r", **changed)
 
 
-def test_the_first_sample_that_shows_it_gone_is_what_is_measured() -> None:
+def test_first_drained_sample_is_measured() -> None:
     found = judged(FALLING)
     assert [one.drain.made_at_ms // 1000 for one in found] == [15 * n for n in range(30)]
     for one in found:
@@ -51,7 +51,7 @@ def test_forecasts_are_made_every_so_often() -> None:
     assert [one.drain.made_at_ms // 1000 for one in found] == [60 * n for n in range(8)]
 
 
-def test_a_change_censors_what_was_said_before_it() -> None:
+def test_change_censors_earlier_forecasts() -> None:
     found = judged(FALLING, changes_ms=[200_000])
     before = [one for one in found if one.drain.made_at_ms < 200_000 and one.drain.times]
     after = [one for one in found if one.drain.made_at_ms >= 200_000]
@@ -63,7 +63,7 @@ def test_a_change_censors_what_was_said_before_it() -> None:
     assert before[0].since_change_s is None
 
 
-def test_the_end_of_history_censors_too_and_a_late_one_is_a_miss() -> None:
+def test_history_end_censors_or_misses() -> None:
     # It falls for a while and then stays: what was said while it fell was wrong, once the interval has ended.
     values = [9000 - 300 * min(n, 10) for n in range(80)]
     first = next(one for one in judged(values) if one.drain.times and one.drain.times.high_s)
@@ -102,7 +102,7 @@ def test_kaplan_meier_is_efrons_redistribution(seed: int) -> None:
     assert kaplan_meier_inside(made, lambda one: CALIBRATION) == pytest.approx(expected)
 
 
-def test_without_censoring_kaplan_meier_is_the_share_inside() -> None:
+def test_uncensored_kaplan_meier_equals_share() -> None:
     rng = np.random.default_rng(5)
     drain = time_to_drain(trace_of(FALLING), 150_000, CALIBRATION)
     times_s = rng.uniform(0.5, 1.6, 200) * drain.predicted_s

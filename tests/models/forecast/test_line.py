@@ -40,7 +40,7 @@ def test_the_random_series_have_cuts_and_none() -> None:
     assert 10 < cut < len(SEEDS) - 5
 
 
-def test_a_drain_is_found_two_points_after_it_began() -> None:
+def test_drain_is_found_after_two_points() -> None:
     times = np.arange(0, 30) * 15.0
     values = np.where(times <= 27 * 15, 5_000 + 20 * times, 5_000 + 20 * 27 * 15 - 300 * (times - 27 * 15))
     line = newest_line(times, values)
@@ -48,7 +48,7 @@ def test_a_drain_is_found_two_points_after_it_began() -> None:
     assert line.slope_per_s == pytest.approx(-300)
 
 
-def test_noise_without_a_trend_is_steady_or_too_short_to_say() -> None:
+def test_trendless_noise_is_steady_or_unknown() -> None:
     rng = np.random.default_rng(1)
     lines = [newest_line(np.arange(40) * 60.0, 1000 + rng.normal(0, 50, 40)) for _ in range(100)]
     assert sum(line.is_steady for line in lines) >= 65

@@ -49,32 +49,32 @@ def test_it_is_what_the_queue_says(seed: int) -> None:
         )
 
 
-def test_what_comes_later_is_too_old_where_consumers_do_not_keep_up() -> None:
+def test_age_grows_when_consumers_fall_behind() -> None:
     """100 entries at 1 per second; 2 come each second: the entry of time y waits 100 + y."""
     trace = trace_of([100_000.0 - 100 + n for n in range(100)], 100, 100_000.0)
     assert seconds_until_age(trace, 300, 1.0, 2.0) == pytest.approx(500, abs=2)
     assert seconds_until_age(trace, 300, 1.0, 1.0) == math.inf
 
 
-def test_without_consumption_it_is_the_rest_of_the_time() -> None:
+def test_unconsumed_message_has_remaining_time() -> None:
     trace = trace_of([100_000.0 - 600 + n for n in range(600)], 600, 100_000.0)
     assert seconds_until_age(trace, 900, 0.0) == pytest.approx(300, abs=2)
     assert seconds_until_age(trace, 60, 0.0) == 0
 
 
-def test_before_the_history_arrivals_are_taken_to_be_like_in_it() -> None:
+def test_earlier_arrivals_are_assumed_alike() -> None:
     """600 entries came in 40 minutes; 900 wait."""
     trace = trace_of([100_000.0 - 2400 + 4 * n for n in range(600)], 900, 100_000.0)
     assert oldest_age_s(trace) == pytest.approx(3600, abs=10)
 
 
-def test_a_backlog_of_more_than_twice_the_known_arrivals_has_no_known_age() -> None:
+def test_backlog_beyond_twice_arrivals_has_no_age() -> None:
     trace = trace_of([100_000.0 - 2400 + 4 * n for n in range(600)], 1201, 100_000.0)
     assert oldest_age_s(trace) is None
     assert seconds_until_age(trace, 900, 1.0) is None
 
 
-def test_arrivals_that_were_not_counted_end_the_history() -> None:
+def test_uncounted_arrivals_end_the_history() -> None:
     """Three known minutes of 60 each, as much again before them, and no more."""
     came = [100_000.0 - 600 + n for n in range(600)]
     for backlog, age_s in ((150, 150), (300, 300), (361, None)):

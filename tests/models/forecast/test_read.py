@@ -33,7 +33,7 @@ def of_one(*more: Series, limits=()):
     return traces_of(MemorySource(items), limits, 0, 10**9), items
 
 
-def test_a_trace_has_entries_and_what_came_in_entries() -> None:
+def test_trace_counts_backlog_and_arrivals_in_entries() -> None:
     traces, _ = of_one()
     ((key, trace),) = traces.items()
     assert key == ("prod", "acme/shop", TOPIC, 0, "billing")
@@ -52,7 +52,7 @@ def test_what_two_jobs_scraped_came_once() -> None:
     assert trace.in_entries[1:].max() == pytest.approx(300.0, rel=0.02)
 
 
-def test_the_longest_period_of_a_limit_decides_what_is_drained() -> None:
+def test_longest_limit_period_decides_drained() -> None:
     row = {
         "cluster": "prod",
         "namespace": "acme/shop",
@@ -70,7 +70,7 @@ def test_the_longest_period_of_a_limit_decides_what_is_drained() -> None:
     assert trace.drained_below_entries == pytest.approx(2 * 10 * 20, abs=2)
 
 
-def test_pulsars_own_topics_and_other_subscriptions_are_kept_apart() -> None:
+def test_system_topics_and_subscriptions_stay_separate() -> None:
     traces, _ = of_one(
         series("pulsar_subscription_back_log", 7, subscription="audit"),
         series(
@@ -84,7 +84,7 @@ def test_pulsars_own_topics_and_other_subscriptions_are_kept_apart() -> None:
     assert traces[next(iter(traces))].ready_entries.max() == 7
 
 
-def test_a_topic_that_moves_goes_on_at_the_next_broker() -> None:
+def test_moved_topic_continues_at_next_broker() -> None:
     half = len(TIMES_MS) // 2
     items = [
         series("pulsar_subscription_back_log", 1000, times_ms=TIMES_MS[:half], subscription="billing"),
@@ -104,7 +104,7 @@ def test_a_topic_that_moves_goes_on_at_the_next_broker() -> None:
     assert trace.in_entries_per_s is None
 
 
-def test_a_view_has_the_topics_bytes_and_age_and_its_consumers() -> None:
+def test_view_has_bytes_age_and_consumers() -> None:
     _, items = of_one()
     items += [
         series("pulsar_storage_backlog_size", 5e6, times_ms=TIMES_MS[4:]),

@@ -19,7 +19,7 @@ def judged():
     return bench.cross_judged()
 
 
-def test_the_shipped_calibration_is_what_the_recordings_give() -> None:
+def test_shipped_calibration_equals_recordings() -> None:
     made = bench.shipped_calibration()
     assert made.version == SHIPPED.version
     assert bench.residuals_text(made).count("Band(") == len(SHIPPED.bands)
@@ -28,7 +28,7 @@ def test_the_shipped_calibration_is_what_the_recordings_give() -> None:
         assert (band.low, band.high) == pytest.approx((shipped.low, shipped.high), abs=1e-4)
 
 
-def test_no_recording_is_judged_by_itself_or_its_family(judged) -> None:
+def test_recordings_are_not_judged_by_own_family(judged) -> None:
     _, used = judged
     families = {name: one.family for one in everything() for name in (one.unit, one.name)}
     for name, calibration in used.items():
@@ -36,7 +36,7 @@ def test_no_recording_is_judged_by_itself_or_its_family(judged) -> None:
         assert name.split("/")[1] not in {other.split("/")[1] for other in calibration.made_from}
 
 
-def test_measured_drains_are_inside_their_interval_as_often_as_it_says(judged) -> None:
+def test_measured_drains_match_interval_level(judged) -> None:
     """At least 200 forecasts; 90 % lies inside the interval of the share, as if independent and over recordings."""
     found, used = judged
     aside = bench.part(found, used, bench.PARTS[HELD_OUT])
@@ -48,7 +48,7 @@ def test_measured_drains_are_inside_their_interval_as_often_as_it_says(judged) -
     assert bench.part(found, used, bench.PARTS["all"]).recordings >= 150
 
 
-def test_long_straight_drains_are_not_outside_more_often(judged) -> None:
+def test_long_drains_are_not_outside_more(judged) -> None:
     """Those of the set of the diagnosis are inside more often: the page says so."""
     part = bench.part(*judged, bench.PARTS["diagnosis"])
     assert part.decided >= 30
@@ -64,7 +64,7 @@ def test_the_page_tells_these_figures(judged) -> None:
         assert span(part.wilson) in page
 
 
-def test_the_page_says_that_the_held_out_set_missed_its_target(judged) -> None:
+def test_page_says_held_out_target_missed(judged) -> None:
     text = targets(bench.figures(*judged), bench.JUDGED_UNSEEN)
     unseen, validated, fleets, *held_out = text.splitlines()[2:]
     assert "570 of 662 = 86.1 % | 83.3 to 88.5 %" in unseen

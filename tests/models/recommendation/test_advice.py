@@ -28,7 +28,7 @@ def observed(tmp_path, **fields):
     return read_observed(lake, SELECTOR, START_MS, START_MS + 1000 * WINDOW_S + 1)
 
 
-def test_the_smallest_limit_is_enough_and_less_is_not(tmp_path):
+def test_found_limit_is_the_smallest_enough(tmp_path):
     window = observed(tmp_path)
     found = smallest_limit(window, "subscription.msg", 500, TARGET_S)
     assert drains(found, TARGET_S)
@@ -39,7 +39,7 @@ def test_the_smallest_limit_is_enough_and_less_is_not(tmp_path):
     assert less.changed.best.drain_s is None
 
 
-def test_the_fewest_consumers_are_enough_and_one_less_is_not(tmp_path):
+def test_found_consumer_count_is_smallest_enough(tmp_path):
     window = observed(tmp_path, limits=[], subscriptions=[SLOW], producers=PUBLISH_300)
     found = smallest_consumers(window, TARGET_S)
     # Each does 100 msg/s; 300 come and 60,000 wait.
@@ -55,7 +55,8 @@ def test_rounding_up_keeps_two_digits(value):
     assert len(str(rounded).rstrip("0")) <= 2
 
 
-def test_a_throttled_subscription_is_told_its_limit_and_that_consumers_will_not_help(tmp_path):
+def test_throttled_advice_rules_out_consumers(tmp_path):
+    """And names the limit."""
     advice = advise(observed(tmp_path))
     first = advice.recommendations[0]
     assert first.lever == "limit"
@@ -69,7 +70,8 @@ def test_a_throttled_subscription_is_told_its_limit_and_that_consumers_will_not_
     )
 
 
-def test_slow_consumers_are_told_how_many_and_that_the_limit_will_not_help(tmp_path):
+def test_slow_consumer_advice_rules_out_limit(tmp_path):
+    """And says how many consumers."""
     window = observed(
         tmp_path, limits=[subscription_limit(5000)], subscriptions=[SLOW], producers=PUBLISH_300
     )
@@ -81,7 +83,7 @@ def test_slow_consumers_are_told_how_many_and_that_the_limit_will_not_help(tmp_p
     assert limit.values == {"limiter": "subscription.msg", "factor": "consumers"}
 
 
-def test_where_only_one_can_work_it_has_to_be_faster(tmp_path):
+def test_single_active_consumer_must_be_faster(tmp_path):
     alone = SLOW | {"type": "Exclusive", "consumers": 1, "processing_ms": 5}
     window = observed(tmp_path, limits=[], subscriptions=[alone], producers=PUBLISH_300)
     (only,) = advise(window).recommendations
@@ -91,7 +93,7 @@ def test_where_only_one_can_work_it_has_to_be_faster(tmp_path):
     assert only.latest_drain_s is not None
 
 
-def test_where_neither_is_enough_alone_both_are_said(tmp_path):
+def test_both_are_advised_if_needed(tmp_path):
     # 200 msg/s for consumers that were seen to do 150, and now a limit of 140 in front of them.
     window, history = observed_with_history(
         tmp_path, seconds=1200, since=700, duration_s=600, then_s=600,
@@ -107,7 +109,8 @@ def test_where_neither_is_enough_alone_both_are_said(tmp_path):
     assert "-md 140 " in first.roll_back
 
 
-def test_too_short_periods_of_a_mean_that_is_enough_are_lengthened(tmp_path):
+def test_too_short_period_is_lengthened(tmp_path):
+    """If the mean rate is enough."""
     # The limit's mean is above what is published, and is not reached because of the pause after every period.
     publish = [{"topic": "orders", "rate_msg": 620, "size_bytes": 1024}]
     advice = advise(observed(tmp_path, limits=[subscription_limit(625)], producers=publish))

@@ -48,7 +48,7 @@ def test_the_command_and_the_way_back(level, set_by, do, undo):
     assert (found.do, found.undo) == (f"pulsar-admin {do}", f"pulsar-admin {undo}")
 
 
-def test_a_rate_that_is_not_limited_is_restated_as_such():
+def test_unlimited_rate_is_restated():
     assert "-md 800 -bd -1 -dt 10" in command(size=None).do
     assert "-md 500 -bd -1 -dt 10" in command(size=None).undo
 

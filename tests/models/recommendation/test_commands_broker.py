@@ -103,7 +103,7 @@ def test_a_policy_is_changed_and_taken_back(typed: Typed, level: str, set_by: st
         typed.admin.call("DELETE", path)
 
 
-def test_a_brokers_setting_is_changed_and_taken_back(typed: Typed) -> None:
+def test_broker_setting_has_change_and_rollback(typed: Typed) -> None:
     path = "/brokers/configuration/values"
     before = typed.answer(path) or {}
     row = limit_row("broker", at_ms=0, set_by="broker_file", **OLD | {"period_s": 1})

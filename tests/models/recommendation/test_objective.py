@@ -76,7 +76,7 @@ def test_no_service_and_no_end_of_it():
 
 
 @pytest.mark.parametrize("seed", seeds(range(20)))
-def test_the_smallest_that_is_enough_is_found_by_trying_all(seed):
+def test_search_equals_trying_all(seed):
     rng = np.random.default_rng(seed)
     least, now, most = (int(one) for one in rng.integers(1, 300, 3))
     wanted = next((value for value in range(1, most + 1) if value >= least), None)
@@ -86,7 +86,7 @@ def test_the_smallest_that_is_enough_is_found_by_trying_all(seed):
 # -- minutes ----------------------------------------------------------------------------------
 
 
-def test_minutes_that_are_not_there_are_filled_and_do_not_count():
+def test_missing_minutes_are_filled_not_counted():
     rows = rows_of([100.0, None, 300.0], key=KEY, start_ms=START_MS, in_msg_delta={0: 60.0, 2: 180.0})
     table = pa.Table.from_pylist(rows, schema=TABLES["signals"].loose_schema)
     found = minutes_of(table, START_MS, START_MS + 4 * MINUTE_MS)
@@ -96,7 +96,8 @@ def test_minutes_that_are_not_there_are_filled_and_do_not_count():
     assert found.quantile_s(np.array([1.0, 99.0, 3.0, 99.0])) == 3.0
 
 
-def test_partitions_are_summed_and_one_that_is_unknown_makes_the_minute_unknown():
+def test_unknown_partition_makes_minute_unknown():
+    """Partitions are summed."""
     both = [
         row
         for number in (0, 1)
@@ -111,7 +112,7 @@ def test_partitions_are_summed_and_one_that_is_unknown_makes_the_minute_unknown(
     assert (found.arrived_msg[0], found.backlog_msg[0]) == (90.0, 200.0)
 
 
-def test_the_recorded_age_is_that_of_what_came_last():
+def test_recorded_age_is_of_latest_arrivals():
     found = minutes([1, 1, 1, 1])
     held = ArrivalMinutes(
         found.start_ms,
@@ -129,7 +130,7 @@ def test_the_recorded_age_is_that_of_what_came_last():
 
 
 @pytest.mark.long
-def test_service_is_what_the_twin_delivers_and_less_than_the_limit(tmp_path):
+def test_service_equals_twin_below_limit(tmp_path):
     fast, slow = (ground(tmp_path / one, one) for one in ("kernel", "twin"))
     for words in ([], ["subscription.msg=800"], ["subscription.msg=5000", "subscription.period_s=10"]):
         change = parse_change(words)
@@ -144,7 +145,7 @@ def test_service_is_what_the_twin_delivers_and_less_than_the_limit(tmp_path):
 
 
 @pytest.mark.long
-def test_in_a_throttled_window_the_fluid_is_near_the_replay(tmp_path):
+def test_fluid_is_near_throttled_replay(tmp_path):
     found = check(ground(tmp_path))
     assert found.fluid_error_share < 0.05
     assert found.replay_error_share < 0.05
@@ -155,7 +156,7 @@ def test_in_a_throttled_window_the_fluid_is_near_the_replay(tmp_path):
 
 
 @pytest.mark.long
-def test_the_smallest_limit_keeps_the_age_and_less_does_not(tmp_path):
+def test_found_limit_is_smallest_for_age(tmp_path):
     here, busy = ground(tmp_path), minutes(BUSY_HOUR)
     kept = keep_age(here, busy, 300.0)
     assert kept.as_is_p99_s > 300
@@ -176,7 +177,7 @@ def test_the_smallest_limit_keeps_the_age_and_less_does_not(tmp_path):
 
 
 @pytest.mark.long
-def test_a_limit_that_is_larger_than_needed_could_be_lower(tmp_path):
+def test_larger_limit_than_needed_is_reported(tmp_path):
     here = ground(tmp_path, limits=[subscription_limit(5000)])
     kept = keep_age(here, minutes(BUSY_HOUR), 300.0)
     (limit,) = kept.keeps
@@ -188,7 +189,7 @@ def test_a_limit_that_is_larger_than_needed_could_be_lower(tmp_path):
 
 
 @pytest.mark.long
-def test_consumers_that_are_too_few_are_counted_and_the_limit_alone_is_not_enough(tmp_path):
+def test_too_few_consumers_need_more_than_limit(tmp_path):
     here = ground(tmp_path, limits=[subscription_limit(5000)], subscriptions=[SLOW], producers=PUBLISH_300)
     kept = keep_age(here, minutes(BUSY_HOUR), 300.0)
     (few,) = kept.keeps
@@ -200,7 +201,7 @@ def test_consumers_that_are_too_few_are_counted_and_the_limit_alone_is_not_enoug
 
 
 @pytest.mark.long
-def test_where_neither_is_enough_alone_both_are_named(tmp_path):
+def test_both_are_named_if_needed(tmp_path):
     # The consumers' capacity is seen before the limit came: 200 msg/s; then a limit of 150 in front of them.
     from tests.models.diagnosis.test_counterfactual import observed
 

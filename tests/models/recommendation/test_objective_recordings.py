@@ -21,7 +21,7 @@ WITHIN_SHARE = 0.1
 
 
 @pytest.mark.parametrize("name", ["sub-msg-1000", "sub-bytes-large", "sub-bytes-period", "slow-limit-large"])
-def test_the_fluid_is_near_the_replay_of_a_real_backlog(tmp_path, name):
+def test_fluid_is_near_recorded_replay(tmp_path, name):
     recording = read_recording(recording_folder(name))
     lake = lake_of(
         tmp_path / "lake",

@@ -23,7 +23,7 @@ def test_kernel_equals_twin(first: int) -> None:
 
 
 @pytest.mark.parametrize("first", seeds(range(1000, 1200, 20)))
-def test_kernel_equals_twin_where_nobody_asks_which_entry_a_client_holds(first: int) -> None:
+def test_kernel_shortcuts_equal_twin(first: int) -> None:
     """The kernel takes shortcuts there; of the worlds above only one in ten is such a world."""
     for seed in range(first, first + 20):
         scenario, machine = scenario_of(seed)

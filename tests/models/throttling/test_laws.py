@@ -233,7 +233,8 @@ def laid_out(scenario: Scenario, machine: Machine, seed: int) -> World:
 @pytest.mark.parametrize("engine", ENGINES)
 @repeatable(120)
 @given(scenario=scenarios(), machine=MACHINE, seed=SEED)
-def test_every_published_entry_is_acknowledged_expired_dead_or_backlog(engine, scenario, machine, seed):
+def test_published_entries_are_conserved(engine, scenario, machine, seed):
+    """Each is acknowledged, expired, dead or in the backlog."""
     totals = run(laid_out(scenario, machine, seed), machine, 1, engine)
     ended = totals["acked_entries"] + totals["expired_entries"] + totals["dead_letter_entries"]
     assert (totals["published_entries"] == ended + totals["backlog_entries"]).all()
@@ -250,7 +251,7 @@ def test_every_published_entry_is_acknowledged_expired_dead_or_backlog(engine, s
 @pytest.mark.parametrize("engine", ENGINES)
 @repeatable(40)
 @given(scenario=scenarios(may_seek=True), machine=MACHINE, seed=SEED)
-def test_a_seek_leaves_no_entry_behind_and_makes_none(engine, scenario, machine, seed):
+def test_seek_neither_loses_nor_creates_entries(engine, scenario, machine, seed):
     """What was acknowledged before a seek may be acknowledged again, so only the backlog tells."""
     totals = run(laid_out(scenario, machine, seed), machine, 1, engine)
     assert (totals["backlog_entries"] >= 0).all()
@@ -262,7 +263,8 @@ def test_a_seek_leaves_no_entry_behind_and_makes_none(engine, scenario, machine,
 @pytest.mark.parametrize("engine", ENGINES)
 @repeatable(40)
 @given(scenario=scenarios(persistent=False), machine=MACHINE, seed=SEED)
-def test_an_entry_of_a_topic_that_is_not_persistent_is_sent_once_or_dropped(engine, scenario, machine, seed):
+def test_non_persistent_entry_is_sent_once(engine, scenario, machine, seed):
+    """Or dropped."""
     totals = run(laid_out(scenario, machine, seed), machine, 1, engine)
     passed = totals["out_entries"] + totals["dropped_entries"]
     assert (totals["published_entries"] == passed + totals["backlog_entries"]).all()
@@ -288,7 +290,7 @@ def test_delayed_entries_survive_a_time_without_consumers(kind, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_a_consumer_that_is_no_longer_active_held_is_read_again_when_it_leaves(engine):
+def test_entries_of_former_active_are_redelivered(engine):
     """The second partition's active consumer changes at 1 s; then the first one leaves and nothing new is published."""
     world = example_world(
         seconds=30, kind="Failover", partitions=2, published_us=[0] * 20, consumers=2, processing_ms=500
@@ -300,7 +302,8 @@ def test_what_a_consumer_that_is_no_longer_active_held_is_read_again_when_it_lea
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_negative_acknowledgement_before_a_write_is_complete_does_not_make_it_free(engine):
+def test_early_negative_ack_is_still_charged(engine):
+    """Before the write is complete."""
     world = example_world(
         seconds=2,
         kind="Exclusive",
@@ -351,9 +354,7 @@ def most_per_limiter(world: World, totals: dict[str, np.ndarray], number: int, u
 @pytest.mark.parametrize("engine", ENGINES)
 @repeatable(50)
 @given(scenario=scenarios(changes=False), machine=MACHINE, seed=SEED, limiter=st.sampled_from(["A", "C"]))
-def test_no_limiter_lets_more_pass_than_two_capacities_its_rate_and_one_overshoot(
-    engine, scenario, machine, seed, limiter
-):
+def test_limiter_output_is_bounded(engine, scenario, machine, seed, limiter):
     """For the engines that keep their debt; A0 forgets it, and B, which shows a slot's tokens to every read of the slot, does
     not keep to it either. Single-active dispatchers are charged after the write: the same holds when the write takes no time.
     """
@@ -394,9 +395,8 @@ def test_no_event_is_counted_without_a_limiter(engine, scenario, machine, seed):
 @pytest.mark.parametrize("engine", ENGINES)
 @repeatable(50)
 @given(scenario=scenarios(), machine=MACHINE, seed=SEED)
-def test_every_counter_rises_at_most_once_per_poll_and_no_balance_is_above_its_capacity(
-    engine, scenario, machine, seed
-):
+def test_counters_and_balances_are_bounded_per_poll(engine, scenario, machine, seed):
+    """A counter rises at most once per poll; no balance is above its capacity."""
     world = laid_out(scenario, machine, seed)
     totals = run(world, machine, 1, engine)
     for level, unit in EVENTS:
@@ -432,7 +432,7 @@ def backlogs(
 @pytest.mark.parametrize("limiter", ["A", "C"])
 @repeatable(25)
 @given(tight=LIMIT, more=MORE, unit=st.sampled_from(["msg", "bytes"]), seconds=st.integers(2, 12))
-def test_a_looser_limit_never_raises_a_standing_backlog(engine, limiter, tight, more, unit, seconds):
+def test_looser_limit_never_raises_backlog(engine, limiter, tight, more, unit, seconds):
     """A law where nothing moves the cycles: single messages, a machine that takes no time, one subscription."""
     first, second = backlogs(
         engine,
@@ -459,7 +459,7 @@ def test_a_looser_limit_never_raises_a_standing_backlog(engine, limiter, tight, 
     machine=MACHINE,
     client=st.sampled_from([(10**9, 0), (20, 0), (50, 7)]),
 )
-def test_a_looser_limit_raises_no_backlog_by_more_than_a_capacity_and_an_overshoot(
+def test_looser_limit_raises_backlog_within_bound(
     engine, limiter, tight, more, unit, msgs, published_us, at_once, machine, client
 ):
     """Cycles of two limits drift apart, and one may just have got what the other gets next."""
@@ -481,7 +481,7 @@ def test_a_looser_limit_raises_no_backlog_by_more_than_a_capacity_and_an_oversho
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_looser_limit_can_be_behind_for_a_while_because_its_cycle_is_longer(engine):
+def test_looser_limit_can_lag_for_a_while(engine):
     """101 is a read of 100 and a read of 1, so its cycle takes a read longer; after a minute it is nearly a cycle late."""
     machine = Machine(read_us=3_000, read_entry_us=100, notify_us=500, flow_us=500, timer_late_us=2_000)
     tight, loose = backlogs(engine, machine, (100, 101), "msg", seconds=70)
@@ -491,7 +491,7 @@ def test_a_looser_limit_can_be_behind_for_a_while_because_its_cycle_is_longer(en
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_looser_limit_of_one_subscription_raises_its_neighbours_backlog(engine):
+def test_looser_limit_raises_neighbour_backlog(engine):
     ends = []
     for own in (5, 15):
         world = example_world(seconds=10, topic=20, limits=[limit("subscription", own)], subscriptions=2)
@@ -554,7 +554,7 @@ def queue(rate_msg: float, *, seconds: float, kind: str = "Shared", processing: 
 @pytest.mark.parametrize(
     ("load", "kind"), [(0.3, "Shared"), (0.5, "Exclusive"), (0.7, "Shared"), (0.8, "Key_Shared")]
 )
-def test_waiting_times_without_a_limiter_are_those_of_a_queue_with_constant_service(load, kind, engine):
+def test_unlimited_waits_match_m_d_1(load, kind, engine):
     """M/D/1: a message waits load * service / (2 * (1 - load)); by Little's law the backlog is the rate times wait and service."""
     seconds, service_s = 6_000, 0.1
     world = compile_scenario(queue(load / service_s, seconds=seconds, kind=kind), INSTANT, 1)
@@ -572,7 +572,7 @@ def test_waiting_times_without_a_limiter_are_those_of_a_queue_with_constant_serv
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["Shared", "Exclusive"])
 @pytest.mark.parametrize("load", [0.5, 0.7])
-def test_waiting_times_without_a_limiter_are_those_of_a_queue_with_exponential_service(load, kind, engine):
+def test_unlimited_waits_match_m_m_1(load, kind, engine):
     """M/M/1: a message is there for service / (1 - load) on average."""
     seconds, service_s = 12_000, 0.1
     scenario = queue(load / service_s, seconds=seconds, kind=kind, processing="exponential")

@@ -29,7 +29,7 @@ EXAMPLES = examples(60, derandomize=True)
 # -- by hand ----------------------------------------------------------------------------------------
 
 
-def test_a0_forgets_at_the_tick_whatever_was_sent_too_much():
+def test_a0_forgets_overshoot_at_tick():
     meter = WindowWithoutDebt(10, S)
     assert meter.available(0) == 10
     meter.charge(60, 300_000)
@@ -40,7 +40,7 @@ def test_a0_forgets_at_the_tick_whatever_was_sent_too_much():
     assert meter.available(1_400_000) == 6
 
 
-def test_a0_charges_nothing_more_once_the_window_is_full():
+def test_a0_stops_charging_a_full_window():
     meter = WindowWithoutDebt(10, S)
     meter.charge(8, 0)
     meter.charge(8, 0)
@@ -50,7 +50,8 @@ def test_a0_charges_nothing_more_once_the_window_is_full():
     assert meter.available(0) == 0
 
 
-def test_a_carries_its_debt_and_ticks_from_the_first_charge_on():
+def test_a_keeps_debt_from_first_charge():
+    """It ticks from the first charge on."""
     meter = WindowWithDebt(10, S)
     assert meter.available(5 * S) == 10
     meter.charge(35, 5_300_000)
@@ -59,19 +60,20 @@ def test_a_carries_its_debt_and_ticks_from_the_first_charge_on():
     assert meter.available(9_300_000) == 10
 
 
-def test_a_keeps_no_budget_that_was_not_used():
+def test_a_drops_unused_budget():
     meter = WindowWithDebt(10, S)
     meter.charge(1, 0)
     assert meter.available(60 * S) == 10
 
 
-def test_a_ticks_once_for_every_period_that_passed_unseen():
+def test_a_ticks_for_every_missed_period():
     meter = WindowWithDebt(10, S)
     meter.charge(35, 0)
     assert meter.available(3 * S) == 5
 
 
-def test_a_keeps_what_was_used_through_a_change_and_counts_the_period_anew():
+def test_a_keeps_use_through_a_change():
+    """And restarts the period."""
     meter = WindowWithDebt(10, S)
     meter.charge(8, 0)
     meter.change(20, 2 * S, 900_000)
@@ -80,7 +82,7 @@ def test_a_keeps_what_was_used_through_a_change_and_counts_the_period_anew():
     assert meter.available(2_900_000) == 20
 
 
-def test_b_shows_the_balance_of_the_slots_beginning_to_every_query_of_the_slot():
+def test_b_shows_balance_of_slot_start():
     meter = SlotBucket(100, S)
     assert meter.available(0) == 100
     meter.charge(40, 0)
@@ -89,7 +91,7 @@ def test_b_shows_the_balance_of_the_slots_beginning_to_every_query_of_the_slot()
     assert meter.balance() == 20
 
 
-def test_b_adds_whole_tokens_and_keeps_the_rest_of_the_time():
+def test_b_adds_whole_tokens_keeps_remainder():
     meter = SlotBucket(100, S)
     meter.available(0)
     meter.charge(40, 0)
@@ -99,7 +101,7 @@ def test_b_adds_whole_tokens_and_keeps_the_rest_of_the_time():
     assert meter.available(3 * SLOT_US) == 53
 
 
-def test_b_refills_all_the_time_once_a_charge_is_seen():
+def test_b_refills_continuously_after_a_charge():
     """The cap comes before the charge: what would have been refilled until the next slot is asked for is lost."""
     meter = SlotBucket(1000, S)
     meter.available(0)
@@ -109,7 +111,7 @@ def test_b_refills_all_the_time_once_a_charge_is_seen():
     assert meter.available(60 * S) == 0
 
 
-def test_c_refills_only_later_than_a_period_after_the_last_refill():
+def test_c_refills_after_a_whole_period():
     meter = PeriodBucket(10, S)
     meter.charge(4, 0)
     assert [meter.available(at) for at in (0, S, S + 1)] == [6, 6, 10]
@@ -117,7 +119,7 @@ def test_c_refills_only_later_than_a_period_after_the_last_refill():
     assert [meter.available(at) for at in (2 * S + 1, 2 * S + 2)] == [0, 10]
 
 
-def test_c_pays_a_debt_from_the_surplus_of_a_late_refill():
+def test_c_pays_debt_from_late_refill():
     meter = PeriodBucket(10, S)
     meter.charge(25, 0)
     assert meter.available(1_250_000) == 0
@@ -125,7 +127,7 @@ def test_c_pays_a_debt_from_the_surplus_of_a_late_refill():
     assert meter.available(2_250_001) == 7  # 50 ms kept: 10.5 tokens
 
 
-def test_c_shows_a_charge_at_once_and_a_charge_never_refills():
+def test_c_shows_a_charge_without_refill():
     meter = PeriodBucket(10, S)
     meter.charge(3, 5 * S)
     assert meter.balance() == 7
@@ -134,7 +136,7 @@ def test_c_shows_a_charge_at_once_and_a_charge_never_refills():
     assert meter.available(5 * S) == 7
 
 
-def test_a_rate_counts_per_period_and_not_per_second():
+def test_rate_is_per_period():
     for engine in ENGINES:
         meter = new_meter(engine, 10_000, 60 * S, 0)
         assert meter.available(0) == 10_000
@@ -145,14 +147,15 @@ def test_a_rate_counts_per_period_and_not_per_second():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_ten_entries_with_eleven_messages_leave_nine_unless_the_engine_forgets(engine):
+def test_overshoot_leaves_nine_of_next_ten(engine):
+    """Ten entries with eleven messages, unless the engine forgets."""
     meter = new_meter(engine, 10, S, 0)
     meter.charge(11, 0)
     assert meter.available(1_001_000) == (10 if engine == "A0" else 9)
 
 
 @pytest.mark.parametrize(("engine", "left"), [("A0", 10), ("A", 0), ("B", 10), ("C", 10)])
-def test_a_policy_update_gives_a_full_meter_except_in_a(engine, left):
+def test_policy_update_refills_except_in_a(engine, left):
     limiter = LimiterState(engine, Rates())
     limiter.renew(Rates(msg=10), 0)
     assert limiter.bytes is None
@@ -162,7 +165,7 @@ def test_a_policy_update_gives_a_full_meter_except_in_a(engine, left):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_policy_update_to_no_limit_removes_the_meter(engine):
+def test_policy_without_limit_removes_meter(engine):
     limiter = LimiterState(engine, Rates())
     limiter.renew(Rates(msg=10, bytes=100), 0)
     limiter.renew(Rates(bytes=100), 1)
@@ -171,7 +174,7 @@ def test_a_policy_update_to_no_limit_removes_the_meter(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_relative_limit_adds_the_publish_rate_to_the_configured_one(engine):
+def test_relative_limit_adds_publish_rate(engine):
     limiter = LimiterState(engine, Rates())
     limiter.renew(Rates(msg=100, relative=True), 0)
     limiter.msg.charge(100, 0)
@@ -223,7 +226,7 @@ def most_over_its_bound(sent, bound):
 @pytest.mark.parametrize("engine", ENGINES)
 @EXAMPLES
 @given(rate=RATES, period_us=PERIODS, turns=TURNS)
-def test_no_span_gets_more_than_two_capacities_and_its_rate(engine, rate, period_us, turns):
+def test_span_is_bounded_by_two_capacities(engine, rate, period_us, turns):
     """One capacity at the end of a period and the next at once; B, which refills evenly, gives only one."""
     sent = granted(engine, rate, period_us, turns, over=False)
     assume(sent)
@@ -239,7 +242,8 @@ def test_no_span_gets_more_than_two_capacities_and_its_rate(engine, rate, period
 @pytest.mark.parametrize("engine", ["A", "B", "C"])
 @EXAMPLES
 @given(rate=RATES, period_us=PERIODS, turns=TURNS)
-def test_no_span_gets_more_than_that_and_one_overshoot_where_debt_is_kept(engine, rate, period_us, turns):
+def test_span_bound_adds_one_overshoot(engine, rate, period_us, turns):
+    """Where debt is kept."""
     sent = granted(engine, rate, period_us, turns, over=True)
     assume(sent)
     capacities = 1 if engine == "B" else 2
@@ -251,7 +255,7 @@ def test_no_span_gets_more_than_that_and_one_overshoot_where_debt_is_kept(engine
 
 
 @pytest.mark.parametrize("engine", ["A0", "A", "C"])
-def test_two_capacities_can_go_out_within_a_microsecond(engine):
+def test_two_capacities_can_leave_at_once(engine):
     meter = new_meter(engine, 10, S, 0)
     meter.charge(1, 0)
     before, after = (S - 1, S) if engine != "C" else (S, S + 1)
@@ -265,7 +269,7 @@ def test_a0_breaks_the_debt_rule():
     assert sum(amount for _, _, amount, _ in sent) == 20 * 40
 
 
-def test_b_breaks_the_debt_rule_within_a_slot():
+def test_b_breaks_debt_rule_within_slot():
     meter = SlotBucket(10, S)
     for turn in range(16):
         assert meter.available(turn * 1_000) == 10
@@ -275,7 +279,7 @@ def test_b_breaks_the_debt_rule_within_a_slot():
 
 @EXAMPLES
 @given(rate=RATES, period_us=PERIODS, turns=TURNS)
-def test_a0_and_a_are_the_same_for_a_reader_that_never_sends_too_much(rate, period_us, turns):
+def test_a0_equals_a_without_overshoot(rate, period_us, turns):
     assert granted("A0", rate, period_us, turns, over=False) == granted(
         "A", rate, period_us, turns, over=False
     )
@@ -297,7 +301,7 @@ def test_a0_never_gives_less_than_a(rate, period_us, turns):
 
 @EXAMPLES
 @given(rate=RATES, period_us=PERIODS, steps=st.lists(st.integers(1, 2_000), min_size=2, max_size=80))
-def test_c_shows_more_tokens_only_later_than_a_period_after_it_last_did(rate, period_us, steps):
+def test_c_shows_tokens_once_per_period(rate, period_us, steps):
     meter = PeriodBucket(rate, period_us)
     meter.charge(rate, 0)
     now_us, refilled_us, before = 0, 0, 0
@@ -317,7 +321,7 @@ def test_c_shows_more_tokens_only_later_than_a_period_after_it_last_did(rate, pe
 
 @EXAMPLES
 @given(rate=st.sampled_from([1, 7, 10, 999]), late_us=st.integers(1, 400_000), turns=st.integers(2, 200))
-def test_c_loses_no_token_while_it_is_in_debt(rate, late_us, turns):
+def test_c_loses_no_token_in_debt(rate, late_us, turns):
     meter = PeriodBucket(rate, S)
     debt = 1_000 * rate
     meter.charge(debt, 0)
@@ -331,7 +335,7 @@ def test_c_loses_no_token_while_it_is_in_debt(rate, late_us, turns):
 @given(
     rate=st.sampled_from([1, 10, 500]), other=st.sampled_from([1, 20, 10_000]), used=st.integers(0, 30_000)
 )
-def test_a_change_of_rate_keeps_what_was_used_in_a_and_makes_c_full(rate, other, used):
+def test_rate_change_keeps_a_refills_c(rate, other, used):
     for engine, expected in (("A", max(0, other - used)), ("C", other)):
         limiter = LimiterState(engine, Rates())
         limiter.renew(Rates(msg=rate), 0)

@@ -36,7 +36,7 @@ def test_every_table_is_on_the_page(page):
     assert sorted(re.findall(r"<!-- simulated: (\w+) -->", page)) == sorted(model_page.TABLES)
 
 
-def test_every_row_that_the_page_names_is_a_worked_example(page):
+def test_named_rows_are_worked_examples(page):
     examples = {int(number) for number in re.findall(r"row[-_](\d\d)", EXAMPLES.read_text())}
     named = set()
     for first, last in re.findall(r"\brows? (\d+)(?:(?: to | and )(\d+))?", page):
@@ -56,7 +56,7 @@ def test_the_tables_say_what_the_text_says(page):
     assert "| 200 | 0.833 | 0.863 |" in model_page.backoff()
 
 
-def test_recordings_alone_on_their_broker_deliver_what_the_page_says(page):
+def test_single_recordings_match_the_page(page):
     rows = re.findall(r"^\| `([a-z-]+)` \| [^|]+ \| (\d\.\d\d) \|$", page, re.M)
     assert len(rows) == 3
     for name, share in rows:

@@ -45,7 +45,7 @@ def test_bursts_publish_more_at_their_times_only(engine: str) -> None:
     assert abs(sum(published.values()) - (10 * 56 + 50 * 4)) <= 2
 
 
-def test_a_change_of_rate_holds_within_bursts_too() -> None:
+def test_rate_change_applies_within_bursts() -> None:
     bursts = {"every_s": 20, "length_s": 2, "factor": 5}
     timeline = [
         {"name": "one", "duration_s": 30},
@@ -61,7 +61,7 @@ def test_a_change_of_rate_holds_within_bursts_too() -> None:
 
 
 @pytest.mark.parametrize("engine", ["kernel", "twin"])
-def test_a_hot_partition_gets_its_share_and_the_others_the_rest(engine: str) -> None:
+def test_hot_partition_gets_its_share(engine: str) -> None:
     scenario = _scenario(
         topics={"partitions": 4},
         producers={"rate_msg": 100, "routing": "hot", "hot": {"partition": 2, "share": 0.7}},
@@ -76,7 +76,7 @@ def test_a_hot_partition_gets_its_share_and_the_others_the_rest(engine: str) -> 
 
 
 @pytest.mark.parametrize("engine", ["kernel", "twin"])
-def test_one_slow_consumer_of_three_takes_its_own_time(engine: str) -> None:
+def test_consumers_can_have_own_times(engine: str) -> None:
     scenario = _scenario(
         subscriptions={
             "consumers": 3,
@@ -91,7 +91,7 @@ def test_one_slow_consumer_of_three_takes_its_own_time(engine: str) -> None:
     assert acked == pytest.approx(60 * 101, rel=0.02)
 
 
-def test_a_limit_above_what_all_consumers_do_together_cannot_bind() -> None:
+def test_limit_above_consumer_capacity_cannot_bind() -> None:
     limit = {"level": "subscription", "set_at": "topic", "topic": "orders", "msg": 102}
     fields = {"consumers": 3, "processing_ms": 20, "each_processing_ms": [1000]}
     body = _scenario(subscriptions=fields).model_dump(mode="json")

@@ -35,7 +35,7 @@ def found():
     return sweep(scenario(), GRID, seed=3)
 
 
-def test_a_point_is_what_its_scenario_gives_alone(found):
+def test_sweep_point_equals_single_scenario(found):
     body = scenario().model_dump(mode="json", exclude_unset=True)
     body["limits"][0]["msg"], body["subscriptions"][0]["consumers"] = 120, 4
     body["broker"] = {"version": "3.0.7"}
@@ -88,7 +88,7 @@ def test_spark_gives_the_same_rows(spark, found):
         ({"producers.0.rate_msg": [9_000_000], "timeline.0.duration_s": [86_400]}, "rate_msg"),
     ],
 )
-def test_a_bad_grid_is_refused_by_the_field_s_name(grid, words):
+def test_invalid_grid_names_its_field(grid, words):
     with pytest.raises(ScenarioError) as error:
         sweep(scenario(), grid)
     assert words in str(error.value)

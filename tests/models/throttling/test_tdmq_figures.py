@@ -30,7 +30,7 @@ def test_the_101st_message_waits_600_ms():
     assert requests[99]["processed_us"] < 400_000
 
 
-def test_five_nodes_that_used_150_of_1000_have_a_threshold_of_400_and_2000_pass():
+def test_five_nodes_with_threshold_400_pass_2000():
     tables = simulate(shipped("five-nodes"))
     assert used_before(tables, 300) == [150] * 5
     first = tables.windows.filter(pc.field("window_start_us") == 0)
@@ -50,7 +50,7 @@ def test_five_nodes_that_used_150_of_1000_have_a_threshold_of_400_and_2000_pass(
         (list(range(0, 1000, 10)), 200, 1000),
     ],
 )
-def test_what_passes_depends_on_when_the_nodes_learn_the_clusters_use(moments_ms, threshold, processed):
+def test_passed_amount_depends_on_report_times(moments_ms, threshold, processed):
     tables = simulate(changed(shipped("five-nodes"), usage_known_at_ms=moments_ms))
     assert thresholds_msg(tables, "production", 0) == {threshold}
     assert seconds(tables, "production")[0].processed == processed
@@ -66,11 +66,11 @@ def test_what_passes_depends_on_when_the_nodes_learn_the_clusters_use(moments_ms
         (None, 5, 9, None),
     ],
 )
-def test_a_nodes_threshold_is_its_own_use_plus_what_is_left(limit, own_use, cluster_use, threshold):
+def test_node_threshold_is_use_plus_remainder(limit, own_use, cluster_use, threshold):
     assert node_threshold(limit, own_use, cluster_use) == threshold
 
 
-def test_requests_in_flight_are_processed_after_the_close():
+def test_inflight_requests_are_processed_after_close():
     tables = simulate(shipped("in-flight"))
     first = seconds(tables, "production")[0]
     # 600 may be in flight; the request that reaches the threshold is one of them.
@@ -80,13 +80,13 @@ def test_requests_in_flight_are_processed_after_the_close():
     assert set(late["answered_us"].to_pylist()) == {1_000_000}
 
 
-def test_a_closed_node_keeps_the_threshold_that_closed_it():
+def test_closed_node_keeps_its_threshold():
     tables = simulate(changed(shipped("in-flight"), usage_known_at_ms=[900]))
     assert used_before(tables, 900) == [1599]
     assert thresholds_msg(tables, "production", 0) == {1000}
 
 
-def test_a_burst_is_throttled_though_the_minutes_mean_is_below_the_specification():
+def test_burst_is_throttled_below_minute_mean():
     tables = simulate(shipped("burst-in-a-minute"))
     assert console_means(tables, "production") == [150.0]
     assert throttle_count(tables, "production") == 3
@@ -109,7 +109,7 @@ def test_bandwidth_throttles_where_tps_are_low():
 
 
 @pytest.mark.parametrize("deliver_after_ms", [0, -60_000, 1])
-def test_a_delay_field_counts_as_delayed_whatever_its_value(deliver_after_ms):
+def test_any_delay_field_counts_as_delayed(deliver_after_ms):
     scenario = shipped("delay-field")
     delayed, plain = (group.model_dump() for group in scenario.producers)
     tables = simulate(changed(scenario, producers=[delayed | {"deliver_after_ms": deliver_after_ms}, plain]))
@@ -128,7 +128,7 @@ def test_without_the_delay_field_nothing_waits():
     assert set(tables.requests["wait_us"].to_pylist()) == {0}
 
 
-def test_a_message_is_pushed_when_it_is_due():
+def test_message_is_pushed_when_due():
     tables = simulate(
         read_scenario(
             cluster(
@@ -155,7 +155,7 @@ def test_the_allocation_ratio_splits_the_specification(ratio, production, consum
 
 
 @pytest.mark.parametrize(("check_ms", "processed"), [(10, 110), (50, 150)])
-def test_a_partition_passes_its_quota_until_the_next_look(check_ms, processed):
+def test_partition_exceeds_quota_until_next_check(check_ms, processed):
     """Row 51 of the worked examples: 100 msg/s, a steady 1000 msg/s, looked at every 10 or 50 ms."""
     tables = simulate(changed(shipped("partition-production"), check_ms=check_ms))
     assert seconds(tables, "production")[0].processed == processed
@@ -163,14 +163,14 @@ def test_a_partition_passes_its_quota_until_the_next_look(check_ms, processed):
     assert {second.processed for second in seconds(tables, "production")[1:]} == {processed + 1}
 
 
-def test_bandwidth_of_a_partition_is_looked_at_too():
+def test_partition_bandwidth_is_checked_too():
     scenario = shipped("partition-production")
     # 100 messages of 1 KiB may pass, whatever their number.
     tables = simulate(changed(scenario, production={"bandwidth_bytes": 100 * 1024}))
     assert seconds(tables, "production")[0].processed == 150
 
 
-def test_a_partition_below_its_quota_is_left_alone():
+def test_partition_below_quota_is_not_throttled():
     tables = simulate(sending(shipped("partition-production"), 90))
     assert throttle_count(tables, "production") == 0
     assert longest_wait_ms(tables, "production") == 0
@@ -186,7 +186,7 @@ def test_a_partitions_consumption_in_both_readings(rate, checked, mean, busiest)
     assert peak(tables, "consumption") == busiest
 
 
-def test_consumption_of_a_cluster_stops_until_the_next_window():
+def test_cluster_consumption_stops_until_next_window():
     tables = simulate(
         read_scenario(
             cluster(duration_s=3, consumers={"backlog": {"messages": 25}, "push_interval_us": 10_000})

@@ -200,7 +200,7 @@ def test_no_delivery_overtakes_another_of_its_subscription(scenario):
 
 @EXAMPLES
 @given(SCENARIOS)
-def test_a_closed_channel_lets_only_those_in_flight_through(scenario):
+def test_closed_channel_passes_only_inflight_requests(scenario):
     tables = simulate(scenario)
     for closing in tables.closings.to_pylist():
         is_consumption = closing["quota"] == "consumption"
@@ -218,7 +218,7 @@ def test_a_closed_channel_lets_only_those_in_flight_through(scenario):
 
 @EXAMPLES
 @given(clusters())
-def test_a_node_passes_its_threshold_by_what_is_in_flight_at_most(scenario):
+def test_node_overshoot_is_at_most_inflight(scenario):
     tables = simulate(scenario)
     push = scenario.consumers.push_messages if scenario.consumers else 0
     groups = scenario.producers
@@ -248,7 +248,7 @@ def test_a_node_passes_its_threshold_by_what_is_in_flight_at_most(scenario):
 
 @EXAMPLES
 @given(clusters())
-def test_channels_of_a_cluster_open_when_a_window_begins(scenario):
+def test_channels_open_at_window_start(scenario):
     for closing in simulate(scenario).closings.to_pylist():
         if closing["opened_us"] is not None:
             assert closing["opened_us"] % WINDOW_US == 0
@@ -270,7 +270,7 @@ def test_stops_of_a_partition(scenario):
 
 @EXAMPLES
 @given(partitions())
-def test_a_partition_passes_its_quota_by_what_one_look_misses_at_most(scenario):
+def test_partition_overshoot_is_one_check_interval(scenario):
     largest = max(50, *(group.size_bytes for group in scenario.producers))
     for row in simulate(scenario).windows.to_pylist():
         if row["quota"] == "production":
@@ -287,7 +287,7 @@ def test_a_partition_passes_its_quota_by_what_one_look_misses_at_most(scenario):
 
 @EXAMPLES
 @given(SCENARIOS)
-def test_pushes_of_a_subscription_keep_their_pace_and_size(scenario):
+def test_pushes_keep_pace_and_size(scenario):
     pushes = {}
     for row in simulate(scenario).deliveries.to_pylist():
         if row["pushed_us"] is not None:
@@ -307,7 +307,7 @@ def test_the_same_seed_gives_the_same_tables(scenario, seed):
     assert [table.schema for table in first] == [contract.schema for contract in CONTRACTS]
 
 
-def test_another_seed_gives_other_moments_where_spacing_is_random():
+def test_seed_changes_random_spacing():
     scenario = shipped("101st-message")
     group = scenario.producers[0].model_dump()
     random = [send | {"spacing": "random"} for send in group["sends"]]
@@ -323,7 +323,7 @@ def test_another_seed_gives_other_moments_where_spacing_is_random():
     st.integers(1, 12),
     st.sampled_from([1, 1_000, 90_000, 1_500_000]),
 )
-def test_one_producer_alone_is_what_a_loop_of_six_lines_gives(moments_ms, limit, processing_us):
+def test_single_producer_equals_simple_loop(moments_ms, limit, processing_us):
     scenario = read_scenario(
         {
             "format": 1, "name": "law", "about": "law", "throttle": "cluster", "duration_s": 1000, "nodes": 1,

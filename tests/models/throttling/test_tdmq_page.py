@@ -30,7 +30,7 @@ def test_the_page_is_up_to_date(page):
     )
 
 
-def test_the_page_has_the_figures_that_its_source_gives(page):
+def test_page_has_figures_of_its_source(page):
     assert "**It waits 600 ms.**" in page
     assert "Each node's threshold is then 150 + 1,000 - 750 =\n400**" in page
     assert "**2,000 requests are processed in that second**" in page

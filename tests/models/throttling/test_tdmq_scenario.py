@@ -114,7 +114,7 @@ def test_bad_input_is_refused_in_one_line(tmp_path, base, change, field):
 
 
 @pytest.mark.parametrize("text", ["", "- 1", "a: [", "\tx", "5"])
-def test_a_file_that_is_no_scenario_is_refused(tmp_path, text):
+def test_file_without_scenario_is_refused(tmp_path, text):
     path = tmp_path / "bad.yaml"
     path.write_text(text)
     with pytest.raises(ScenarioError, match=r"^bad\.yaml: ") as error:
@@ -122,7 +122,7 @@ def test_a_file_that_is_no_scenario_is_refused(tmp_path, text):
     assert "\n" not in str(error.value)
 
 
-def test_a_file_that_is_not_there_or_no_text_is_refused(tmp_path):
+def test_missing_or_binary_file_is_refused(tmp_path):
     with pytest.raises(ScenarioError, match=r"^none\.yaml: "):
         load_scenario(tmp_path / "none.yaml")
     path = tmp_path / "bad.yaml"

@@ -140,7 +140,7 @@ def check(config: dict[str, Any], machine: Machine, out: Any, events: dict[str, 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("config", "machine", "out", "events"), ROWS)
-def test_deliveries_and_counters_are_those_of_the_worked_example(config, machine, out, events, engine):
+def test_worked_examples_are_reproduced(config, machine, out, events, engine):
     check(config, machine, out, events, engine)
 
 
@@ -151,9 +151,8 @@ SAME_IN_A = [
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("config", "machine", "out", "events"), SAME_IN_A)
-def test_engine_a_gives_the_same_as_c_where_no_debt_meets_a_policy_change(
-    config, machine, out, events, engine
-):
+def test_engine_a_equals_c_without_debt(config, machine, out, events, engine):
+    """Unless debt meets a policy change."""
     check({**config, "engine": "A"}, machine, out, events, engine)
 
 
@@ -162,7 +161,7 @@ def test_engine_a_gives_the_same_as_c_where_no_debt_meets_a_policy_change(
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("limiter", ["A", "C"])
-def test_row_07_ten_entries_with_eleven_messages_leave_nine_for_the_next_period(limiter, engine):
+def test_row_07_overshoot_leaves_nine(limiter, engine):
     """All entries of a partition hold the same number of messages here, so three partitions share a broker's 10."""
     world = example_world(seconds=3, broker=10, partitions=3, engine=limiter)
     nine, double, later = world.logs
@@ -176,7 +175,7 @@ def test_row_07_ten_entries_with_eleven_messages_leave_nine_for_the_next_period(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_row_28_engine_b_bursts_once_and_then_flows(engine):
+def test_row_28_engine_b_bursts_once(engine):
     run = added(example_world(seconds=60, sub={"msg": 10_000, "period_s": 60}, engine="B"), SLOT_TURN, engine)
     out = run["out_messages"][:, 0]
     # The burst lasts 1.6 s, in which 267 more tokens come.
@@ -186,7 +185,8 @@ def test_row_28_engine_b_bursts_once_and_then_flows(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_row_29_engine_b_pays_its_debt_for_16_seconds_and_bursts_again(engine):
+def test_row_29_engine_b_pays_its_debt(engine):
+    """For 16 seconds; then it bursts again."""
     out = added(example_world(seconds=18, sub=10, engine="B"), ONE_MS_TURN, engine)["out_messages"][:, 0]
     assert np.flatnonzero(out).tolist() == [0, 16]
 
@@ -201,14 +201,16 @@ def test_row_31_the_back_off_costs_throughput(limiter, per_s, engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_row_31_one_event_for_each_cycle_of_1_2_seconds(engine):
+def test_row_31_one_event_per_cycle(engine):
+    """A cycle takes 1.2 seconds."""
     world = example_world(seconds=60, sub=1000, published_us=np.zeros(60_000, np.int64))
     run = added(world, MESSAGE_200_US, engine)
     assert run["subscription_msg_events"].sum() / 60 == pytest.approx(0.83, rel=0.02)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_row_43_a_batch_with_nine_of_ten_acknowledged_costs_ten_tokens_and_one_permit(engine):
+def test_row_43_partial_batch_costs_all_tokens(engine):
+    """With nine of ten messages acknowledged it costs ten tokens and one permit."""
     world = example_world(
         seconds=2,
         sub={"msg": 100, "period_s": 60},
@@ -225,7 +227,7 @@ def test_row_43_a_batch_with_nine_of_ten_acknowledged_costs_ten_tokens_and_one_p
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_row_44_a_relative_limit_follows_the_publish_rate_at_once_up_and_by_halves_down(engine):
+def test_row_44_relative_limit_follows_publish_rate(engine):
     """1000 per second are published until 240 s; averages are renewed every 60 s, the consumer comes at 180 s."""
     world = example_world(
         seconds=480,
@@ -238,19 +240,20 @@ def test_row_44_a_relative_limit_follows_the_publish_rate_at_once_up_and_by_halv
     assert run["out_messages"][:, 0].tolist() == expected
 
 
-def test_row_48_five_nodes_of_a_tdmq_cluster_have_thresholds_of_400_and_pass_2000():
+def test_row_48_five_nodes_pass_2000():
+    """Their thresholds are 400."""
     tables = simulate_tdmq(shipped("five-nodes"))
     assert used_before(tables, 300) == [150] * 5
     assert thresholds_msg(tables, "production", 0) == {400}
     assert tdmq_seconds(tables, "production")[0].processed == 2000
 
 
-def test_row_49_the_101st_message_of_a_tdmq_quota_of_100_waits_600_ms():
+def test_row_49_message_above_quota_waits():
     requests = simulate_tdmq(shipped("101st-message")).requests.to_pylist()
     assert [row["wait_us"] for row in requests] == [0] * 100 + [600_000]
 
 
-def test_row_50_a_publish_limit_accepts_what_came_and_reads_on_when_one_percent_is_back():
+def test_row_50_publish_limit_pauses_reading():
     """TDMQ's text: reading goes on at the next window of 1 s."""
     gate = Bucket(100)
     gate.take(0, 250)
@@ -258,7 +261,7 @@ def test_row_50_a_publish_limit_accepts_what_came_and_reads_on_when_one_percent_
 
 
 @pytest.mark.parametrize(("tick_ms", "accepted"), [(10, 110), (50, 150)])
-def test_row_51_a_polled_publish_limit_of_100_accepts_until_the_check_sees_more(tick_ms, accepted):
+def test_row_51_polled_limit_accepts_until_check(tick_ms, accepted):
     gate = Polled(100, tick_ms * 1000)
     passed = [0] * 4
     waiting_us = 0

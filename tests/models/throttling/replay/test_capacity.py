@@ -36,14 +36,14 @@ def test_saturated_consumers_show_what_they_can_do():
     assert (found.age_s, found.seen_ms) == (0, START_MS + 1000 * EVERY_S * (COUNT - 1))
 
 
-def test_the_interval_is_that_of_the_minutes_and_the_newest_ten_count():
+def test_interval_uses_the_newest_ten_minutes():
     minutes = np.minimum(np.maximum(AT - 1, 0) // 12, 9)
     acked = EVERY_S * np.where(AT == 0, 0, 200.0 + 10 * minutes)
     found = capacity(backlog=1000 + 300.0 * EVERY_S * AT - np.cumsum(acked), in_msg=300.0 * EVERY_S)
     assert (found.low_msg_per_s, found.msg_per_s, found.high_msg_per_s) == pytest.approx((200, 245, 290))
 
 
-def test_its_age_counts_from_the_end_of_the_saturated_span():
+def test_age_counts_from_saturated_span_end():
     backlog = np.where(AT < 60, growing(begin=1000), 0.0)
     found = capacity(backlog=backlog, in_msg=300.0 * EVERY_S)
     assert found.seen == "saturated"
@@ -72,7 +72,7 @@ def test_its_age_counts_from_the_end_of_the_saturated_span():
         "consumers come and go", "a broker limit ticks", "an unknown limit ticks", "a lifted byte limit ticks", "gaps", "restarts",
     ],
 )  # fmt: skip
-def test_where_it_does_not_show_only_a_lower_bound_is_known(fields):
+def test_hidden_capacity_has_a_lower_bound(fields):
     found = capacity(in_msg=300.0 * EVERY_S, **fields)
     assert (found.seen, found.msg_per_s, found.high_msg_per_s, found.age_s) == (
         "at_least",
@@ -82,7 +82,7 @@ def test_where_it_does_not_show_only_a_lower_bound_is_known(fields):
     )
 
 
-def test_the_lower_bound_is_the_best_minute_of_each_consumer():
+def test_lower_bound_is_best_minute_per_consumer():
     """A throttled hour in which 200 msg/s went through, with one minute of 350 in it."""
     acked = EVERY_S * np.where((AT > 60) & (AT <= 72), 350.0, 200.0)
     backlog = 50_000 + 300.0 * EVERY_S * AT - np.cumsum(acked)
@@ -92,7 +92,7 @@ def test_the_lower_bound_is_the_best_minute_of_each_consumer():
     assert (found.low_msg_per_s, found.consumers) == (pytest.approx(2 * 350), 4)
 
 
-def test_a_limit_that_ticks_but_does_not_bind():
+def test_ticking_limit_does_not_hide_capacity():
     """50 msg/s is less than a read of 100 entries, so every read is trimmed: consumers of 20 msg/s hold it all the same."""
     ticks = {"subscription.msg": 5.0}
     found = capacity(backlog=growing(10), in_msg=30.0 * EVERY_S, events=ticks, limits=[limit(50)])
@@ -101,7 +101,7 @@ def test_a_limit_that_ticks_but_does_not_bind():
     assert (binding.seen, binding.low_msg_per_s) == ("at_least", pytest.approx(48))
 
 
-def test_a_large_limit_binds_where_it_ticks_and_nowhere_else():
+def test_large_limit_binds_only_where_ticking():
     ticks = {"subscription.msg": np.where(AT > 60, 1.0, 0.0)}
     fields = {"backlog": growing(), "in_msg": 300.0 * EVERY_S, "events": ticks, "limits": [limit(220)]}
     assert bound(observed_of(**fields), "billing", -1).tolist() == (AT > 60).tolist()
@@ -117,7 +117,7 @@ def test_a_limit_that_was_raised_held_before():
     assert capacity(**fields, limits=raised[1:]).seen == "saturated"
 
 
-def test_a_limit_of_entries_is_compared_with_entries():
+def test_entry_limit_is_compared_with_entries():
     """100 msg/s in entries of ten are 10 of 50 entries per second."""
     fields = {
         "backlog": growing(10), "in_msg": 200.0 * EVERY_S, "events": {"subscription.msg": 5.0}, "messages_per_entry": 10.0
@@ -127,12 +127,12 @@ def test_a_limit_of_entries_is_compared_with_entries():
 
 
 @pytest.mark.parametrize(("msg", "seen"), [(210, "at_least"), (1000, "saturated"), (None, "saturated")])
-def test_without_counters_the_use_of_a_limit_tells(msg, seen):
+def test_limit_use_replaces_missing_counters(msg, seen):
     found = capacity(backlog=growing(), in_msg=300.0 * EVERY_S, counted=False, limits=[limit(msg)])
     assert found.seen == seen
 
 
-def test_without_counters_others_use_a_broker_limit_too():
+def test_broker_limit_counts_others_without_counters():
     limits = [limit(1000, level="broker")]
     fields = {"backlog": growing(), "in_msg": 300.0 * EVERY_S, "counted": False, "limits": limits}
     assert capacity(**fields, others_per_s={"msg": 0.0}).seen == "saturated"
@@ -150,7 +150,7 @@ def test_batches_count_as_their_messages():
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("Shared", 400), ("Failover", 200)])
-def test_when_consumers_join_each_is_taken_to_do_what_was_seen(kind, expected):
+def test_joining_consumers_get_observed_capacity(kind, expected):
     """Two consumers until minute eight, then four: the newest saturated minutes are theirs, and count the older ones doubled."""
     consumers = np.where(AT <= 96, 2, 4)
     rate = np.where(AT <= 96, 200.0, 400.0 if kind == "Shared" else 200.0)

@@ -17,7 +17,7 @@ def test_every_key_is_understood():
         assert change.words.split() == settings
 
 
-def test_none_lifts_a_limit_and_spaces_do_not_matter():
+def test_none_lifts_limit_despite_spaces():
     assert parse_change([" topic.bytes = none "]).limits == {"topic.bytes": None}
     assert parse_change(["processing_ms=1.5", "consumers=0"]) == Change(consumers=0, processing_ms=1.5)
     assert parse_change([]).words == "nothing"

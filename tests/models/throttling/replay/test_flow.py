@@ -72,7 +72,7 @@ def test_the_flow_drains_as_the_simulator_does(settings):
      ["processing_ms=30", "subscription.msg=none"], ["processing_ms=1", "batch_msg=5"]],
     ids=" ".join,
 )  # fmt: skip
-def test_the_flow_of_a_window_is_the_simulators(settings):
+def test_flow_equals_the_simulator(settings):
     came = 500 + 400 * np.sin(np.arange(721) / 40)
     ground = Ground(hour(in_msg=came), hour(in_msg=came))
     change = parse_change(settings)
@@ -87,7 +87,7 @@ def test_the_flow_of_a_window_is_the_simulators(settings):
         assert apart.max() < 0.05 * peak
 
 
-def test_partitions_flow_apart_under_a_limit_and_together_where_consumers_hold_them():
+def test_partitions_share_consumers_but_not_limits():
     observed = partitioned((1.0, 3.0))
     ground = Ground(observed, observed)
     for settings in (["processing_ms=0"], ["processing_ms=40", "subscription.msg=none"]):
@@ -109,7 +109,7 @@ def test_a_neighbour_takes_its_part():
     assert quick.out_msg_per_s == pytest.approx(exact.out_msg_per_s, rel=0.1)
 
 
-def test_what_would_bind_next_is_what_binds_without_the_first():
+def test_next_limit_binds_without_the_first():
     ground = Ground(hour(limits=[limit(50), limit(80, level="topic")]), hour())
     change = parse_change(["processing_ms=1"])
     found = flow(ground, change, "end", horizon_s=3600).changed.fitted
@@ -121,7 +121,7 @@ def test_what_would_bind_next_is_what_binds_without_the_first():
     assert lifted.changed.fitted.out_msg_per_s == pytest.approx(msg_per_s, rel=0.05)
 
 
-def test_a_backlog_behind_is_the_loop_that_anyone_would_write():
+def test_backlog_equals_a_simple_loop():
     random = np.random.default_rng(7)
     for begins in (0.0, 3.0, 100.0):
         net = random.normal(0, 5, 500)
@@ -132,7 +132,7 @@ def test_a_backlog_behind_is_the_loop_that_anyone_would_write():
         assert np.allclose(backlog_behind(begins, net), expected)
 
 
-def test_the_window_as_it_was_is_held_against_the_recorded_one():
+def test_unchanged_window_is_compared_with_recording():
     ground = Ground(hour(), hour())
     assert error_share(ground) < 0.05
     assert as_it_was(ground).backlog_entries[-1] == pytest.approx(185_000, rel=0.05)
@@ -140,7 +140,7 @@ def test_the_window_as_it_was_is_held_against_the_recorded_one():
     assert error_share(off) > 1
 
 
-def test_without_a_change_the_window_is_what_it_was():
+def test_no_change_keeps_the_window():
     ground = Ground(hour(), hour())
     found = rewind(ground, parse_change(["processing_ms=1"]), drained_below_entries=BELOW)
     speed = ground.speed(1.0)
@@ -148,7 +148,7 @@ def test_without_a_change_the_window_is_what_it_was():
     assert np.abs(found.changed.fitted.backlog_entries - speed.backlog_entries[step - 1 :: step]).max() <= 1
 
 
-def test_what_was_asked_is_kept_and_what_was_asked_long_ago_is_not():
+def test_recent_questions_are_cached_old_dropped():
     ground = Ground(hour(), hour())
     first = flow(ground, Change(), "end", horizon_s=600)
     assert flow(ground, Change(), "end", horizon_s=600).changed.best.drain_s == first.changed.best.drain_s
@@ -157,12 +157,12 @@ def test_what_was_asked_is_kept_and_what_was_asked_long_ago_is_not():
     assert sum(key[0] == "service" for key in ground._kept) == 200
 
 
-def test_the_speed_is_that_of_the_part_it_is_looked_for_in():
+def test_speed_is_of_the_selected_part():
     short = window()
     assert len(Ground(hour(), hour(), fitted_on=short).speed().backlog_entries) == int(short.elapsed_s)
 
 
-def test_a_change_that_makes_no_sense_is_refused():
+def test_senseless_change_is_refused():
     ground = Ground(window(), window())
     for call in (
         lambda change: flow(ground, change, "end", horizon_s=60),
@@ -174,7 +174,7 @@ def test_a_change_that_makes_no_sense_is_refused():
 
 @pytest.mark.parametrize("settings", [["batch_msg=4"], ["load=3"], ["rate_msg=90"]], ids=" ".join)
 @pytest.mark.parametrize("make", ["window", "future"])
-def test_the_kernel_runs_changed_worlds_as_the_twin_does(settings, make):
+def test_kernel_equals_twin_for_changed_worlds(settings, make):
     observed, change = two_subscriptions(messages_per_entry=2.5), parse_change(settings)
     assumed = Assumed({"billing": 20.0, "audit": 20.0}, 60.0)
     if make == "window":
@@ -187,7 +187,7 @@ def test_the_kernel_runs_changed_worlds_as_the_twin_does(settings, make):
         assert np.array_equal(expected, fast[name]), name
 
 
-def test_load_is_times_what_came_and_batching_keeps_the_messages():
+def test_load_multiplies_and_batching_keeps_messages():
     observed = window(in_msg=np.array([0, 10, 0, 35, 5, 0, 50]))
     idle = Assumed({"billing": 86_400_000.0})
 

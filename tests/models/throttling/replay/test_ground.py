@@ -19,7 +19,7 @@ CHANGES = (
 
 
 @pytest.mark.long
-def test_a_shared_ground_changes_no_answer_and_saves_the_windows_replays(tmp_path, monkeypatch):
+def test_shared_ground_saves_replays_keeps_answers(tmp_path, monkeypatch):
     lake = simulated_lake(tmp_path / "lake", scenario(duration_s=WINDOW_S), WINDOW_S)
     window = read_observed(lake, SELECTOR, START_MS, START_MS + 1000 * WINDOW_S + 1)
     counted = []

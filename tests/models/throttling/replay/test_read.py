@@ -36,7 +36,7 @@ def seen(root, series, *, selector=SELECTOR, start_ms=START_MS, end_ms=END_MS, c
     return read_observed(lake_of(root, series, **rows), selector, start_ms, end_ms, cluster)
 
 
-def test_counters_become_what_each_scrape_added_and_gauges_stay(tmp_path):
+def test_counters_become_differences_gauges_stay(tmp_path):
     found = seen(tmp_path, steady(consumers=3, unacked=7.0, permits=640.0))
     reader = found.readers["billing", -1]
     assert found.times_ms.tolist() == TIMES.tolist()
@@ -53,7 +53,7 @@ def test_the_range_is_half_open(tmp_path):
     assert found.times_ms.tolist() == TIMES[3:10].tolist()
 
 
-def test_the_newest_sample_is_that_of_the_subscription(tmp_path):
+def test_newest_sample_is_of_subscription(tmp_path):
     series = [*steady(), *subscription_series(scrapes(600), backlog=0.0, subscription="audit")]
     lake = lake_of(tmp_path, series)
     assert newest_ms(lake, SELECTOR) == TIMES[-1]
@@ -72,7 +72,7 @@ def test_a_gap_is_found_and_said(tmp_path):
     assert ("whatif.gap", {"missing_s": 105.0}) in [(note.key, note.values) for note in notes]
 
 
-def test_a_restart_counts_from_zero_and_is_said(tmp_path):
+def test_restart_counts_from_zero_and_is_noted(tmp_path):
     came = STEADY.copy()
     came[30:] -= came[29]
     series = [*topic_series(TIMES, in_msg=came), *subscription_series(TIMES, backlog=500.0)]
@@ -83,7 +83,7 @@ def test_a_restart_counts_from_zero_and_is_said(tmp_path):
     assert ("whatif.restarts", {"times": ["08:02"]}) in [(note.key, note.values) for note in notes]
 
 
-def test_a_topic_that_moved_goes_on_at_its_new_broker(tmp_path):
+def test_moved_topic_continues_at_new_broker(tmp_path):
     """The counter of the new broker has counted before: what it says first is not what came in that moment."""
     first, second = np.arange(0, 30), np.arange(31, COUNT)
     series = []
@@ -115,7 +115,7 @@ def test_partitions_and_their_subscriptions_are_read_together(tmp_path):
     assert (part.partition, part.backlog_entries[-1]) == (1, 200)
 
 
-def test_brokers_without_counters_of_throttling_are_known_as_such(tmp_path):
+def test_brokers_without_throttle_counters_are_recognised(tmp_path):
     assert seen(tmp_path / "with", steady()).readers["billing", -1].events_of is not None
     found = seen(tmp_path / "without", steady(counted=False))
     assert found.readers["billing", -1].events_of is None
@@ -124,27 +124,28 @@ def test_brokers_without_counters_of_throttling_are_known_as_such(tmp_path):
 
 # The broker sets it to 0 every 60 s: scraped in step with that, a steady limit is a constant.
 @pytest.mark.parametrize(("times", "limited"), [(0.0, False), (40.0, True), (TIMES % 60_000 / 1000, True)])
-def test_a_publish_limit_makes_the_arrivals_a_lower_bound(tmp_path, times, limited):
+def test_publish_limit_makes_arrivals_lower_bound(tmp_path, times, limited):
     found = seen(tmp_path, [*steady(), one("pulsar_publish_rate_limit_times", TIMES, times)])
     answer = replay(found, parse_change([]))
     assert (found.publish_limited, answer.arrivals.lower_bound) == (limited, limited)
     assert any(note.key == "whatif.producers_limited" for note in answer.notes) == limited
 
 
-def test_messages_of_an_entry_are_published_over_written(tmp_path):
+def test_messages_per_entry_is_published_over_written(tmp_path):
     for written, expected in ((10.0, 1.0), (4.0, 2.5), (0.99, 10.0)):
         series = [*steady(), one("pulsar_storage_write_rate", TIMES, written)]
         assert seen(tmp_path / str(written), series).messages_per_entry == pytest.approx(expected)
 
 
-def test_messages_of_an_entry_come_from_the_admin_api_where_nothing_is_published(tmp_path):
+def test_idle_topic_uses_admin_messages_per_entry(tmp_path):
     series = [*topic_series(TIMES, in_msg=0.0), *subscription_series(TIMES, backlog=100.0)]
     stats = [stats_row(at_ms=START_MS, **key(), messages_per_entry=8.0, subscription_type="Failover")]
     found = seen(tmp_path, series, stats=stats)
     assert (found.messages_per_entry, found.type_of("billing")) == (8.0, "Failover")
 
 
-def test_limits_are_those_read_before_the_end_and_else_the_first_after_it(tmp_path):
+def test_limits_are_last_before_end(tmp_path):
+    """Or the first after it."""
     rows = [
         limit_row("subscription", at_ms=START_MS + at_ms, msg=msg, **key())
         for at_ms, msg in ((0, 50), (200_000, None), (400_000, 70), (500_000, 90))
@@ -209,14 +210,14 @@ def test_two_clusters_have_to_be_told_apart(tmp_path):
     assert "is in no such cluster; got third; expected other or prod" in line
 
 
-def test_a_window_without_samples_says_when_there_are_some(tmp_path):
+def test_empty_window_says_where_samples_are(tmp_path):
     lake = lake_of(tmp_path, steady())
     line = refused(lambda: read_observed(lake, SELECTOR, END_MS, END_MS + 60_000))
     assert "got 0 scrapes from 2026-11-20T08:05:00.001Z" in line
     assert "the lake has it from 2026-11-20T08:00:00Z to 2026-11-20T08:05:00Z" in line
 
 
-def test_a_broker_that_is_scraped_twice_is_replayed_once(tmp_path):
+def test_broker_scraped_twice_is_replayed_once(tmp_path):
     again = [replace(one, labels={**one.labels, "job": "pods"}) for one in steady()]
     found = seen(tmp_path, [*steady(), *again])
     assert found.partitions[-1].in_msg.tolist() == [0.0, *[50.0] * (COUNT - 1)]

@@ -62,7 +62,7 @@ def partitioned(shares=(1.0, 3.0)) -> Observed:
     ids=["one", "two subscriptions", "exclusive", "batches", "partitions"],
 )  # fmt: skip
 @pytest.mark.parametrize("make", ["window", "future"])
-def test_the_kernel_runs_it_as_the_twin_does(observed, make):
+def test_kernel_equals_twin(observed, make):
     assumed = Assumed({name: 20.0 for name, _ in observed.readers}, 60.0)
     if make == "window":
         world = window_world(observed, assumed, LAB)
@@ -85,7 +85,7 @@ def test_everybody_begins_with_the_backlog_it_had():
     assert {item.first for item in world.dispatchers} == {0, 190}
 
 
-def test_a_window_brings_what_came_in_every_span():
+def test_rebuilt_window_has_arrivals_per_span():
     observed = window(in_msg=np.array([0, 10, 0, 35, 5, 0, 50]))
     world = window_world(observed, Assumed({"billing": 86_400_000.0}), LAB)
     backlog = run_kernel(world, LAB)["backlog_entries"][:, asked_dispatchers(world)].sum(axis=1)
@@ -93,7 +93,7 @@ def test_a_window_brings_what_came_in_every_span():
     assert np.abs(backlog[[4, 9, 14, 19, 24, 29]] - (100 + np.cumsum([10, 0, 35, 5, 0, 50]))).max() <= 1
 
 
-def test_partitions_get_their_share_and_can_be_asked_for_alone():
+def test_partitions_have_shares_and_can_be_selected():
     observed = partitioned()
     world = future_world(observed, Assumed({"billing": 86_400_000.0}, 80.0), Change(), 10, LAB)
     came = run_kernel(world, LAB)["backlog_entries"][-1] - np.array([220, 660])
@@ -101,7 +101,7 @@ def test_partitions_get_their_share_and_can_be_asked_for_alone():
     assert [asked_dispatchers(world, number) for number in (None, 0, 1)] == [[0, 1], [0], [1]]
 
 
-def test_a_partition_that_was_not_seen_stays_empty():
+def test_unseen_partition_stays_empty():
     observed = partitioned()
     found = dataclasses.replace(
         observed,
@@ -129,7 +129,7 @@ def test_entries_flow_alike_whatever_a_batch_holds(batch):
     assert answer.as_is.fitted.out_msg_per_s == pytest.approx(50, rel=0.1)
 
 
-def test_limits_with_a_change_are_what_holds_after_it():
+def test_changed_limits_apply_after_change():
     observed = window(
         limits=[limit(40), limit(None, level="topic", size=5000, period_s=10), limit(None, level="broker")]
     )
@@ -145,7 +145,7 @@ def test_limits_with_a_change_are_what_holds_after_it():
     assert after("broker.bytes=9") == before | {"broker": (None, 9, 1)}
 
 
-def test_other_topics_take_their_part_of_a_brokers_limit():
+def test_other_topics_share_the_broker_limit():
     observed = window(limits=[limit(100, level="broker")], in_msg=500.0, others_per_s={"msg": 70.0})
     answer = replay(observed, parse_change(["processing_ms=0"]), horizon_s=1800)
     assert answer.as_is.fitted.out_msg_per_s == pytest.approx(30, rel=0.1)
@@ -167,7 +167,7 @@ def test_notes_of_a_change(settings, key, values):
     assert any(note.key == key and values.items() <= note.values.items() for note in notes), notes
 
 
-def test_a_second_consumer_of_an_exclusive_subscription_is_said_to_do_nothing():
+def test_second_exclusive_consumer_gives_a_note():
     answer = replay(window(kind="Exclusive", consumers=1), parse_change(["consumers=3"]), horizon_s=900)
     assert ("whatif.type_serves_fewer", {"type": "Exclusive", "active": 1, "consumers": 3}) in [
         (note.key, note.values) for note in answer.notes
@@ -182,9 +182,7 @@ def test_a_second_consumer_of_an_exclusive_subscription_is_said_to_do_nothing():
         (["rate_msg=10000000"], 86_400, "A replay of 10,000,000 msg/s for 86,400 s and 1 subscriptions takes too long"),
     ],
 )  # fmt: skip
-def test_a_change_that_makes_no_sense_is_refused_before_anything_runs(
-    monkeypatch, settings, horizon_s, words
-):
+def test_senseless_change_is_refused_before_running(monkeypatch, settings, horizon_s, words):
     monkeypatch.setattr("throttlescope.models.throttling.replay.speed.run", lambda *_: pytest.fail("it ran"))
     with pytest.raises(InputError) as refused:
         replay(window(), parse_change(settings), horizon_s=horizon_s)

@@ -105,13 +105,13 @@ def test_arrivals_are_recovered(played, name):
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[3]])
-def test_capacity_is_recovered_where_the_consumers_hold_it(played, name):
+def test_capacity_is_recovered_when_consumers_limit(played, name):
     found = replay(played(name)[1], parse_change([])).capacity
     assert (found.seen, found.msg_per_s) == ("saturated", pytest.approx(200, rel=0.02))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case[3]])
-def test_capacity_is_open_where_a_limit_holds_it(played, name):
+def test_capacity_is_unknown_when_limit_binds(played, name):
     answer = replay(played(name)[1], parse_change(["subscription.msg=none"]), drained_below_entries=BELOW)
     assert answer.capacity.seen == "at_least"
     assert 400 < answer.capacity.low_msg_per_s < 2000
@@ -121,18 +121,18 @@ def test_capacity_is_open_where_a_limit_holds_it(played, name):
     assert any(note.key == "whatif.capacity_at_least" for note in answer.notes)
 
 
-def test_the_samples_are_those_of_batches_and_partitions(played):
+def test_samples_reproduce_batches_and_partitions(played):
     assert played("batches")[1].messages_per_entry == pytest.approx(10, rel=0.02)
     assert sorted(played("partitions")[1].partitions) == [0, 1]
 
 
-def test_doubling_the_consumers_of_a_throttled_subscription_changes_nothing(played):
+def test_more_consumers_do_not_help_throttled(played):
     answer = replay(played("limit")[1], parse_change(["consumers=8"]))
     assert answer.effect == "none"
     assert answer.changed.best.held_by == "subscription.msg"
 
 
-def test_the_broker_reads_as_fast_as_it_did(played):
+def test_read_speed_is_recovered(played):
     """The scenario was played with the latencies that a replay tries first."""
     answer = replay(played("limit")[1], parse_change([]))
     assert answer.speed.fitted_share == 1.0
@@ -166,7 +166,8 @@ def test_more_arrivals_never_drain_sooner(played):
     assert drains[0] < drains[-1] == math.inf
 
 
-def test_a_healthy_subscription_has_nothing_to_drain_until_its_limit_is_too_low(tmp_path):
+def test_healthy_replay_drains_only_below_load(tmp_path):
+    """Nothing to drain, until the limit is too low."""
     fine = scenario(duration_s=300, limits=[subscription_limit(1500)])
     observed = read_observed(simulated_lake(tmp_path, fine, 300), SELECTOR, START_MS, START_MS + 300_001)
     answer = replay(observed, parse_change([]))
