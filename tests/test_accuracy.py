@@ -63,7 +63,7 @@ def named(found: Recorded, name: str) -> list[Series]:
 # -- evidence taken away ---------------------------------------------------------------------------
 
 
-def test_without_limits_nothing_of_the_admin_api_is_left():
+def test_without_limits_drops_admin_api():
     whole = read(folders("shipped")[0])
     assert whole.limits.num_rows
     assert whole.topic_stats.num_rows
@@ -73,7 +73,7 @@ def test_without_limits_nothing_of_the_admin_api_is_left():
     assert less.series == whole.series
 
 
-def test_without_consumer_metrics_every_series_of_a_consumer_is_gone():
+def test_without_consumer_metrics_drops_consumer_series():
     whole = recorded(
         series(BACKLOG, [1]),
         series("pulsar_consumer_available_permits", [1], consumer_name="c"),
@@ -86,7 +86,8 @@ def test_without_consumer_metrics_every_series_of_a_consumer_is_gone():
     assert len(without_either(whole).series) == 2
 
 
-def test_an_imprecise_backlog_is_off_by_one_amount_and_never_negative():
+def test_imprecise_backlog_has_one_offset():
+    """It is never negative."""
     precise = np.array([0.0, 10.0, 100.0, 30_000.0, 60_000.0, 90_000.0, 50.0, 5.0])
     amounts = []
     for n in range(40):
@@ -106,7 +107,7 @@ def test_an_imprecise_backlog_is_off_by_one_amount_and_never_negative():
     assert len(set(amounts)) > 20
 
 
-def test_long_scrapes_are_whole_scrapes_of_each_broker():
+def test_long_scrapes_keep_whole_broker_scrapes():
     later = TIMES_MS + 4000
     whole = recorded(
         series(BACKLOG, range(8)),
@@ -121,7 +122,7 @@ def test_long_scrapes_are_whole_scrapes_of_each_broker():
     assert with_long_scrapes(replace(whole, scrape_interval_s=60)).series[0].values.tolist() == list(range(8))
 
 
-def test_all_series_of_a_real_scrape_share_its_time():
+def test_series_of_a_scrape_share_time():
     whole = read(folders("shipped")[0])
     longest = max(len(one.timestamps_ms) for one in whole.series)
     assert len({at for one in whole.series for at in one.timestamps_ms.tolist()}) == longest
@@ -130,7 +131,8 @@ def test_all_series_of_a_real_scrape_share_its_time():
 # -- causes written in -----------------------------------------------------------------------------
 
 
-def test_a_phantom_backlog_is_more_of_both_and_only_where_all_is_well():
+def test_phantom_backlog_alters_healthy_states_only():
+    """Backlog and ready part are both larger."""
     whole = recorded(
         series(BACKLOG, [5]), series(READY, [4]), series("pulsar_out_messages_total", range(8)),
         truth=[true("healthy"), true("throttled", 10, "throttle")],
@@ -159,7 +161,8 @@ SLOW = (
 SLOW_TRUTH = [true("slow_consumers", 0, "consumer_capacity"), true("healthy", 10), true("both", 20, "both")]
 
 
-def test_a_filter_puts_off_two_of_three_and_the_consumers_have_room():
+def test_filter_reschedules_two_of_three():
+    """The consumers have permits."""
     found = filter_rejects(recorded(*SLOW, truth=SLOW_TRUTH))
     assert [row["cause"] for row in found.truth.to_pylist()] == ["filter_rejects", "healthy"]
     (processed,) = named(found, "pulsar_subscription_filter_processed_msg_count")
@@ -192,7 +195,9 @@ def test_the_memory_for_reads_is_used_up():
 # -- signals ---------------------------------------------------------------------------------------
 
 
-def test_a_brokers_use_is_summed_per_minute_and_unknown_use_is_left_out():
+def test_broker_use_is_summed_per_minute():
+    """Unknown use is left out."""
+
     def row(subscription, minute_ms, use, broker="one:8080", limit=100):
         whole = dict.fromkeys(SCHEMA.names)
         return whole | {
@@ -216,7 +221,7 @@ def test_a_brokers_use_is_summed_per_minute_and_unknown_use_is_left_out():
 # -- the page --------------------------------------------------------------------------------------
 
 
-def test_only_the_set_that_judges_meets_a_target():
+def test_only_held_out_set_meets_targets():
     def part(f1, unknown):
         share = {"value": 1.0, "count": 0}
         rule = {
@@ -245,7 +250,7 @@ def test_only_the_set_that_judges_meets_a_target():
     assert " yes " not in targets({"sets": sets})
 
 
-def test_the_readme_has_a_figure_of_each_profile():
+def test_readme_has_figures_of_each_profile():
     """Of the set that judges, as on the page."""
     text, judged = README.read_text(), json.loads(MEASURED.read_text())["sets"]
     full, *_ = PROFILES
@@ -323,14 +328,14 @@ def test_the_shipped_recordings_give_the_pages_figures():
 
 @pytest.mark.long
 @pytest.mark.parametrize(("alter", "cause"), [(filter_rejects, "filter_rejects"), (read_limit, "read_limit")])
-def test_a_cause_that_was_written_in_is_read(alter, cause):
+def test_written_in_cause_is_diagnosed(alter, cause):
     (folder,) = [folder for folder in folders("shipped") if folder.name == "slow-small"]
     found = judge_all([folder], alter)
     said = {(window.true_cause, window.said.cause) for window in found.windows}
     assert said == {(cause, cause), ("healthy", "healthy")}
 
 
-def test_what_the_app_draws_is_what_the_page_says():
+def test_shipped_figures_equal_the_page():
     """The numbers of the matrix, the simpler rules and the calibration, compared one by one with the page's tables."""
     found, text = json.loads(MEASURED.read_text()), PAGE.read_text()
     for target in found["targets"]:

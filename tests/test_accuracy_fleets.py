@@ -60,7 +60,7 @@ def _near_operations(judged: list[JudgedWindow], recorded: SimpleNamespace) -> N
     return found
 
 
-def test_a_window_over_a_kill_is_judged_by_its_side():
+def test_window_over_kill_is_judged_by_side():
     rows = [_row(0, 10), _row(12, 40)]
     kill = _operation("kill", 10, ["payments/checkout/orders-partition-1"])
     recorded = _recorded(rows, [(10, 12, "operation: its broker was away")], [kill])
@@ -71,7 +71,7 @@ def test_a_window_over_a_kill_is_judged_by_its_side():
     assert found.wrong[0]["near"] == ["kill"]
 
 
-def test_a_gap_that_no_operation_made_stays_open():
+def test_gap_without_operation_stays_open():
     recorded = _recorded(
         [_row(0, 10), _row(12, 40)],
         [(10, 12, "a backlog that nothing explains")],
@@ -80,7 +80,7 @@ def test_a_gap_that_no_operation_made_stays_open():
     assert _near_operations([_judged(8, "throttle")], recorded).windows == 0
 
 
-def test_operations_elsewhere_and_long_ago_do_not_count():
+def test_unrelated_operations_do_not_count():
     rows = [_row(0, 60)]
     elsewhere = _operation("move", 10, ["payments/checkout/carts"])
     assert _near_operations([_judged(9, "throttle")], _recorded(rows, [], [elsewhere])).windows == 0

@@ -57,7 +57,7 @@ def test_an_answer_may_stand_inside_a_response():
     assert difference(_answer(_A), _answer()) == "1 series and 0"
 
 
-def test_the_data_is_the_same_every_time_and_goes_together():
+def test_generated_data_is_repeatable_and_consistent():
     workload = data.Workload("small", 60)
     once, again = list(data.series(workload)), list(data.series(workload))
     assert len(once) == workload.series == 420
@@ -93,7 +93,7 @@ def test_the_data_has_what_makes_queries_hard():
     assert 0.1 < moving < 0.9
 
 
-def test_slices_in_time_order_hold_every_sample_once():
+def test_slices_contain_every_sample_once():
     whole = list(data.series(data.Workload("small", 2)))
     slices = list(data.in_time_order(iter(whole)))
     newest = max(times[-1] for _, times, _ in slices[: len(whole)])

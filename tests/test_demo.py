@@ -145,7 +145,7 @@ def test_healthy_but_ticking_is_never_called_throttled(found: dict) -> None:
     assert share["count"] == 0
 
 
-def test_the_accuracy_figures_are_those_of_a_run(found: dict) -> None:
+def test_accuracy_figures_equal_a_run(found: dict) -> None:
     """What the page counts without Spark, a run's lake shows as well."""
     shipped = measured()["sets"]["shipped"]
     ours = found["all"]["ours"]
@@ -159,7 +159,7 @@ def test_the_accuracy_figures_are_those_of_a_run(found: dict) -> None:
         assert (share["count"], share["of"]) == (shipped[name]["count"], shipped[name]["of"]), name
 
 
-def test_the_accuracy_page_makes_the_signals_of_a_run(judged: Path) -> None:
+def test_accuracy_signals_equal_a_run(judged: Path) -> None:
     lake, key = Lake(judged), [*SUBSCRIPTION_KEY_NAMES, "minute_ms"]
     compared = 0
     for folder in folders("shipped"):
@@ -172,18 +172,18 @@ def test_the_accuracy_page_makes_the_signals_of_a_run(judged: Path) -> None:
     assert compared > 1000
 
 
-def test_the_what_if_page_says_what_was_predicted(judged: Path) -> None:
+def test_what_if_page_equals_predictions(judged: Path) -> None:
     page = whatif.PAGE.read_text()
     assert renewed(page, whatif.parts(whatif.rows_of(Lake(judged)))) == page, "the page is old: make accuracy"
 
 
-def test_the_guides_example_of_a_lake_is_what_the_command_says(judged: Path) -> None:
+def test_guide_example_equals_command_output(judged: Path) -> None:
     page = whatif.GUIDE.read_text()
     assert whatif.guide_page(page, str(judged)) == page, "the page is old: make accuracy"
 
 
 @needs_chromium
-def test_what_people_read_is_in_the_golden_files(demo: tuple[Path, str]) -> None:
+def test_texts_equal_the_golden_files(demo: tuple[Path, str]) -> None:
     with running_chromium() as browser:
         now = dict(texts(demo[0], browser))
     kept = {str(file.relative_to(GOLDEN).with_suffix("")): file.read_text() for file in GOLDEN.rglob("*.txt")}
@@ -212,9 +212,7 @@ def test_a_second_demo_changes_nothing(demo: tuple[Path, str]) -> None:
 
 
 @needs_chromium
-def test_the_pictures_of_the_documentation_show_what_the_pages_show(
-    demo: tuple[Path, str], tmp_path: Path
-) -> None:
+def test_documentation_pictures_match_the_pages(demo: tuple[Path, str], tmp_path: Path) -> None:
     with running_server(str(demo[0])) as address, running_chromium() as browser:
         taken = shoot(browser, address, tmp_path)
     differ = {path.name: different_share(path, IMAGES / path.name) for path in taken}

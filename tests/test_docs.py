@@ -29,12 +29,12 @@ def page_name(page):
     return str(page.relative_to(ROOT))
 
 
-def test_the_page_of_the_tables_is_what_the_contracts_say():
+def test_tables_page_equals_the_contracts():
     page = ROOT / "docs" / "reference" / "tables.md"
     assert page.read_text() == tables_page(), "the page is old: make docs"
 
 
-def test_both_label_shapes_of_the_page_are_one_series():
+def test_label_shapes_of_page_are_one_series():
     ids = re.findall(r"^series_id   (\w{32})", tables_page(), re.M)
     assert len(ids) == 2
     assert len(set(ids)) == 1

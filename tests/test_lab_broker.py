@@ -120,12 +120,12 @@ def test_smoke_scenario_is_kept(smoke: Smoke, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_live_run_gives_the_verdicts_of_the_recording(smoke: Smoke, name: str) -> None:
+def test_live_run_equals_recorded_verdicts(smoke: Smoke, name: str) -> None:
     recorded = _settled(smoke.recorded_lake, name)
     assert recorded
     assert _settled(smoke.live_lake, name) == recorded
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_the_verdicts_are_what_was_made_to_happen(smoke: Smoke, name: str) -> None:
+def test_verdicts_match_the_scripted_causes(smoke: Smoke, name: str) -> None:
     assert {verdict[1:] for verdict in _settled(smoke.recorded_lake, name).values()} == {SCENARIOS[name]}

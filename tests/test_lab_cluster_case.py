@@ -145,7 +145,7 @@ def test_window_after_the_move_names_the_limiter(case: Case) -> None:
     assert found == {("throttle", "throttled", "subscription.msg")}
 
 
-def test_window_of_the_move_names_the_limiter_or_none(case: Case) -> None:
+def test_move_window_names_limiter_or_none(case: Case) -> None:
     (moved,) = [
         row
         for row in case.of_subscription(case.verdicts)

@@ -38,7 +38,7 @@ def test_no_growth_is_a_failure() -> None:
     assert "grows" in result.failures[0]
 
 
-def test_a_backlog_that_comes_back_has_not_drained() -> None:
+def test_returning_backlog_has_not_drained() -> None:
     backlog = [200.0 * index for index in range(16)] + [3000.0, 10.0] + [10.0] * 17 + [900.0]
     result = confirm(SCENARIO, SPANS, _series(backlog, [10.0 * i for i in range(len(backlog))]))
     assert [failure.split()[2] for failure in result.failures] == ["drains"]
@@ -91,7 +91,7 @@ ABSENT = {
 }
 
 
-def test_a_burst_is_true_until_its_backlog_has_drained() -> None:
+def test_burst_lasts_until_backlog_drains() -> None:
     scenario = _asked([{"check": "drains", "below_entries": 100, "within_s": 300}], [BURST, WELL])
     series = [_backlog([0, 900, 1800, 2700, *[2400 - 300 * i for i in range(8)], *[1] * 14])]
     result = confirm(scenario, SPAN, series)
@@ -105,7 +105,7 @@ def test_a_burst_is_true_until_its_backlog_has_drained() -> None:
     assert drained_ms == 180_000
 
 
-def test_expiry_divides_a_state_at_its_first_loss() -> None:
+def test_expiry_splits_state_at_first_loss() -> None:
     check = {"check": "loses", "by": "expiry", "at_least_entries": 500}
     scenario = _asked([check], [ABSENT, LOST], {"ttl_s": 100})
     expired = [0.0] * 10 + [300.0] * 4 + [600.0] * 12
@@ -129,7 +129,7 @@ def test_expiry_divides_a_state_at_its_first_loss() -> None:
     assert truth_rows(scenario, SPAN, {}, nothing.first_loss_ms) == []
 
 
-def test_an_eviction_counts_what_the_backlog_fell_by() -> None:
+def test_eviction_counts_the_backlog_drop() -> None:
     check = {"check": "loses", "by": "quota", "at_least_entries": 400}
     scenario = _asked([check], [LOST], {"backlog_quota": {"limit_bytes": 1000}})
     values = [100.0 * index for index in range(10)] + [500.0 + 100.0 * index for index in range(16)]
@@ -160,7 +160,7 @@ def test_peaks_are_counted_when_they_are_over() -> None:
     assert len(asked(3)) == 1
 
 
-def test_a_series_shows_in_a_share_of_the_scrapes() -> None:
+def test_series_must_show_in_scrape_share() -> None:
     name = "pulsar_subscription_blocked_on_unacked_messages"
     check = {"check": "shows", "metric": name, "at_least": 1, "share": 0.8}
     scenario = _asked([check], [])

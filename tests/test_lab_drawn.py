@@ -56,7 +56,7 @@ def test_a_drawn_scenario_can_be_played(family: str, number: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("world", [LITTLE, MUCH], ids=["little", "much"])
 @pytest.mark.parametrize(("family", "number"), CASES)
-def test_the_checks_of_a_drawn_scenario_hold_by_arithmetic(family: str, number: int, world: World) -> None:
+def test_drawn_scenario_checks_hold_by_arithmetic(family: str, number: int, world: World) -> None:
     scenario = Scenario.model_validate(drawn(family, SEED, number))
     spans, series = fluid(scenario, world)
     found = confirm(scenario, spans, series)
@@ -69,7 +69,7 @@ def test_the_checks_of_a_drawn_scenario_hold_by_arithmetic(family: str, number: 
 
 
 @pytest.mark.parametrize("scenario", DEVELOPMENT, ids=lambda scenario: scenario.name)
-def test_the_checks_of_a_development_scenario_hold_by_arithmetic(scenario: Scenario) -> None:
+def test_development_scenario_checks_hold_by_arithmetic(scenario: Scenario) -> None:
     assert _unseen(scenario, MIDDLE) == []
 
 
@@ -119,7 +119,7 @@ def test_the_fluid_model_says_what_was_recorded(folder: Path) -> None:
                 assert np.abs(worlds[1] - seen).mean() <= max(100.0, 0.1 * peak), asked
 
 
-def test_drawing_is_the_same_every_time_and_different_for_every_number() -> None:
+def test_drawing_is_repeatable_per_number() -> None:
     for family in FAMILIES:
         texts = {scenario_yaml(family, seed, number) for seed in (1, 2) for number in (1, 2, 3)}
         assert len(texts) == 6, family
@@ -132,7 +132,7 @@ def test_drawing_is_the_same_every_time_and_different_for_every_number() -> None
     }
 
 
-def test_drawn_development_scenarios_are_what_their_seed_gives() -> None:
+def test_development_scenarios_equal_their_seed() -> None:
     folder, ending = SETS["diagnosis"].scenarios, f"-{DEVELOPMENT_SEED}-1"
     found = [scenario for scenario in DEVELOPMENT if scenario.name.endswith(ending)]
     assert {scenario.family for scenario in found} == set(FAMILIES) - UNSEEN
@@ -142,7 +142,7 @@ def test_drawn_development_scenarios_are_what_their_seed_gives() -> None:
         assert same == (scenario.name not in SHORTER), scenario.name
 
 
-def test_kept_aside_scenarios_are_what_their_seed_gives() -> None:
+def test_held_out_scenarios_equal_their_seed() -> None:
     folder = SETS["kept-aside"].scenarios
     numbers = [(family, 1 + number) for family in FAMILIES for number in range(4 if family in UNSEEN else 2)]
     texts = {
@@ -154,7 +154,7 @@ def test_kept_aside_scenarios_are_what_their_seed_gives() -> None:
     assert {path.stem: path.read_text() for path in folder.glob("*.yaml")} == texts
 
 
-def test_no_recording_of_an_unseen_family_was_there_when_rules_were_made() -> None:
+def test_unseen_families_have_no_earlier_recording() -> None:
     assert not UNSEEN & {scenario.family for scenario in (*load_scenarios(SCENARIOS), *DEVELOPMENT)}
 
 
@@ -162,12 +162,12 @@ def test_kept_aside_is_the_only_difference() -> None:
     assert drawn("both", 1, 1, kept_aside=True) == {**drawn("both", 1, 1), "kept_aside": True}
 
 
-def test_drawn_families_are_those_of_the_committed_scenarios() -> None:
+def test_drawn_families_equal_committed_scenarios() -> None:
     committed = {scenario.family for scenario in (*load_scenarios(SCENARIOS), *DEVELOPMENT, *KEPT_ASIDE)}
     assert set(FAMILIES) == committed
 
 
-def test_the_command_writes_files_that_can_be_played(tmp_path: Path) -> None:
+def test_command_writes_playable_files(tmp_path: Path) -> None:
     arguments = [
         "--seed",
         "5",
@@ -190,7 +190,7 @@ def test_the_command_writes_files_that_can_be_played(tmp_path: Path) -> None:
     assert "no family lazy" in unknown.output
 
 
-def test_consumers_that_are_added_stay_within_what_the_lab_plays() -> None:
+def test_added_consumers_stay_within_lab_limits() -> None:
     for family, number in CASES:
         scenario = Scenario.model_validate(drawn(family, SEED, number))
         steps = [step for state in scenario.timeline for step in state.interventions]

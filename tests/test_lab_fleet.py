@@ -59,7 +59,7 @@ def test_a_field_without_effect_is_refused():
         Fleet.model_validate(body)
 
 
-def test_what_the_second_wave_left_can_drain_before_the_brokers_are_limited():
+def test_second_wave_drains_before_broker_limits():
     for seed in range(20):
         ends = [fault.until_s for fault in draw(seed).faults if fault.broker_limit is None]
         assert max(ends) <= BROKER_LIMIT_S - 120
@@ -162,7 +162,7 @@ def _rows(found: Found, subscription: str) -> list[tuple[int, int, str]]:
     ]
 
 
-def test_a_cause_counts_where_it_grew_and_drained():
+def test_cause_counts_if_grown_and_drained():
     found = _found(_fleet(grows_per_s=13))
     assert _rows(found, "billing") == [
         (60, 300, "healthy"),
@@ -172,24 +172,24 @@ def test_a_cause_counts_where_it_grew_and_drained():
     assert _rows(found, "audit") == [(60, 1500, "healthy")]
 
 
-def test_a_backlog_that_did_not_grow_is_no_truth():
+def test_backlog_without_growth_is_no_truth():
     found = _found(_fleet(grows_per_s=13), billing=lambda _: 3)
     assert [cause for *_, cause in _rows(found, "billing")] == ["healthy", "healthy"]
     assert any("did not grow" in row["reason"] or "grew by" in row["reason"] for row in found.voided)
 
 
-def test_a_backlog_that_did_not_drain_is_no_truth():
+def test_backlog_without_drain_is_no_truth():
     found = _found(_fleet(grows_per_s=13), billing=lambda at_s: _hill(min(at_s, 899)))
     assert _rows(found, "billing") == [(60, 300, "healthy")]
 
 
-def test_a_limiter_that_trimmed_no_read_is_no_truth():
+def test_limiter_without_events_is_no_truth():
     fleet = _fleet("throttled", limiter="subscription.msg", grows_per_s=13)
     assert "throttled" not in {cause for *_, cause in _rows(_found(fleet, msg=lambda _: 7), "billing")}
     assert (360, 900, "throttled") in _rows(_found(fleet, msg=lambda at_s: at_s), "billing")
 
 
-def test_who_shares_a_limit_is_judged_by_what_was_seen():
+def test_limit_sharer_is_judged_by_its_backlog():
     fleet = _fleet("throttled", limiter="subscription.msg")
     ticks = {"msg": lambda at_s: at_s}
     # The backlog has to be above a healthy one before it counts as held.
@@ -203,7 +203,7 @@ def test_who_shares_a_limit_is_judged_by_what_was_seen():
     assert "throttled" not in {cause for *_, cause in _rows(between, "billing")}
 
 
-def test_a_healthy_backlog_that_comes_up_is_left_out():
+def test_unexplained_healthy_backlog_is_left_out():
     found = _found(_fleet(grows_per_s=13), audit=lambda at_s: 900 if 600 <= at_s < 640 else 2)
     rows = _rows(found, "audit")
     assert rows[0] == (60, 590, "healthy")
@@ -247,7 +247,7 @@ def test_what_was_played_is_recorded_and_judged(tmp_path):
     assert beginning.about["excerpt_of"] == {"name": fleet.name, "end_ms": _ms(1500)}
 
 
-def test_a_producer_that_fell_behind_voids_a_fleet(tmp_path):
+def test_slow_producer_voids_the_fleet(tmp_path):
     played = _played(_fleet(grows_per_s=13))
     played.reports = {
         "checkout": {"producers": {"orders": {"scheduled": 100, "persisted": 80}}, "subscriptions": {}}

@@ -157,7 +157,7 @@ def test_diagnosis_recording_can_be_checked_again(folder: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("folder", DIAGNOSIS_RECORDINGS, ids=lambda path: path.name)
-def test_diagnosis_recording_has_the_policies_of_its_deadlines(folder: Path) -> None:
+def test_diagnosis_recording_has_deadline_policies(folder: Path) -> None:
     scenario = load_scenario(folder / "scenario.yaml", named_as_file=False)
     rows = [json.loads(line) for line in (folder / "policies.jsonl").read_text().splitlines()]
     first_ms = min(row["observed_ms"] for row in rows)

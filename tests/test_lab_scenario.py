@@ -107,7 +107,8 @@ def test_refuses_by_name(tmp_path: Path, change, words: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_every_family_has_two_sizes_and_one_kept_aside() -> None:
+def test_families_have_one_held_out_size() -> None:
+    """Of two."""
     families: dict[str, list[bool]] = {}
     for scenario in load_scenarios(SCENARIOS):
         if scenario.profile == "helm":
@@ -118,7 +119,8 @@ def test_every_family_has_two_sizes_and_one_kept_aside() -> None:
         assert sum(aside) == 1, family
 
 
-def test_every_engine_family_has_three_sets_and_one_kept_aside() -> None:
+def test_engine_families_have_one_held_out_set() -> None:
+    """Of three."""
     families: dict[str, list[bool]] = {}
     for scenario in load_scenarios(ENGINE.scenarios):
         assert scenario.scrape_interval_s == 2, scenario.name
@@ -130,7 +132,8 @@ def test_every_engine_family_has_three_sets_and_one_kept_aside() -> None:
         assert sum(aside) == 1, family
 
 
-def test_every_diagnosis_family_has_two_sets_and_none_kept_aside() -> None:
+def test_diagnosis_families_have_no_held_out_set() -> None:
+    """They have two."""
     families: dict[str, list[bool]] = {}
     for scenario in load_scenarios(DIAGNOSIS.scenarios):
         families.setdefault(scenario.family, []).append(scenario.kept_aside)
@@ -163,7 +166,8 @@ def test_engine_plan_lets_no_scenario_disturb_another() -> None:
         assert sum(group.rate_msg for group in batch) <= ENGINE.batch_rate_msg
 
 
-def test_plan_keeps_broker_limits_apart_and_batches_small() -> None:
+def test_plan_separates_broker_limits() -> None:
+    """And keeps batches small."""
     batches = plan(load_scenarios(SCENARIOS))
     for groups in batches:
         assert sum(group.rate_msg for group in groups) <= 6000

@@ -78,7 +78,8 @@ def test_page_is_what_the_code_gives(judged: list[Judged]) -> None:
 
 
 @pytest.mark.long
-def test_pictures_are_what_the_code_gives_and_small(judged: list[Judged]) -> None:
+def test_pictures_equal_the_code_output(judged: list[Judged]) -> None:
+    """And are small."""
     drawn = plots(judged)
     assert set(drawn) == set((PAGE.parent / "simulator").iterdir())
     for file, text in drawn.items():
@@ -108,7 +109,7 @@ def test_fit_refuses_what_is_kept_aside(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.long
-def test_fit_finds_the_machine_that_made_the_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fit_recovers_the_recording_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = next(folder for folder in FOLDERS if folder.name == "sub-msg-exclusive")
     source = read(folder)
     made = fit.replace(fit.LAB, read_entry_us=350)
@@ -121,7 +122,7 @@ def test_fit_finds_the_machine_that_made_the_recording(monkeypatch: pytest.Monke
     assert (found.read_entry_us, found.entry_overhead_bytes) == (350, 30)
 
 
-def test_a_recording_of_the_simulator_has_no_error() -> None:
+def test_simulator_recording_has_no_error() -> None:
     at_s = np.arange(1.0, 600, 2)
     empty = {"billing": track(np.zeros(len(at_s)))}
     made = recorded(empty, at_s)
@@ -133,7 +134,7 @@ def test_a_recording_of_the_simulator_has_no_error() -> None:
     assert found.events == {("topic", "msg"): 0}
 
 
-def test_every_state_is_simulated_when_it_was_played() -> None:
+def test_states_are_simulated_at_recorded_times() -> None:
     at_s = np.arange(1.0, 400, 2)
     seen = recorded({"billing": track(np.zeros(len(at_s)))}, at_s, lead_s=6.5)
     played = as_recorded(seen)
@@ -166,7 +167,7 @@ def test_errors_of_known_courses() -> None:
     assert found.same_events is True
 
 
-def test_a_counter_that_only_one_side_has_is_the_wrong_reason() -> None:
+def test_one_sided_counter_is_wrong_reason() -> None:
     at_s = np.arange(0.0, 241, 2)
     zero = np.zeros(len(at_s))
     broker = track(zero, subscription_msg=at_s, topic_msg=zero)
@@ -185,7 +186,8 @@ def test_a_broker_without_counters_has_no_events() -> None:
     assert figures(found.values()).events is None
 
 
-def test_minutes_go_from_scrape_to_scrape_and_only_full_ones_count() -> None:
+def test_only_full_minutes_count() -> None:
+    """They go from scrape to scrape."""
     at_s = np.arange(1.5, 190, 2)
     edges = minute_edges(at_s)
     assert at_s[edges].tolist() == [1.5, 61.5, 121.5, 181.5]
@@ -197,19 +199,19 @@ def test_minutes_without_traffic_do_not_count() -> None:
     assert dispatched_error(np.zeros(3), np.array([0, 5, 10])) == 1
 
 
-def test_events_may_be_a_tenth_or_five_off() -> None:
+def test_events_tolerate_a_tenth_or_five() -> None:
     assert events_error(np.array([0, 1000]), np.array([0, 1100])) == pytest.approx(1)
     assert events_error(np.array([0, 10]), np.array([0, 15])) == pytest.approx(1)
 
 
-def test_a_drain_ends_when_the_backlog_stays_below() -> None:
+def test_drain_ends_when_backlog_stays_low() -> None:
     at_s = np.array([0.0, 2, 4, 6, 8])
     assert drained_s(at_s, np.array([300, 50, 300, 100, 0]), 200) == pytest.approx(5)
     assert drained_s(at_s, np.array([10, 0, 0, 0, 0]), 200) == 0
     assert drained_s(at_s, np.array([300, 300, 300, 300, 300]), 200) is None
 
 
-def test_a_model_that_never_drains_is_infinitely_off() -> None:
+def test_model_without_drain_is_infinitely_off() -> None:
     at_s = np.arange(0.0, 241, 2)
     broker = track(np.where(at_s <= 120, 1000, np.maximum(0, 1000 - 20 * (at_s - 120))))
     seen = recorded({"billing": broker}, at_s)
@@ -232,7 +234,7 @@ def test_equal_subscriptions_are_compared_by_their_backlogs() -> None:
         assert (found[keys[0]] is small) == exchanged
 
 
-def test_one_line_is_the_smallest_of_limit_capacity_and_arrivals() -> None:
+def test_one_line_model_takes_the_minimum() -> None:
     at_s = np.arange(0.0, 600, 2)
     seen = recorded({"billing": track(np.zeros(len(at_s)))}, at_s)
     found = one_line(seen)["orders", -1, "billing"].backlog_entries
@@ -266,7 +268,7 @@ def test_a_drawn_line_keeps_what_is_seen() -> None:
     assert kept(xs, ys) == [0, 4, 5, 6, 10]
 
 
-def test_the_age_of_the_first_miss_is_found() -> None:
+def test_age_of_first_miss_is_found() -> None:
     at_s = np.arange(0.0, 401, 2)
     # 60 are published and 40 sent per second: what is sent at 30 s was published at 20 s.
     seen = recorded({"billing": track(20 * at_s, 40 * at_s)}, at_s)
@@ -282,7 +284,7 @@ def row_of(name: str, *, kept_aside: bool, drain: float) -> Row:
     return Row(name, "sub_msg", "C", "4.2.4", kept_aside, ours, ours, True, {})
 
 
-def test_what_is_missed_is_said_with_its_figure() -> None:
+def test_missed_targets_are_listed_with_figures() -> None:
     both = [row_of("tuned", kept_aside=False, drain=1), row_of("aside", kept_aside=True, drain=0.16)]
     assert missed(both).splitlines()[2:] == [
         "| all | drain | 5.0 % | 16.0 % | 3.2 |",
@@ -295,7 +297,7 @@ def by_hand(seen: Recorded, ours: dict[str, Track]) -> Judged:
     return Judged(seen, keyed, {}, row_of("by-hand", kept_aside=False, drain=0))
 
 
-def test_a_late_cycle_is_found_on_both_sides() -> None:
+def test_late_cycle_is_found_on_both_sides() -> None:
     at_s = np.arange(0.0, 601, 2)
     nothing = np.zeros(len(at_s))
     # 40 per cycle: 32 per second are cycles of 1.25 s, 38.4 of 1.042 s.
@@ -308,7 +310,7 @@ def test_a_late_cycle_is_found_on_both_sides() -> None:
         assert all(row[:2] == ("by-hand", 40) and row[4] == pytest.approx(250) for row in rows)
 
 
-def test_the_one_ahead_is_told_from_the_one_behind() -> None:
+def test_ahead_and_behind_are_distinguished() -> None:
     at_s = np.arange(0.0, 401, 2)
     one = {"name": "billing", "topic": "orders", "type": "Shared", "consumers": 2, "processing_ms": 20}
     ahead, behind = track(30 * at_s, 30 * at_s), track(50 * at_s, 10 * at_s)
@@ -329,6 +331,6 @@ def test_nobody_looks_into_what_is_kept_aside(table) -> None:
         table([by_hand(seen, {"billing": track(at_s)})])
 
 
-def test_no_latency_lies_at_the_edge_of_what_was_tried() -> None:
+def test_no_latency_is_at_grid_edge() -> None:
     for name, tried in fit.GRID.items():
         assert min(tried) < getattr(fit.LAB, name) < max(tried), name

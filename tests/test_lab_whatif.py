@@ -38,7 +38,7 @@ def test_its_words_say_something(drain: whatif.Drain) -> None:
     assert 0 < drain.measured_s < 600
 
 
-def test_an_intervention_that_cannot_be_said_is_refused(tmp_path: Path) -> None:
+def test_inexpressible_intervention_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "unload.yaml"
     fields = {
         "format": 1,

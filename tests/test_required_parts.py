@@ -63,7 +63,7 @@ def test_without_the_rule_it_is_a_skip(tmp_path, text):
 
 
 @pytest.mark.long
-def test_other_markers_may_be_skipped_and_expected_failures_stay(tmp_path):
+def test_other_markers_may_be_skipped(tmp_path):
     text = (
         "@pytest.mark.airflow\ndef test_other():\n    pytest.skip('x')\n\n"
         "@pytest.mark.prometheus\n@pytest.mark.xfail(strict=True)\ndef test_expected():\n    assert False\n\n"

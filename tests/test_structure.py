@@ -171,7 +171,7 @@ def test_app_root_has_few_modules():
     assert len([path for path in (ROOT / "app").glob("*.py") if path.name != "__init__.py"]) <= 3
 
 
-def test_a_layer_of_app_imports_only_those_below():
+def test_app_layers_import_only_lower_layers():
     """Imports for type checkers count too: a record belongs below those that pass it."""
     pairs = app_imports()
     assert len(pairs) > 100
@@ -226,7 +226,7 @@ def test_messages_import_nothing_of_ours():
     assert climbing == []
 
 
-def test_rooms_are_never_imported_by_their_bare_names():
+def test_rooms_are_imported_by_full_name():
     """``import app`` would work here and meet another ``app`` in a notebook or on an executor."""
     bare = [
         (name_of(path), module) for path in ALL for module in imports(path) if module.split(".")[0] in ROOMS
@@ -271,7 +271,7 @@ def test_truth_is_read_by_nobody_who_decides():
     assert guilty == []
 
 
-def test_footers_are_asked_only_where_their_bytes_were_verified():
+def test_footers_are_read_only_when_verified():
     """``metadata.row_group(i).column(j)`` of a damaged footer ends the process: one in a hundred does."""
     found = {
         name_of(path)

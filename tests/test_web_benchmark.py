@@ -24,7 +24,7 @@ def fleet():
     return Subscriptions(400, 20)
 
 
-def test_every_subscription_has_a_window_every_five_minutes_of_the_last_day(fleet):
+def test_generated_windows_cover_the_last_day(fleet):
     starts_ms = np.concatenate(hours_of_verdicts())
     assert (np.diff(starts_ms) == WINDOW_MS).all()
     assert starts_ms[-1] + WINDOW_MS == END_MS
@@ -34,7 +34,8 @@ def test_every_subscription_has_a_window_every_five_minutes_of_the_last_day(flee
     assert others.num_rows > 0
 
 
-def test_only_windows_in_trouble_carry_evidence_and_rows_keep_the_contract(fleet):
+def test_only_unhealthy_windows_carry_evidence(fleet):
+    """Rows keep the contract."""
     for starts_ms in hours_of_verdicts()[12::4]:
         for rows, has_evidence in zip(fleet.verdicts(starts_ms, slice(0, 400)), (False, True), strict=True):
             if not rows.num_rows:
@@ -45,7 +46,7 @@ def test_only_windows_in_trouble_carry_evidence_and_rows_keep_the_contract(fleet
             assert (set(rows["cause"].to_pylist()) == {"healthy"}) != has_evidence
 
 
-def test_minutes_and_verdicts_are_of_the_same_subscriptions(fleet):
+def test_minutes_and_verdicts_share_subscriptions(fleet):
     minutes = fleet.watched.hour(DAYS * 24 - 1)
     TABLES["signals"].conform(minutes)
     assert minutes.num_rows == 20 * 60
@@ -56,7 +57,8 @@ def test_minutes_and_verdicts_are_of_the_same_subscriptions(fleet):
     assert keys.join(judged.group_by(names).aggregate([]), names, join_type="inner").num_rows == 20
 
 
-def test_the_lake_is_made_once_and_goes_on_where_it_was_interrupted(tmp_path, monkeypatch):
+def test_interrupted_lake_creation_continues(tmp_path, monkeypatch):
+    """It is made once."""
     monkeypatch.setattr(web_lake, "FOLDER", tmp_path)
     monkeypatch.setattr(web_lake, "DAYS", 0)
     write, written = web_lake.write_data_file, []
@@ -85,7 +87,7 @@ def test_the_lake_is_made_once_and_goes_on_where_it_was_interrupted(tmp_path, mo
     assert len(written) == count
 
 
-def test_a_request_is_made_again_for_another_subscription(monkeypatch):
+def test_request_is_repeated_per_subscription(monkeypatch):
     mine, other = (
         {"cluster": "prod", "topic": f"persistent://a/b/t-{i}", "partition": i, "subscription": "s"}
         for i in (1, 2)

@@ -66,7 +66,7 @@ def test_everything_can_be_set_by_the_environment():
     assert Program.from_environment({}) == Program()
 
 
-def test_only_who_asks_a_source_gets_its_address():
+def test_only_source_commands_get_addresses():
     program = Program.from_environment(FULL)
     assert "--prometheus" not in program.line(commands.diagnose(START, END))
     fresh = program.line(commands.source_freshness(END))
@@ -75,7 +75,7 @@ def test_only_who_asks_a_source_gets_its_address():
     assert "--master" not in fresh
 
 
-def test_a_cluster_takes_the_commands_that_use_spark():
+def test_spark_commands_run_on_the_cluster():
     program = Program(spark_submit="spark-submit --master yarn /opt/launch.py", master="spark://m", lake="/l")
     assert program.line(commands.diagnose(START, END))[:5] == [
         "spark-submit", "--master", "yarn", "/opt/launch.py", "diagnose",
@@ -94,7 +94,7 @@ def test_a_cluster_takes_the_commands_that_use_spark():
         (Program(config="ts.toml"), commands.review(START, END), "relative: ts.toml"),
     ],
 )
-def test_what_is_missing_is_told_by_its_name(program, call, told):
+def test_missing_variable_is_named(program, call, told):
     with pytest.raises(SettingError, match=told) as error:
         program.line(call)
     assert "Fix: " in str(error.value)
@@ -110,17 +110,17 @@ def test_a_lake_may_be_an_address():
         st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20), min_size=1
     )
 )
-def test_arguments_that_were_filled_in_stay_what_they_are(arguments):
+def test_filled_in_arguments_stay_unchanged(arguments):
     line = Program(lake="/l").line(Call(("review",)), arguments)
     assert line == ["throttlescope", *arguments, "--lake", "/l"]
 
 
-def test_a_diagnosis_looks_for_what_nobody_told_it_of():
+def test_diagnosis_looks_for_missed_hours():
     line = Program(lake="/l").line(commands.diagnose(START, END))
     assert line == ["throttlescope", "diagnose", "--missed", "--start", START, "--end", END, "--lake", "/l"]
 
 
-def test_a_recording_has_no_watermark_to_begin_at():
+def test_recording_has_no_watermark():
     line = Program(lake="/l", recordings=("one",)).line(commands.ingest(START, END))
     assert line == [
         "throttlescope",
@@ -136,7 +136,7 @@ def test_a_recording_has_no_watermark_to_begin_at():
     ]
 
 
-def test_what_is_empty_once_filled_in_is_left_out():
+def test_empty_arguments_are_left_out():
     line = Program(lake="/l", prometheus="http://p:1").line(commands.backfill("-1d", "--help", "6h", ""))
     assert line[:5] == ["throttlescope", "backfill", "--start=-1d", "--end=--help", "--chunk=6h"]
     assert "" not in line
@@ -144,7 +144,7 @@ def test_what_is_empty_once_filled_in_is_left_out():
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.arguments[0])
 @pytest.mark.parametrize("recordings", [(), ("one", "two")])
-def test_every_flag_is_one_that_the_command_has(call, recordings):
+def test_every_flag_exists_in_the_command(call, recordings):
     from throttlescope.app.cli.application import app
 
     program = Program(
@@ -181,7 +181,7 @@ def test_every_flag_is_one_that_the_command_has(call, recordings):
         (None, END, START),
     ],
 )
-def test_what_was_missed_is_handed_on_with_the_hour(begun, previous_end, told):
+def test_missed_hours_are_passed_on(begun, previous_end, told):
     end = previous_end and datetime.fromisoformat(previous_end)
     previous = SimpleNamespace(data_interval_end=end)
     assert read_from(datetime.fromisoformat(START), begun, previous) == told
@@ -193,7 +193,7 @@ def test_the_overlap_is_that_of_the_watermarks():
     assert timedelta(milliseconds=OVERLAP_MS) == OVERLAP
 
 
-def test_start_of_ingest_is_read_from_its_report():
+def test_ingest_start_comes_from_its_report():
     line = {
         "event": "since_watermark",
         "message": "any words",
@@ -233,7 +233,7 @@ def events(*ranges):
     }
 
 
-def test_a_run_covers_all_the_events_that_triggered_it():
+def test_run_covers_all_triggering_events():
     told = events(
         ("2026-11-20T09:00:00+00:00", "2026-11-20T10:00:00+00:00"),
         # The same moments, written in another way.
@@ -248,7 +248,7 @@ def test_parameters_come_before_events():
 
 
 @pytest.mark.parametrize("params", [{}, {"start": None, "end": None}, {"start": START, "end": None}])
-def test_a_run_that_nobody_gave_a_range_says_so(params):
+def test_run_without_range_reports_it(params):
     with pytest.raises(SettingError, match="start and end"):
         covered(events((None, None)), params)
 

@@ -31,7 +31,7 @@ def tasks(dags):
     return [((dag_id, name), task) for dag_id, dag in dags.items() for name, task in dag["tasks"].items()]
 
 
-def test_every_file_imports_and_drags_no_product_code_along(facts):
+def test_dag_files_import_no_product_code(facts):
     assert facts["import_errors"] == {}
     assert facts["product_modules"] == []
     assert set(facts["dags"]) == NAMES
@@ -69,7 +69,8 @@ def test_every_task_is_complete(dags):
     assert {task["pool"] for _, task in tasks(dags)} == set(pools)
 
 
-def test_only_late_data_is_asked_for_again_after_a_gate(dags):
+def test_only_late_data_is_retried(dags):
+    """After exit code 3."""
     for name, task in tasks(dags):
         assert (3 in task["final"]) == (task["command"][0] != "freshness"), name
 
@@ -86,7 +87,7 @@ def test_schedules_have_lengths(dags):
     }
 
 
-def test_assets_are_brought_by_one_and_waited_for(dags):
+def test_asset_has_producer_and_consumer(dags):
     brings = {asset: name for name, task in tasks(dags) for asset in task["brings"]}
     assert brings == {
         "throttlescope_samples": ("ingest_hourly", "gates"),
@@ -103,7 +104,7 @@ def test_freshness_comes_first(dags):
         assert first["command"][0] == "freshness", dag_id
 
 
-def test_a_backfill_is_a_dry_run_unless_somebody_says_otherwise(dags):
+def test_backfill_is_a_dry_run_by_default(dags):
     params = dags["backfill"]["params"]
     assert set(params) == {"start", "end", "chunk", "dry_run"}
     assert params["dry_run"] is True
@@ -137,7 +138,7 @@ def test_the_hourly_dags_do_their_work(airflow, database, source, tmp_path):
     assert source.end_ms - BLOCK_MS <= min(starts_ms) <= max(starts_ms) < source.end_ms
 
 
-def test_a_gate_fails_its_task_at_once_and_in_one_line(airflow, database, tmp_path):
+def test_gate_fails_task_without_retry(airflow, database, tmp_path):
     """``dags test`` waits for tries that are left: it ends, so there is none; the asset is not updated."""
     program = tmp_path / "throttlescope"
     program.write_text(

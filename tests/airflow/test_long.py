@@ -98,7 +98,7 @@ def test_a_chain_in_a_real_airflow(airflow, database, three_hours, tmp_path):
 
 
 @pytest.mark.usefixtures("_spark_session")
-def test_hours_that_airflow_missed_are_read_and_judged_with_the_next(airflow, database, tmp_path):
+def test_missed_hours_come_with_the_next(airflow, database, tmp_path):
     """Down for two hours: the lake is that of one run over all four. The second diagnosis is submitted to a real Spark cluster."""
     end_ms = block_start(int(time.time() * 1000))
     start_ms = end_ms - 4 * BLOCK_MS
@@ -221,7 +221,7 @@ def test_an_hour_without_samples_succeeds(ran, judged, monday):
     assert judged.version("verdicts") == before
 
 
-def test_an_idle_hour_is_ingested_as_a_gap(ran, judged, monday):
+def test_idle_hour_becomes_a_gap(ran, judged, monday):
     """Of a source that was read before; its newest samples are younger, so it is there."""
     end_ms = monday.end_ms - 4 * BLOCK_MS
     code, output = ran("ingest_hourly", at_ms=end_ms)
@@ -231,7 +231,7 @@ def test_an_idle_hour_is_ingested_as_a_gap(ran, judged, monday):
     assert (end_ms - BLOCK_MS, end_ms, "*") in gaps
 
 
-def test_a_first_hour_without_samples_says_what_is_the_matter(ran, monday, tmp_path):
+def test_empty_first_hour_is_an_error(ran, monday, tmp_path):
     """The source was never read into this lake: most likely it is not the right one."""
     lake = Lake(tmp_path / "lake")
     code, output = ran("ingest_hourly", lake, at_ms=monday.end_ms - 4 * BLOCK_MS)
@@ -252,7 +252,7 @@ def test_a_first_hour_without_samples_says_what_is_the_matter(ran, monday, tmp_p
         ("diagnose_hourly", {"THROTTLESCOPE_LAKE": "/lake"}, "Nothing says which hours to diagnose"),
     ],
 )
-def test_what_is_missing_is_told_and_not_tried_again(airflow, database, dag_id, settings, told):
+def test_missing_setting_is_not_retried(airflow, database, dag_id, settings, told):
     code, output = airflow.dags_test(dag_id, "2026-11-16T00:00:00Z", timeout_s=600, **settings)
     assert code == 1, output[-4000:]
     assert told in output

@@ -100,7 +100,8 @@ def of_two_fleets(folder: Path, names: Sequence[str]) -> list[dict[str, Read]]:
     return found
 
 
-def test_what_a_diagnosis_reads_here_follows_the_trouble_and_not_the_fleet(tmp_path, spark, monkeypatch):
+def test_diagnosis_driver_data_ignores_fleet_size(tmp_path, spark, monkeypatch):
+    """What the driver reads grows with the faults, not with the fleet."""
     monkeypatch.setattr("throttlescope.app.pipeline.results.IN_PROCESS_ROWS", -1)
     monkeypatch.setattr("throttlescope.app.pipeline.incremental.lake_view._AT_ONCE_ROWS", -1)
     check(*of_two_fleets(tmp_path, ("diagnose",)), but=GATES)
@@ -108,7 +109,8 @@ def test_what_a_diagnosis_reads_here_follows_the_trouble_and_not_the_fleet(tmp_p
 
 @pytest.mark.study
 @pytest.mark.timeout(1800)
-def test_nor_do_gates_on_spark_forecasts_and_a_review(tmp_path, spark, monkeypatch):
+def test_gates_forecasts_review_ignore_fleet_size(tmp_path, spark, monkeypatch):
+    """Data in the driver, as above."""
     all_on_spark(monkeypatch.setattr)
     check(*of_two_fleets(tmp_path, ("diagnose", "forecast", "review")))
 
@@ -116,7 +118,8 @@ def test_nor_do_gates_on_spark_forecasts_and_a_review(tmp_path, spark, monkeypat
 @pytest.mark.study
 @pytest.mark.prometheus
 @pytest.mark.timeout(1800)
-def test_nor_do_reading_a_source_the_gates_and_anomalies(tmp_path, spark, monkeypatch):
+def test_ingest_gates_anomalies_ignore_fleet_size(tmp_path, spark, monkeypatch):
+    """Data in the driver, as above."""
     all_on_spark(monkeypatch.setattr)
     found = []
     for healthy in HEALTHY:

@@ -30,7 +30,7 @@ QUERIES = [
 
 
 @pytest.mark.study
-def test_a_run_on_two_workers_leaves_the_bytes_of_a_run_here(tmp_path, spark, cluster):
+def test_cluster_run_writes_the_local_bytes(tmp_path, spark, cluster):
     here = throttlescope("run", "--recording", THROTTLED, "--lake", tmp_path / "here", "--quiet")
     assert here.code == 0, here.err
     command = [sys.executable, "-m", "throttlescope.app.cli", "run", "--recording", THROTTLED, "--quiet"]
@@ -51,7 +51,7 @@ def test_a_run_on_two_workers_leaves_the_bytes_of_a_run_here(tmp_path, spark, cl
     assert {entry.name for entry in tmp_path.iterdir()} == {"here", "there"}
 
 
-def test_queries_on_two_workers_give_the_same_bytes(tmp_path, cluster):
+def test_cluster_queries_give_the_local_bytes(tmp_path, cluster):
     lake = lake_of(tmp_path / "lake", SERIES)
     command = [sys.executable, "-m", "tests.promql.on_master", lake.root, cluster.url]
     command += [str(number) for number in (START_MS, END_MS, STEP_MS)]

@@ -66,7 +66,7 @@ def finished(command: list[str], timeout_s: float = 900, **environment: str) -> 
     return done.stdout
 
 
-def test_every_step_on_two_workers_leaves_the_bytes_of_steps_in_one_process(tmp_path, spark, cluster):
+def test_cluster_steps_write_the_local_bytes(tmp_path, spark, cluster):
     # Here what is small is judged in this process; there every step is Spark's.
     done = throttlescope("run", "--recording", THROTTLED, "--lake", tmp_path / "here", "--quiet")
     assert done.code == 0, done.err
@@ -89,7 +89,7 @@ def executors(worker: subprocess.Popen) -> list[int]:
 
 
 @pytest.mark.parametrize(("lost", "alive"), [("worker", 1), ("executor", 2)])
-def test_a_run_that_loses_half_of_its_cluster_finishes(tmp_path, here, lost, alive):
+def test_run_survives_losing_a_worker(tmp_path, here, lost, alive):
     lake = tmp_path / "lake"
     with running_spark_cluster(workers=2, max_lifetime_s=1500) as cluster:
         command = [*CLI, *RUN, "--lake", str(lake), "--master", cluster.url]
@@ -133,7 +133,7 @@ def packed(folder: Path, master: str, archive: dict) -> Path:
     return config
 
 
-def test_a_check_says_that_executors_lack_the_package(tmp_path, bare_cluster):
+def test_check_reports_missing_package(tmp_path, bare_cluster):
     done = throttlescope_alone(
         "spark",
         "check",
@@ -149,7 +149,7 @@ def test_a_check_says_that_executors_lack_the_package(tmp_path, bare_cluster):
     assert "throttlescope spark package" in told
 
 
-def test_a_check_finds_the_package_that_the_archive_brings(tmp_path, bare_cluster, archive):
+def test_check_finds_package_of_archive(tmp_path, bare_cluster, archive):
     config = packed(tmp_path, bare_cluster.url, archive)
     said = json.loads(finished([*CLI, "spark", "check", "--config", str(config), "--format", "json"]))
     assert said["tasks_at_once"] == 2
@@ -204,7 +204,7 @@ def test_a_notebook_works_through_spark_connect(tmp_path, spark):
     assert there == json.loads(json.dumps(here))
 
 
-def test_a_cluster_without_a_free_worker_is_told(tmp_path):
+def test_cluster_without_free_worker_is_reported(tmp_path):
     config = tmp_path / "throttlescope.toml"
     with running_spark_cluster(workers=0, max_lifetime_s=300) as cluster:
         config.write_text(f'[spark]\nmaster = "{cluster.url}"\nexecutor_wait = "5s"\n')

@@ -42,7 +42,7 @@ def written(then):
     return sorted(json.dumps(row, sort_keys=True) for row in then)
 
 
-def test_every_row_of_every_table_is_read_as_it_was(earlier):
+def test_earlier_lake_is_read_unchanged(earlier):
     lake, rows = earlier
     assert check(lake) == []
     assert {table: told(lake, table, then) for table, then in rows.items()} == {
@@ -56,7 +56,7 @@ def test_every_row_of_every_table_is_read_as_it_was(earlier):
     assert counts == {table: len(rows.get(table, ())) for table in TABLES}
 
 
-def test_it_is_written_and_put_together_and_loses_nothing(earlier):
+def test_earlier_lake_is_written_and_compacted(earlier):
     lake, rows = earlier
     for table, then in rows.items():
         lake.upsert(table, lake.read(table).slice(0, 1), run_id="again")

@@ -7,7 +7,7 @@ from tests.faults import pipeline
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_a_run_that_is_killed_and_repeated_leaves_what_an_undisturbed_one_leaves(tmp_path):
+def test_killed_run_repeated_equals_undisturbed(tmp_path):
     scene = pipeline.undisturbed("run of a recording", ("run", "--recording", pipeline.RECORDING), tmp_path)
     assert scene.steps > 8
     kills = ["commit 3 after", f"step {scene.steps - 4}"]

@@ -61,7 +61,7 @@ def mended(lake, url, spark, *, forget=False):
     return repair(asked, None, SILENT, forget=forget, session=spark)
 
 
-def test_what_is_damaged_comes_back_and_what_cannot_be_had_is_named(server, spark, whole, lake, capsys):
+def test_repair_restores_or_names_damage(server, spark, whole, lake, capsys):
     for table in ("verdict_latest", "episodes", "forecasts", "computed"):
         lake.storage.delete([damaged(lake, table, 0)])
     clean_log(lake, "signals")
@@ -100,7 +100,7 @@ def test_what_is_damaged_comes_back_and_what_cannot_be_had_is_named(server, spar
 
 
 @pytest.mark.parametrize("at", ["step 2", "commit 1 before", "commit 4 after", "commit 9 before"])
-def test_a_repair_that_is_killed_goes_on_where_it_was(server, whole, lake, at):
+def test_killed_repair_continues(server, whole, lake, at):
     asked = ("lake", "repair", "--prometheus", server.url, "--master", "local[2]", "--yes")
     code, said = pipeline.run(asked, lake.root, at)
     assert code == -9, said
@@ -110,7 +110,7 @@ def test_a_repair_that_is_killed_goes_on_where_it_was(server, whole, lake, at):
     assert (pending(lake), check(lake)) == ([], [])
 
 
-def test_what_the_source_has_no_more_is_named_with_its_rows(server, spark, tmp_path):
+def test_rows_beyond_retention_are_named(server, spark, tmp_path):
     lake = Lake(tmp_path / "lake")
     run(spark, lake.root, server.url, 0, 2, command="ingest")
     first = [file for file in lake.files("samples") if file.minimum["block_start_ms"] == hour(0)]

@@ -19,7 +19,7 @@ SHORT = {
 }
 
 
-def test_a_source_that_fails_ends_a_pull_as_it_should(tmp_path):
+def test_failing_source_ends_pull_cleanly(tmp_path):
     done = set()
     with STUDY.opened(1, STUDY.default, tmp_path) as todo:
         for name, act in todo:

@@ -9,7 +9,7 @@ from throttlescope.ingest.lake.damage import DamagedFilesError
 from throttlescope.ingest.lake.formats import MissingFilesError
 
 
-def test_spark_says_which_file_is_damaged_or_gone(spark, tmp_path):
+def test_spark_names_damaged_or_missing_file(spark, tmp_path):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)], [verdict(1)])
     path = min(file.relative_path for file in lake.files("verdicts"))

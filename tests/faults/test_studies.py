@@ -19,7 +19,8 @@ def short(one, tmp_path, instants, kept=None):
 @pytest.mark.skipif(
     not changes.can_watch(), reason="the kernel does not tell of another process's calls here"
 )
-def test_a_writer_that_is_killed_at_any_call_leaves_a_whole_version(tmp_path):
+def test_killed_writer_leaves_whole_version(tmp_path):
+    """At any system call."""
     line = short(commit_protocol.STUDY, tmp_path, 20)
     assert (line.lost, line.doubled, line.torn, line.wrong) == (0, 0, 0, [])
     assert line.instants >= 20
@@ -33,7 +34,7 @@ def test_a_writer_that_is_killed_at_any_call_leaves_a_whole_version(tmp_path):
 @pytest.mark.skipif(
     not changes.can_watch(), reason="the kernel does not tell of another process's calls here"
 )
-def test_a_process_is_killed_before_the_change_that_was_asked_for(tmp_path):
+def test_process_is_killed_before_requested_change(tmp_path):
     paths = [tmp_path / f"file{i}" for i in range(3)]
 
     def work():
@@ -61,7 +62,8 @@ def test_readers_beside_two_writers_see_whole_versions(tmp_path):
 
 
 @pytest.mark.long
-def test_damage_is_named_and_mended_or_named_as_gone(tmp_path):
+def test_damage_is_named_and_repaired(tmp_path):
+    """Or its rows are named as lost."""
     line = short(damage.STUDY, tmp_path, 12)
     assert (line.lost, line.doubled, line.torn, line.wrong) == (0, 0, 0, [])
     assert {name.split(":")[0] for name in line.tally} >= {"data file", "commit", "checkpoint", "repair"}
@@ -70,7 +72,8 @@ def test_damage_is_named_and_mended_or_named_as_gone(tmp_path):
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.prometheus
-def test_intervals_out_of_order_with_a_clock_that_jumps_leave_the_same_lake(spark, tmp_path):
+def test_disordered_intervals_give_the_same_lake(spark, tmp_path):
+    """With a clock that jumps."""
     with running_prometheus() as server:
         todo = clocks.instants_of(spark, server.url, 1, tmp_path, hours=2)
         found = next(todo)[1]()
@@ -79,7 +82,7 @@ def test_intervals_out_of_order_with_a_clock_that_jumps_leave_the_same_lake(spar
     assert found.tally["clock went back"] > 0
 
 
-def test_a_study_that_was_stopped_goes_on_where_it_was(tmp_path):
+def test_stopped_study_continues(tmp_path):
     done = []
 
     def found(number):
@@ -110,7 +113,7 @@ def test_the_page_says_what_the_figures_say():
 
 
 @pytest.mark.long
-def test_a_lake_that_loses_rows_is_not_taken_for_whole(tmp_path, monkeypatch):
+def test_lost_rows_are_detected(tmp_path, monkeypatch):
     """The studies can fail: a reader that leaves a file out is found by all of them."""
     files = Lake.files
 

@@ -38,7 +38,7 @@ _NEVER_REFUSE = ("exposition", "admin-json")
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
-def test_inputs_are_taken_or_refused_in_one_line(name: str) -> None:
+def test_inputs_are_accepted_or_refused_cleanly(name: str) -> None:
     target = target_of(name)
     # What is compiled at first use takes no memory of an input's.
     execute(target, target.input(-1, 0))
@@ -84,7 +84,7 @@ def _raising(error: Exception):
         (lambda _: _busy(), SLOW),
     ],
 )
-def test_each_kind_of_trouble_is_told_from_the_others(read, kind: str) -> None:
+def test_kinds_of_trouble_are_distinguished(read, kind: str) -> None:
     assert execute(_target(read), b"").kind == kind
 
 
@@ -121,7 +121,8 @@ def _troubled_child(pipe, at, name: str, seed: int, first: int, after: int, skip
     pipe.close()  # fmt: skip
 
 
-def test_a_child_that_dies_or_falls_silent_costs_one_input_and_a_run_goes_on(tmp_path, monkeypatch) -> None:
+def test_dead_child_costs_one_input(tmp_path, monkeypatch) -> None:
+    """A silent one too; the run continues."""
     monkeypatch.setattr(running, "SILENCE_S", 1.0)
 
     def until(executions: int) -> State:

@@ -34,7 +34,7 @@ def test_outputs_are_of_the_code_above_them(name):
 
 
 @pytest.mark.parametrize("name", WANTED)
-def test_a_reader_on_a_forge_sees_outputs_and_nothing_else(name):
+def test_stored_outputs_are_readable_on_forges(name):
     notebook = read(name)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     pictures = [output["data"][PNG] for output in outputs if PNG in output.get("data", {})]
@@ -68,7 +68,7 @@ def test_what_is_kept_is_what_is_told(tmp_path):
 @pytest.mark.parametrize(
     "wanted", [pytest.param(WANTED[:1], id="first"), pytest.param(WANTED, id="all", marks=pytest.mark.study)]
 )
-def test_they_run_and_give_what_they_are_kept_with(tmp_path, wanted):
+def test_notebooks_reproduce_stored_outputs(tmp_path, wanted):
     fresh = executed(wanted, tmp_path)
     for name in wanted:
         got, kept = told(fresh[name]), told(read(name))

@@ -59,7 +59,7 @@ def whole(_spark_session, tmp_path_factory) -> Lake:
 
 @pytest.mark.parametrize("how", ["silent", "503"])
 @pytest.mark.parametrize("what", ["open", "look again", "commit", "create", "read"])
-def test_a_table_is_given_up_in_bounded_time(object_store, monkeypatch, how, what):
+def test_failing_table_has_a_deadline(object_store, monkeypatch, how, what):
     """Delta's own library opens and commits, and pyarrow reads: neither waits longer than it is told to."""
     root = object_store.lake(f"failing/delta-{how}-{what.replace(' ', '-')}")
     Lake(root).upsert("limits", table_of("limits", [limit(HOUR)]), run_id="before")
@@ -94,7 +94,7 @@ def rows_for(what: str) -> pa.Table:
 
 
 @pytest.mark.parametrize("how", ["silent", "503"])
-def test_a_commit_that_fails_in_its_last_request_is_whole_or_not_there(object_store, monkeypatch, how):
+def test_commit_failing_last_is_atomic(object_store, monkeypatch, how):
     """All went well up to the put that makes the version; the same again, once the store is back, is one version."""
     root = object_store.lake(f"failing/last-{how}")
     Lake(root).upsert("limits", table_of("limits", [limit(HOUR)]), run_id="before")
@@ -119,9 +119,7 @@ def test_a_commit_that_fails_in_its_last_request_is_whole_or_not_there(object_st
 @pytest.mark.study
 @pytest.mark.parametrize("how", ["silent", "503"])
 @pytest.mark.parametrize("begins", [before_samples, after_samples])
-def test_a_run_ends_in_one_line_and_its_repeat_gives_the_same_lake(
-    object_store, whole, monkeypatch, how, begins
-):
+def test_failed_run_repeated_gives_same_lake(object_store, whole, monkeypatch, how, begins):
     root = object_store.lake(f"failing/{how}-{begins.__name__}")
     with failing_store(object_store.url, how, begins) as store, monkeypatch.context() as through:
         through.setenv("AWS_ENDPOINT_URL", store.url)

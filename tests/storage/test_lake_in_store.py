@@ -56,7 +56,7 @@ def replace(
     return lake.commit("samples", [new], old, run_id=run_id, read_version=version)
 
 
-def test_of_two_writers_of_a_block_one_wins(object_store):
+def test_one_of_two_writers_wins(object_store):
     root = object_store.lake("writers")
     for round_ in range(4):
         before, meet, outcomes = Lake(root).version("samples"), threading.Barrier(2), {}
@@ -125,7 +125,7 @@ print(number)
 """
 
 
-def test_readers_see_whole_versions_only_during_fifty_rewrites(object_store, tmp_path):
+def test_readers_see_whole_versions_during_rewrites(object_store, tmp_path):
     root, ended, seen, faults = object_store.lake("readers"), threading.Event(), {}, []
     first = [write_data_file(root, "samples", block([0.0], number)) for number in range(BLOCKS)]
     Lake(root).commit("samples", first, run_id="w")
@@ -181,7 +181,7 @@ def test_readers_see_whole_versions_only_during_fifty_rewrites(object_store, tmp
     assert len(lake.read("samples", version=5)) == BLOCKS
 
 
-def test_a_commit_whose_answer_was_lost_is_not_made_twice(object_store, monkeypatch):
+def test_commit_with_lost_answer_is_unique(object_store, monkeypatch):
     lake = Lake(object_store.lake("answer"))
     replace(lake, [1.0], run_id="r1")
     real, lost = DeltaTable.create_write_transaction, []
@@ -199,7 +199,7 @@ def test_a_commit_whose_answer_was_lost_is_not_made_twice(object_store, monkeypa
     assert values_of(Lake(lake.root)) == [[2.0]]
 
 
-def test_what_a_refused_run_leaves_is_repaired_by_the_next(object_store, monkeypatch):
+def test_next_run_repairs_a_refused_one(object_store, monkeypatch):
     lake = Lake(object_store.lake("repaired"))
     replace(lake, [1.0], run_id="r1")
     old = lake.files("samples")
@@ -226,7 +226,7 @@ def test_duckdb_and_arrow_read_the_same(object_store):
     assert cursor.execute("select count(*) from verdicts").fetchone() == (0,)
 
 
-def test_a_lake_opens_again_where_it_is_pickled(object_store):
+def test_pickled_lake_opens_again(object_store):
     import pickle
 
     lake = Lake(object_store.lake("pickled"))

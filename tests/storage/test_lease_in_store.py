@@ -68,7 +68,7 @@ def test_of_two_at_once_one_gets_it(object_store):
     assert storage.list() == []
 
 
-def test_a_living_process_holds_it_and_a_killed_one_does_not(object_store):
+def test_only_a_living_process_holds_lease(object_store):
     root = object_store.lake("lease/killed")
     storage, process = storage_of(root), holder(root)
     try:
@@ -86,7 +86,7 @@ def test_a_living_process_holds_it_and_a_killed_one_does_not(object_store):
     assert storage.list() == []
 
 
-def test_another_hosts_lease_is_its_own_for_two_minutes(object_store):
+def test_lease_of_other_host_lasts_two_minutes(object_store):
     root = object_store.lake("lease/host")
     storage, behind = storage_of(root), object_store.folder / "lease/host" / LEASE
     # This process' id is alive here, and says nothing about another host.
@@ -100,7 +100,7 @@ def test_another_hosts_lease_is_its_own_for_two_minutes(object_store):
         assert hold
 
 
-def test_what_this_process_could_not_take_back_is_free(object_store, monkeypatch):
+def test_unreturned_lease_of_process_is_free(object_store, monkeypatch):
     """A run that a silent store ended leaves its lease; its process may go on to the next run."""
     storage = storage_of(object_store.lake("lease/left"))
 
@@ -131,7 +131,7 @@ def test_a_number_of_another_container_says_nothing(object_store, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [b"", b"null", b'{"host": 1}', b"\xff"])
-def test_a_lease_that_cannot_be_read_is_held_for_as_long(object_store, content):
+def test_unreadable_lease_lasts_as_long(object_store, content):
     root = object_store.lake(f"lease/damaged-{content.hex()}")
     storage = storage_of(root)
     storage.write(LEASE, content)
@@ -140,7 +140,7 @@ def test_a_lease_that_cannot_be_read_is_held_for_as_long(object_store, content):
         assert hold.by_other.startswith("another run, which was at work ")
 
 
-def test_a_lease_is_renewed_while_the_run_works(object_store, monkeypatch):
+def test_lease_is_renewed_during_run(object_store, monkeypatch):
     root = object_store.lake("lease/renewed")
     storage, behind = storage_of(root), object_store.folder / "lease/renewed" / LEASE
     monkeypatch.setattr(pull_lock, "_RENEWED_S", 0.05)
@@ -178,7 +178,7 @@ def committed(lake: Lake) -> dict[str, list[str]]:
 
 
 @pytest.mark.prometheus
-def test_a_pull_that_was_killed_goes_on_from_what_it_stored(object_store):
+def test_killed_pull_continues_from_stored_items(object_store):
     root, other_root = object_store.lake("lease/pull"), object_store.lake("lease/other")
     storage, stopped, reads = storage_of(root), threading.Event(), []
 

@@ -17,7 +17,7 @@ from throttlescope.ingest.lake.parquet import read_parquet
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "hush"}
 
 
-def test_of_two_processes_that_write_a_name_one_wins(object_store):
+def test_conditional_put_has_one_winner(object_store):
     """What everything else rests on; a server without it would make any other test here worthless."""
     address, names = object_store.lake("race"), [f"r/{i:03d}" for i in range(60)]
     won = race(address, names)

@@ -23,7 +23,7 @@ def rows(lake):
     return found | {"episodes": sorted(map(repr, episodes.to_pylist()))}
 
 
-def test_what_is_damaged_in_a_store_comes_back(object_store, spark):
+def test_damage_in_store_is_repaired(object_store, spark):
     root = object_store.lake("damaged")
     outcome = throttlescope("run", "--recording", RECORDING, "--lake", root, "--quiet")
     assert outcome.code == 0, outcome.err

@@ -159,7 +159,7 @@ def test_serve_answers_from_it(object_store, lakes, tmp_path):
     assert "pulsar_subscription_back_log" in names["data"]
 
 
-def test_wrong_keys_end_a_run_before_spark_starts(object_store, monkeypatch):
+def test_wrong_keys_fail_before_spark(object_store, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     lake = object_store.lake("never")
     outcome = throttlescope("run", "--recording", RECORDING, "--lake", lake, "--quiet")

@@ -64,7 +64,7 @@ test_what_was_vacuumed_is_said = test_past.test_what_was_vacuumed_is_said
 test_a_shortened_log_is_no_empty_table = test_past.test_shortened_log_is_not_empty_table
 
 
-def test_more_files_than_one_answer_lists_go_and_old_versions_stay(tmp_path):
+def test_vacuum_handles_more_than_one_page(tmp_path):
     """Files are years old and their versions of this minute: readers of these still need them."""
     lake = Lake(tmp_path)
     for value in range(3):
@@ -104,7 +104,7 @@ def test_one_object_has_one_time(tmp_path):
     assert lake.storage._stored(fine) == listed
 
 
-def test_check_names_what_is_missing_and_what_is_cut_off(tmp_path):
+def test_check_names_missing_and_truncated_files(tmp_path):
     lake = Lake(tmp_path)
     gone, cut, whole = (add(lake, "verdicts", [verdict(number)])[0] for number in range(3))
     (tmp_path / f"verdicts/{gone.relative_path}").unlink()
@@ -121,7 +121,7 @@ def test_check_names_what_is_missing_and_what_is_cut_off(tmp_path):
     assert whole.relative_path not in outcome.out
 
 
-def test_a_reader_goes_on_after_the_log_was_shortened(tmp_path):
+def test_reader_continues_after_log_is_shortened(tmp_path):
     lake, reader = Lake(tmp_path), Lake(tmp_path)
     for value in range(3):
         test_vacuum.replaced(lake, value)
@@ -138,7 +138,7 @@ def test_a_reader_goes_on_after_the_log_was_shortened(tmp_path):
         ) == (5, [5.0])
 
 
-def test_readers_read_on_while_their_files_are_put_together_and_deleted(tmp_path):
+def test_readers_continue_during_compaction_and_vacuum(tmp_path):
     lake = Lake(tmp_path)
     for number in range(4):
         add(lake, "verdicts", [verdict(number)])
@@ -154,7 +154,7 @@ def test_readers_read_on_while_their_files_are_put_together_and_deleted(tmp_path
     assert rows_of(Lake(tmp_path), "verdicts") == before
 
 
-def test_a_store_that_refuses_is_told_in_one_line(tmp_path, monkeypatch):
+def test_refusing_store_is_one_line(tmp_path, monkeypatch):
     add(Lake(tmp_path), "verdicts", [verdict(0)])
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     for arguments in (
