@@ -59,12 +59,12 @@ def main() -> None:
         action="store_true",
         help="write the tables of the page, and what the package brings of them",
     )
-    asked = parser.parse_args()
-    scores, by_shape, spread = scored(asked.seeds, asked.subscriptions, asked.parts)
+    options = parser.parse_args()
+    scores, by_shape, spread = scored(options.seeds, options.subscriptions, options.parts)
     found = {
-        "seeds": asked.seeds,
-        "subscriptions": asked.subscriptions * len(asked.seeds),
-        "parts": asked.parts,
+        "seeds": options.seeds,
+        "subscriptions": options.subscriptions * len(options.seeds),
+        "parts": options.parts,
         "machine": {
             "cores": os.cpu_count(),
             "python": platform.python_version(),
@@ -81,11 +81,11 @@ def main() -> None:
         },
         "shapes": {shape: figures(score) for shape, score in by_shape.items()},
         "seeds_f1": spread,
-        "speed": timed(asked.series) if asked.series else None,
+        "speed": timed(options.series) if options.series else None,
     }
     found["met"] = met(found["detectors"])
     print(json.dumps(found, indent=1))
-    if asked.page:
+    if options.page:
         page = PAGE.read_text(encoding="utf-8")
         for name, table in tables(found).items():
             page = _between(page, name, table)
@@ -97,7 +97,7 @@ def scored(
     seeds: list[int], subscriptions: int, parts: int
 ) -> tuple[dict[str, Score], dict[str, Score], dict[int, float]]:
     """Scores of every detector, of ours by shape of traffic, and our F1 by seed."""
-    asked = {
+    candidates = {
         OURS: detectors.ours,
         "last week's, more than half off": detectors.last_week,
         "mean and three standard deviations": detectors.sigma_threshold,
@@ -107,8 +107,8 @@ def scored(
         "nothing": detectors.nothing,
     }
     lesser = {name: partial(detectors.ours, rules=rules) for name, rules in WITHOUT.items()}
-    # What is taken away is looked at on some of the first seed only, beside the whole method on the same ones.
-    scores = {name: Score() for name in (*asked, *lesser, WHOLE)}
+    # Reduced methods run on some subscriptions of the first seed only, and are compared with the whole method on the same ones.
+    scores = {name: Score() for name in (*candidates, *lesser, WHOLE)}
     by_shape = {shape: Score() for shape in SHAPES}
     by_seed = {seed: Score() for seed in seeds}
     judged = (DAYS - detectors.FROM_DAY) * DAY
@@ -116,7 +116,7 @@ def scored(
         for number in range(subscriptions):
             traffic = subscription(seed, number)
             in_parts = seed == seeds[0] and number < parts
-            for name, detector in (asked | (lesser if in_parts else {})).items():
+            for name, detector in (candidates | (lesser if in_parts else {})).items():
                 alarms = detector(traffic)
                 scores[name].add(alarms, traffic.truths, judged)
                 if name == OURS:

@@ -9,7 +9,7 @@ In: subscriptions, hours of downtime. Out: JSON on standard output. In one sessi
     range are counted: what is missing and what is surplus
 ``late``
     samples of one subscription that come late for one hour, six hours before the end: ``run`` on the newest hour after an ingest of that
-    one, beside ``run --recompute`` of everything
+    one, compared with ``run --recompute`` of everything
 ``memory``
     peak of this process and of the JVM after each chunk
 
@@ -93,8 +93,8 @@ def measure(subscriptions: int, hours: int) -> dict[str, Any]:
         ingest_s, _ = _ingested(asked, run_pipeline, session, late_ms)
         late_s, late = run("lake", end_ms - HOUR_MS, end_ms)
         again_s, again = run("lake", START_MS, end_ms, again=True)
-        run("anew", START_MS, end_ms)
-        late_differs = _differences(folder, other="anew")
+        run("recomputed", START_MS, end_ms)
+        late_differs = _differences(folder, other="recomputed")
     session.stop()
     return {
         "machine": {"cores": os.cpu_count(), "load_1min": round(os.getloadavg()[0], 1)},

@@ -31,7 +31,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--subscriptions", type=int, default=4_000, metavar="N")
     parser.add_argument(
-        "--ill", type=int, default=100, metavar="N", help="those that a limit holds, beside them"
+        "--ill",
+        type=int,
+        default=100,
+        metavar="N",
+        help="subscriptions that are limited by a limit, in addition",
     )
     parser.add_argument("--hours", type=int, default=6)
     parser.add_argument("--runs", type=int, default=3, help="runs of each")
@@ -74,7 +78,7 @@ def main() -> None:
             json.dumps({str(k): [asdict(one) for one in runs] for k, runs in found.items()}, indent=1)
         )
     if medians[1] < LEAST_S:
-        sys.exit(f"too little work: {medians[1]} s with one worker, {LEAST_S} are asked for")
+        sys.exit(f"too little work: {medians[1]} s with one worker, {LEAST_S} are required")
     if not same or faster < TARGET:
         sys.exit(1)
 

@@ -45,9 +45,9 @@ from throttlescope.models.throttling.replay import read_observed
 FLEETS = (1_000, 10_000)
 TARGET_S = 120
 END_MS = made.START_MS + made.HOURS * BLOCK_MS
-#: Subscriptions whose verdicts are held against the rules', window by window.
+#: Subscriptions whose verdicts are compared with the rules', window by window.
 _COMPARED = 12
-#: Episodes whose counterfactuals are held against one replay by itself.
+#: Episodes whose counterfactuals are compared with a single replay.
 _REPLAYED = 3
 
 

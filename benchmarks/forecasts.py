@@ -1,10 +1,10 @@
-"""Forecasts of drains beside what the recordings show. In: recordings of a real broker. Out: the page's tables, and the calibration.
+"""Forecasts of drains compared with what the recordings show. In: recordings of a real broker. Out: the page's tables, and the calibration.
 
 ``python -m benchmarks.forecasts`` recomputes the tables of ``docs/accuracy/forecasts.md`` and ``models/forecast/measured.json``. ``--write`` first makes the calibration that is
 shipped (``models/forecast/residuals.py``) out of all recordings but the held-out fleets. ``--print`` only prints the figures, as JSON. Held-out
 fleets are judged by the calibration that is shipped, which has seen none of them.
 
-No interval is judged by a recording that made it: whoever judges a recording calibrates with all others, but those of its
+No interval is judged by a recording that it was calibrated with: a recording is judged with a calibration of all others, except those of its
 family and those of its name. Each fleet is a family of its own, and each of its subscription partitions counts as a recording. The set that the engine is judged on was
 scraped every 2 s, as nobody scrapes in the field: of its samples every seventh is taken (14 s). Calibration takes all seven
 ways to do so, judging takes the first.

@@ -111,7 +111,7 @@ def cold(url: str, lake: Path) -> dict[str, Any]:
 
 
 def warm(lake_path: str, runs: int) -> dict[str, Any]:
-    """Signals and verdicts anew, again and again; the first time is told apart."""
+    """Recompute signals and verdicts several times; the first time is shown separately."""
     from benchmarks.fleet.signals import CLUSTER
     from throttlescope.ingest.lake import Lake
     from throttlescope.ingest.spark.session import spark_session

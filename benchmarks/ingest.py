@@ -1,4 +1,4 @@
-"""How fast samples come in, and with how much memory: ours beside ``prometheus-api-client``, from one real Prometheus.
+"""How fast samples come in, and with how much memory: ours compared with ``prometheus-api-client``, from one real Prometheus.
 
 In: a number of samples and of runs. Out: JSON on standard output. Three ways, run in turn, each in a process of its own:
 
@@ -8,7 +8,7 @@ In: a number of samples and of runs. Out: JSON on standard output. Three ways, r
     our source and decoder alone, one process: remote read into arrays
 ``pull``
     all of it: first request to committed ``samples``, on two Spark tasks, in a session that was started with its Python
-    workers; ``pull_cold`` has its workers still to start and is told beside it
+    workers; ``pull_cold`` has its workers still to start and is shown separately
 
 Targets: ``decode`` at least 8 times the client's samples per second, ``pull`` at least 4 times; every Python process below
 600 MB, and flat when the range doubles. Each number is the median of the runs; the ratio is of medians.
@@ -150,7 +150,7 @@ def series(
         if metric.endswith(("_total", "_events")):
             return np.cumsum(generator.poisson(900 if "_total" in metric else 1.2, scrapes)).astype(float)
         if "rate" in metric or "throughput" in metric:
-            # The broker truncates to three decimals and computes anew every 60 s.
+            # The broker truncates to three decimals and recomputes it every 60 s.
             stands = max(1, 60_000 // step_ms)
             steps = np.floor(generator.normal(900, 30, scrapes // stands + 1) * 1000) / 1000
             return np.repeat(steps, stands)[:scrapes]

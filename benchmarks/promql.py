@@ -1,4 +1,4 @@
-"""How fast PromQL is answered, beside a real Prometheus 3.5 that holds the same samples.
+"""How fast PromQL is answered, compared with a real Prometheus 3.5 that has the same samples.
 
 In: workloads, engines and a number of runs. Out: a table on standard output, and JSON where it is wanted. W1 is 24 h of 500
 subscriptions (3,500 series, 10 million samples), W2 of 5,000. Two queries, at steps of 60 s and 30 s:
@@ -287,7 +287,7 @@ def _ask_prometheus(session: requests.Session, url: str, case: Case) -> tuple[fl
 def _cold(stores: Stores, engine: str, scratch_dir: Path) -> float:
     """The first query of a process that has only started."""
     case = Case("Q1", STEPS_MS[0], as_written=False)
-    # Twice: code is compiled once per installation, which the first process does when nobody has yet.
+    # Twice: code is compiled once per installation, which the first process does if it has not happened yet.
     for _ in range(2):
         with running_ours(stores.lake_dir, engine, scratch_dir) as process:
             timed, _ = process.ask(case.text, START_MS, END_MS, case.step_ms)

@@ -1,6 +1,6 @@
 """Ten times the fleet: from samples to verdicts and what follows, on ``local[2]``. Time, and the driver's memory.
 
-In: fleets (numbers of subscriptions; so many of a hundred are held by a limit) and a number of runs. Out: a table on standard output, and
+In: fleets (numbers of subscriptions; some percent are limited by a limiter) and a number of runs. Out: a table on standard output, and
 JSON where it is wanted. Targets: ten times the fleet takes at most eleven times as long, the start of Spark left out, and the
 driver's memory is flat.
 """

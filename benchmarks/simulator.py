@@ -1,4 +1,4 @@
-"""How fast the simulator is: one day, polls, a sweep on Spark, and beside a reduced model in SimPy.
+"""How fast the simulator is: one day, polls, a sweep on Spark, and compared with a reduced model in SimPy.
 
 In: a number of runs. Out: JSON on standard output; every figure is the median of the runs, after one that warms up.
 

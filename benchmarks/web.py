@@ -218,7 +218,7 @@ def table(found: dict) -> list[tuple[str, ...]]:
 
 
 def _warm(address: str, names: list[dict]) -> float:
-    """Seconds until every worker has answered pages: which one does is not ours to say, so each page is asked for often."""
+    """Seconds until every worker has answered pages: which one answers cannot be chosen, so each page is requested often."""
     began_s = time.monotonic()
     for path in ("/", "/subscriptions", *(href(name) for name in names[:4])) * 4:
         requests.get(address + path, timeout=120)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.what_if_page [--runs 15] [--without-browser]
 
-In: how often. Out: JSON on standard output, milliseconds; every figure is the median of the runs, the slowest beside it. The lake is made
+In: how often. Out: JSON on standard output, milliseconds; every figure is the median of the runs, with the slowest. The lake is made
 in a temporary folder: 24 h of one subscription, scraped every 15 s, that keeps up with 400 msg/s for 22 h and is held by its limit of 500
 msg/s for the last two, when 600 msg/s come.
 

@@ -123,7 +123,7 @@ def recorded_fleets(name: str) -> list[Recorded]:
 
 
 def samples_of(folder: Path, name: str) -> tuple[MemorySource, list[dict]]:
-    """A recording's series as the door would have named them, and its limits."""
+    """A recording's series as ingest would have named them, and its limits."""
     rows = pq.read_table(folder / "samples.parquet").to_pylist()
     series = [_series(row, name) for row in rows if dict(row["labels"])["__name__"] in VIEW_METRICS]
     return MemorySource(series), effective_limits(policies_of(folder, name))

@@ -24,7 +24,7 @@ THROTTLED_BYTES = "pulsar_subscription_dispatch_throttled_bytes_events"
 METRICS = (BACKLOG, THROTTLED_MSG, THROTTLED_BYTES)
 REASONS = ("broker", "topic", "subscription")
 
-#: Goes into the name of what is kept: another number makes everything anew.
+#: Goes into the name of what is kept: another number recreates everything.
 VERSION = 1
 STALE_BITS = 0x7FF0000000000002
 
@@ -66,7 +66,7 @@ class Target:
     marked : ndarray of bool
         First failed scrape of each gap.
     restarts : ndarray of int64
-        Scrapes at which counters begin anew at 0.
+        Scrapes at which counters restart at 0.
     """
 
     instance: str

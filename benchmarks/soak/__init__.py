@@ -1,1 +1,1 @@
-"""An hour as it is lived (``python -m benchmarks.soak``): ``__main__`` runs it, ``runs`` are the runs beside, ``accounts`` counts its samples, ``table`` says what came of it."""
+"""An hour of normal operation (``python -m benchmarks.soak``): ``__main__`` runs it, ``runs`` starts the runs, ``accounts`` counts its samples, ``table`` shows the results."""

@@ -1,6 +1,6 @@
 """Whether a lake has every sample that a Prometheus has, and no other. In: both, a time. Out: counts of each kind of difference.
 
-The server is asked by its query API, one metric at a time (``metric[range]``, which gives samples as they were scraped), and not by remote
+The server is read through its query API, one metric at a time (``metric[range]``, which gives samples as they were scraped), and not by remote
 read, which is what the runs use. Values are compared as numbers, staleness markers are not among a query's answer: of the lake's they are counted.
 """
 

@@ -60,7 +60,7 @@ def run(url: str, lake: Path, *options: str, log: Path) -> dict[str, Any]:
 
 
 class Runs(threading.Thread):
-    """Starts a run every so often, or at once where the one before took longer, until it is told to end."""
+    """Starts a run every so often, or at once where the one before took longer, until it is stopped."""
 
     def __init__(self, act: Callable[[], dict[str, Any]], every_s: float) -> None:
         super().__init__(daemon=True)

@@ -13,8 +13,8 @@ def table(found: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """Rows of what, seen, target, and ``missed`` where it was."""
     rows: list[tuple[str, str, str, str]] = []
 
-    def add(what: str, seen: str, target: str, held: bool) -> None:
-        rows.append((what, seen, target, "" if held else "missed"))
+    def add(what: str, seen: str, target: str, met: bool) -> None:
+        rows.append((what, seen, target, "" if met else "missed"))
 
     runs, answers, accounts = found["runs"], found["answers"], found["accounts"]
     failed = [one for one in runs if one["code"] != 0]
@@ -27,9 +27,9 @@ def table(found: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     )
     add("answers of the web app", f"{answers['count']:,}, {sum(answers['wrong'].values())} errors; p95 {answers['p95_ms']:.0f} ms",
         "no error", not answers["wrong"])  # fmt: skip
-    held = not any(accounts[name] for name in ("missing", "surplus", "differing", "doubled"))
+    complete = not any(accounts[name] for name in ("missing", "surplus", "differing", "doubled"))
     add("samples of the server", f"{accounts['samples']:,} of {accounts['series']:,} series; missing {accounts['missing']}, surplus "
-        f"{accounts['surplus']}, other value {accounts['differing']}, twice {accounts['doubled']}", "every one, once", held and accounts["samples"] > 0)  # fmt: skip
+        f"{accounts['surplus']}, other value {accounts['differing']}, twice {accounts['doubled']}", "every one, once", complete and accounts["samples"] > 0)  # fmt: skip
     for name, looks in found["memory_mb"].items():
         _add_memory(add, name, looks)
     for kind in ("process", "jvm", "workers"):

@@ -1,4 +1,4 @@
-"""Thirty people at once. In: what a session in Chromium asked for. Out: how long every answer took, and what went wrong.
+"""Thirty people at once. In: what a session in Chromium requested. Out: how long every answer took, and what went wrong.
 
     python -m benchmarks.web_load.load WORK.json
 

@@ -36,7 +36,7 @@ _LENGTHS = ".range-bar .range-link:not(.shift-earlier):not(.shift-later)"
 
 @dataclass
 class Recorded:
-    """What a session asked for, and how long it took.
+    """What a session requested, and how long it took.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ def cold_subscription(browser: Browser, address: str, subscription: dict) -> dic
 
 
 def session(browser: Browser, address: str, subscription: dict) -> tuple[Recorded, dict[str, float]]:
-    """One way through the pages. Returns what was asked, and seconds from a click to the content of the page that it leads to."""
+    """One way through the pages. Returns the requests, and seconds from a click to the content of the page that it leads to."""
     recorded = Recorded()
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
@@ -197,7 +197,7 @@ def session(browser: Browser, address: str, subscription: dict) -> tuple[Recorde
     return recorded, inside
 
 
-# Rows are asked for by where the table is scrolled to.
+# The table's scroll position decides which rows are requested.
 _SCROLL = """async (share) => {
   const api = await window.dash_ag_grid.getApiAsync("subscriptions-grid");
   api.ensureIndexVisible(Math.max(0, Math.floor((api.getDisplayedRowCount() - 1) * share)));

@@ -77,5 +77,5 @@ def _less(part: Figures) -> Figures:
 
 
 def count_of(share: Figures | None) -> Figures | None:
-    """A share without what is told once."""
+    """A share without the fields that are shipped once."""
     return None if share is None else {name: share[name] for name in _SHARE}

@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--instants", type=int, metavar="N", help="default: what each study is meant to have")
     parser.add_argument(
-        "--json", type=Path, metavar="OUT", help="write the figures there, beside those of other studies"
+        "--json", type=Path, metavar="OUT", help="write the figures there, next to those of other studies"
     )
     parser.add_argument("--anew", action="store_true", help=f"forget what is kept below {KEPT}/")
     asked = parser.parse_args()

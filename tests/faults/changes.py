@@ -1,6 +1,6 @@
 """A process that is killed between two changes of files. In: work, a folder, a number. Out: the changes that it made or was about to make.
 
-The kernel tells of each change before it is made (seccomp's user notification), whoever asks for it: Python, Delta's Rust, Arrow's C++. So
+The kernel reports each change before it is made (seccomp's user notification), from any library: Python, Delta's Rust, Arrow's C++. So
 "before change k" is exact, and "after change k" is before the next one. Nothing of the work knows of it. Linux on x86-64 or ARM64.
 """
 

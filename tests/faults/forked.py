@@ -1,6 +1,6 @@
 """A process that has loaded everything, opened nothing and forks for each operation. In: lines of JSON. Out: a line of JSON each: how it ended.
 
-Delta's runtime does not survive a fork, so whoever forks must not have used it, and whoever looks at lakes is another process.
+Delta's runtime does not survive a fork, so the forking process must not have used it, and lakes are read by another process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from throttlescope.ingest.lake import Lake
 
 
 class Forker:
-    """The process, for whoever asks it."""
+    """The process, for its clients."""
 
     def __enter__(self) -> Forker:
         self._process = subprocess.Popen(

@@ -28,7 +28,7 @@ from throttlescope.ingest.lake.upkeep.vacuum import clean_log, delete, unnamed
 from throttlescope.ingest.pull.commit import commit_notes
 from throttlescope.ingest.pull.staging import BlockNote, ItemNote, Staging
 
-#: An hour that is long over for whoever compacts.
+#: An hour that ended long ago, for compaction.
 LATER_MS = 4_000_000_000_000
 Draw = random.Random
 

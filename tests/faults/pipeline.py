@@ -32,7 +32,7 @@ RECORDING = "healthy-msg-50"
 HOURS = 2
 #: A slow machine with other work.
 _AT_MOST_S = 900
-#: What is compared beside what follows from samples; recordings bring these.
+#: What is compared in addition to results of samples; recordings bring these.
 _TABLES = (*DATA, "policies", "topic_stats", "truth")
 
 

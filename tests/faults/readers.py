@@ -1,7 +1,7 @@
 """Study: two writers on one range, and readers throughout. In: a seed. Out: how many reads were no whole version.
 
-Readers are those that people have: ours by Arrow, DuckDB, Spark, an older version by its number, and Delta's own for whoever does not
-know of us. Two processes replace the same hours and compact them; who loses a race looks again.
+Readers are those that people have: ours by Arrow, DuckDB, Spark, an older version by its number, and Delta's own for people who do not
+know of us. Two processes replace the same hours and compact them; a conflicting commit is retried.
 """
 
 from __future__ import annotations

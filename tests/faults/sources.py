@@ -47,7 +47,7 @@ class Fault:
     words : str
         What the one line says when the fault ends a pull; of each reader where they differ.
     tries : int
-        How often the same question is asked at most.
+        How often the same request is sent at most.
     heals : tuple of str
         Readers whose pull goes on to its end when it happens once.
     access : dict
@@ -169,13 +169,13 @@ def _tried(fault: Fault, reader: str, stays: bool, folder: Path, server: Prometh
             if heals:
                 found.wrong.append(f"ended, though another try would have helped: {error}")
             if words not in str(error):
-                found.wrong.append(f"not told: {words}; but: {error}")
+                found.wrong.append(f"not reported: {words}; but: {error}")
             if error.exit_code != EXIT_UNREACHABLE or "\n" in str(error):
                 found.wrong.append(f"exit code {error.exit_code}, {error}")
             if lake.version("samples") is not None:
                 found.wrong.append("samples were committed")
             if (tries := _most_tries(between)) > fault.tries:
-                found.wrong.append(f"the same was asked {tries} times, expected at most {fault.tries}")
+                found.wrong.append(f"the same request was sent {tries} times, expected at most {fault.tries}")
             state["on"], before = False, len(between.paths)
             result = _pulled(lake, between.url, reader, fault.access)
             _check_resumed(found, between, before, result, whole, reader)

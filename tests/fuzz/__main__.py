@@ -1,4 +1,4 @@
-"""Runs the fuzzing. In: targets, executions, a seed. Out: a table of what became of the inputs; JSON where it is asked for.
+"""Runs the fuzzing. In: targets, executions, a seed. Out: a table of what became of the inputs; JSON if requested.
 
 ``python -m tests.fuzz frames --executions 1000000 --seed 1`` goes on where an earlier run of the same seed stopped.
 """

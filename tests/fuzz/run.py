@@ -20,7 +20,7 @@ WARM_S = 900.0
 
 
 def checked_bounds(folder: Path = FOLDER) -> None:
-    """Let compiled code of children check every index: what reads or writes beside an array is seen, not survived."""
+    """Let compiled code of children check every index: an access outside an array ends the child."""
     os.environ["NUMBA_BOUNDSCHECK"] = "1"
     # Code with checks has a cache of its own.
     os.environ["NUMBA_CACHE_DIR"] = str((folder / "compiled").absolute())

@@ -1,4 +1,4 @@
-"""What is fuzzed and what is asked of it. In: nothing. Out: :class:`Target` and the judgement of one execution.
+"""What is fuzzed and what is required of it. In: nothing. Out: :class:`Target` and the judgement of one execution.
 
 An input is accepted, or refused with the reader's own class of errors in one line. All else is trouble: another exception,
 an answer unlike the twin's, more than a second of work, more memory than the bound.
@@ -75,7 +75,7 @@ class Target:
     warm: Callable[[], None] = lambda: None
 
     def input(self, seed: int, number: int) -> Any:
-        """The input of that number: the same for ever, as long as nobody changes ``make``."""
+        """The input of that number: the same for ever, unless ``make`` changes."""
         return self.make(random.Random(f"{seed}:{self.name}:{number}"))  # noqa: S311
 
 
