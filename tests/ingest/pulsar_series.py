@@ -38,7 +38,7 @@ def broker(
     namespace: str = "acme/shop",
     namespace_label: str = "namespace",
 ) -> list[tuple[dict[str, str], list[tuple[int, float]]]]:
-    """A broker with partitioned topics. ``split`` puts the partition beside the topic, otherwise into it."""
+    """A broker with partitioned topics. ``split`` makes the partition a label of its own, otherwise into it."""
     named = {"cluster": cluster} if cluster else {}
     samples = scrapes(hours, start_ms)
     series = [({"__name__": "up", **TARGET}, samples)]

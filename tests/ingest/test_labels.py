@@ -1,4 +1,4 @@
-"""Labels at the door: one shape, one id, one shard; what cannot be placed is refused with its reason."""
+"""Labels normalised on ingest: one shape, one id, one shard; what cannot be placed is refused with its reason."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_levels_need_their_labels() -> None:
         normalise((("__name__", BACKLOG), ("cluster", "c"), ("namespace", "t/n")), LabelMapping())
     with pytest.raises(LabelError, match="missing_metric_name"):
         normalise((("cluster", "c"),), LabelMapping())
-    # Of a metric that we do not know nothing more is asked.
+    # Of a metric that we do not know nothing more is required.
     assert normalise((("__name__", "other"), ("cluster", "c")), LabelMapping()).metric_name == "other"
 
 
@@ -149,7 +149,7 @@ def test_lengths_stand_before_texts() -> None:
 
 
 def test_ids_and_shards_never_change() -> None:
-    """They are stored: another value here means that every lake has to be written anew."""
+    """They are stored: another value here means that every lake has to be rewritten."""
     key = normalise(labels(), LabelMapping())
     assert (key.series_id, key.shard) == ("d44a271579605818f3b0df7364688318", 10)
 

@@ -163,7 +163,7 @@ def test_facts(prometheus) -> None:
 
 
 def test_too_large_window_is_split(prometheus) -> None:
-    """A server that loads few samples at once is asked for shorter windows until it answers, or gives up for good."""
+    """A server that loads few samples at once gets requests for shorter windows until it answers or refuses."""
     longest_ms = 200_000
 
     def spoil(path: str, reply: Reply) -> Reply | None:
@@ -259,7 +259,7 @@ def test_nobody_there_is_told_at_once() -> None:
 
 
 def test_an_overloaded_server_is_not_stormed() -> None:
-    """The client's own retries would ask four times; ours ask thrice, and only where patience is asked for."""
+    """The client's own retries would send four requests; ours send three, and only where a retry can help."""
     asked: list[str] = []
 
     def busy(method: str, path: str, headers: dict[str, str]):

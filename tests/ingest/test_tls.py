@@ -1,4 +1,4 @@
-"""Certificates are checked, by each way that a source is asked, against a real TLS server; and only a user turns that off."""
+"""Certificates are checked, for each kind of request to a source, against a real TLS server; and only a user turns that off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watermarks: they move only over what was read without a hole, a crash leaves them too old, and a clock that stepped back is told."""
+"""Watermarks: they move only over what was read without a hole, a crash leaves them too old, and a clock that stepped back is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way that a source is asked over HTTP, and as much of a Prometheus and of a broker as these questions want."""
+"""Every kind of HTTP request to a source, and the parts of a Prometheus and of a broker that answer them."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def engine(lake):
 
 
 def _whole_source() -> MemorySource:
-    """The series as the lake knows them, with the partition that the door adds."""
+    """The series as the lake knows them, with the partition that ingest adds."""
     return MemorySource(
         Series({**one.labels, **({"partition": "-1"} if "topic" in one.labels else {})}, *_arrays(one))
         for one in SERIES

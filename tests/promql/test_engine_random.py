@@ -1,4 +1,4 @@
-"""Random queries of a lake: whatever is asked, shards and spans put together give what one evaluation over all series gives.
+"""Random queries of a lake: results of shards and spans together equal one evaluation over all series.
 
 ``python -m tests.promql.conformance random --through lake`` asks a real Prometheus the same.
 """

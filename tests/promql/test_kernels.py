@@ -82,7 +82,7 @@ def same(ours: float, told: float) -> bool:
 
 
 def test_the_samples_reach_what_is_odd():
-    """Resets, NaN, equal extremes, and windows that are sorted anew as well as ones that are carried on."""
+    """Resets, NaN, equal extremes, and windows that are sorted again as well as ones that are updated."""
     series = [random_samples(random.Random(seed)) for seed in range(40)]  # noqa: S311
     values = [[v for _, v in one] for one in series]
     assert sum(any(math.isnan(v) for v in one) for one in values) > 5

@@ -128,7 +128,7 @@ def test_powers(server, text):
 
 
 def test_parsers_refuse_the_same_hostile_texts(server):
-    """The parser beside Prometheus' own, on texts that are wrong in small ways; nothing is stored on either side."""
+    """The parser compared with Prometheus' own, on texts that are wrong in small ways; nothing is stored on either side."""
     ours, found, refusals = Ours.over(()), [], 0
     for number in range(1500):
         text, family = text_of(_SEED, number)

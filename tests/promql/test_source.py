@@ -1,4 +1,4 @@
-"""Sample sources: the lake gives back what memory gives, whatever is asked."""
+"""Sample sources: the lake returns the same as memory, for every request."""
 
 from __future__ import annotations
 

@@ -289,7 +289,7 @@ def test_argument_error_needs_no_series(text):
 
 @pytest.mark.prometheus
 def test_the_twin_pins_as_prometheus_does():
-    """With its faults the twin is held to a real server, where its rules are the least obvious."""
+    """With its faults the twin is compared with a real server, where its rules are the least obvious."""
     filled = 0
     with running_prometheus(extra_flags=["--enable-feature=promql-experimental-functions"]) as server:
         for case in range(_PINNED_REAL):

@@ -55,7 +55,7 @@ def test_levels_of_a_snapshot_are_columns():
     assert known(rows, [KEY], [T], "limit_broker_set_by") == [["none"]]
     assert known(rows, [KEY], [T], "limit_subscription_bytes") == [[7]]
     assert known(rows, [KEY], [T], "limit_subscription_period_s") == [[60]]
-    # Not asked is not the same as no limit.
+    # Not requested is not the same as no limit.
     assert known(rows, [KEY], [T], "limit_topic_set_by") == [[None]]
 
 

@@ -1,4 +1,4 @@
-"""The use of a broker's limit, in one process: by hand, and beside Spark."""
+"""The use of a broker's limit, in one process: by hand, and compared with Spark."""
 
 from __future__ import annotations
 

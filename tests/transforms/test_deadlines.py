@@ -1,4 +1,4 @@
-"""Deadlines as the broker resolves them: chains, units, what was not asked, and what was known when."""
+"""Deadlines as the broker resolves them: chains, units, requests without an answer, and what was known when."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_moved_counter_continues_from_zero():
     found = deltas(old, new)
     assert listed(found.delta) == [20, 55, None, None]
     assert found.restarts[0].tolist() == [0, 1, 0, 0]
-    # It began somewhere between two scrapes: nobody knows in how much time it counted the 25.
+    # It began somewhere between two scrapes: the time in which it counted the 25 is unknown.
     assert listed(found.spans_ms) == [60_000, None, None, None]
 
 
@@ -99,7 +99,7 @@ def test_counter_that_returns_higher_has_restarted():
 
 
 def test_counter_that_returns_above_all_is_ambiguous():
-    """It may have begun anew, or be the old one under two names."""
+    """It may have restarted, or be the old one under two names."""
     first = [(0, 40), (15, 190), (30, 340)]
     found = away_and_back(first, [(645, 60_000), (660, 60_150)], second_until_s=600)
     assert listed(found.delta)[10:] == [None, 150]

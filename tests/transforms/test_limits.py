@@ -53,7 +53,7 @@ def runtime(**settings):
 
 
 def snapshot(*, at_ms=NOW_MS, without=(), topic=TOPIC, partitions=0, subscriptions=(SUB,), **answers):
-    """All questions of one topic with their answers; ``without`` names the ones that were not asked."""
+    """All requests about one topic with their answers; ``without`` names those that were not sent."""
     namespace = topic.split("://")[1].rsplit("/", 1)[0]
     physical = [f"{topic}-partition-{n}" for n in range(partitions)] or [topic]
     keys = {
@@ -213,7 +213,7 @@ def test_the_broker_level(answers, expected):
 @pytest.mark.parametrize(
     ("missing", "answers", "unknown"),
     [
-        # Not asked, and nothing before it won: not known.
+        # Not requested, and nothing before it won: not known.
         (["namespace"], {}, {"topic", "subscription"}),
         (["topic_dispatch_rate"], {}, {"topic"}),
         (["global_topic_dispatch_rate"], {}, {"topic"}),
@@ -434,7 +434,7 @@ def test_level_time_is_its_oldest_answer():
     rows = [row for row in effective_limits([*first, *again]) if row["observed_ms"] >= later]
     answered = {row["level"]: row["answered_ms"] for row in rows}
     time_of = {row["scope"]: row["observed_ms"] for row in first}
-    # What was not asked again keeps the time at which it was answered.
+    # What was not requested again keeps the time at which it was answered.
     assert answered["topic"] == time_of["namespace"]
     assert answered["subscription"] == time_of["namespace"]
     assert answered["broker"] == again[0]["observed_ms"]

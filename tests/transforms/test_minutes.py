@@ -189,7 +189,7 @@ def test_partition_subscriptions_share_topic_limit():
 
 
 def test_partly_known_topic_use_is_null():
-    """A subscription whose counter began in this minute took nobody knows how much."""
+    """The use of a subscription whose counter began in this minute is unknown."""
     other = {"subscription": "z"}
     limits = [limit_row("topic", at_ms=START_MS, msg=100, **{**KEY, **key}) for key in ({}, other)]
     data = [backlog(), out(20), backlog(first_s=70, **other), out(70, first_s=110, **other)]

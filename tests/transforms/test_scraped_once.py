@@ -1,4 +1,4 @@
-"""Brokers that are scraped twice: what tells them from moves and from clusters of one name, and who is told."""
+"""Brokers that are scraped twice: how they differ from moves and from clusters of one name, and what is reported."""
 
 from __future__ import annotations
 

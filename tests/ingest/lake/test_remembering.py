@@ -32,7 +32,7 @@ def test_disappeared_table_is_an_error(lake):
     for ask in (lake.version, lake.files, lake.read, lake.newest_file):
         with pytest.raises(MissingTableError, match="Table verdicts was there and is gone"):
             ask("verdicts")
-    # Nobody else is told so: to a command the table was never written.
+    # Only this process reports it: for a command the table was never written.
     assert Lake(lake.root).version("verdicts") is None
     assert type(pickle.loads(pickle.dumps(lake))) is Lake  # noqa: S301
     Path(kept).rename(lake.root)

@@ -1,4 +1,4 @@
-"""A fault for every check, and beside it what is just not one. In: the name of a gate. Out: rows of the tables that it reads.
+"""A fault for every check, and next to it data that is barely valid. In: the name of a gate. Out: rows of the tables that it reads.
 
 By gate and check: what makes the check fail, and a sound neighbour that no check of the gate may find fault with. Each lies in a
 cluster of its own, so that one lake holds them all.
@@ -23,7 +23,7 @@ from tests.ingest.quality.rows import (
 )
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
-#: The hours that each gate is asked for, from :data:`HOUR` on: the first, and the one behind the last.
+#: The hours that each gate checks, from :data:`HOUR` on: the first, and the one behind the last.
 HOURS = {"door": (1, 4), "samples": (0, 2), "policies": (0, 26), "signals": (0, 1), "verdicts": (0, 1)}
 DOOR_END_MS = HOUR + HOURS["door"][1] * BLOCK_MS
 PERMITS, UNACKED = "pulsar_consumer_available_permits", "pulsar_subscription_unacked_messages"
@@ -43,11 +43,11 @@ def rows_of_gate(gate: str) -> Rows:
     return held
 
 
-# -- the door ------------------------------------------------------------------------------
+# -- ingest validation ------------------------------------------------------------------------------
 
 
 def _series(metric="pulsar_subscription_back_log", also=None, **labels) -> Callable[[str], Rows]:
-    """A series as the door makes it, but for what is ``also`` said of it."""
+    """A series as ingest makes it, except for the values in ``also``."""
     return lambda cluster: {"series": [series_of(metric, cluster=cluster, **labels) | (also or {})]}
 
 
@@ -115,7 +115,7 @@ def _up(extra=0, hour=0, **changes) -> dict:
 
 
 def _restarts(count: int) -> dict:
-    """A counter that begins anew so often."""
+    """A counter that restarts so often."""
     return block(
         "a", OUT, values=[float(tick % 2) for tick in range(2 * count + 1)] + [9.0] * (239 - 2 * count)
     )

@@ -59,7 +59,7 @@ def lake_of(folder, blocks, known=None):
 
 
 def series_of(metric=BACKLOG, **labels):
-    """A row of ``series`` as the door makes it."""
+    """A row of ``series`` as ingest makes it."""
     named = {"cluster": "c", "namespace": "t/n", "topic": "persistent://t/n/x", "subscription": "s"} | labels
     key = normalise(tuple(({"__name__": metric} | named).items()), LabelMapping())
     return {
@@ -124,7 +124,7 @@ def stats(**changes):
 
 
 def hold(lake, table, rows):
-    """Put rows into a table as they are, also those that no door would let in."""
+    """Put rows into a table as they are, also those that ingest validation would refuse."""
     schema = TABLES[table].schema
     files = [write_data_file(lake.root, table, pa.Table.from_pylist([row], schema=schema)) for row in rows]
     lake.commit(table, files, run_id="r")

@@ -1,4 +1,4 @@
-"""The gate behind the door: crooked series, jumps and losses, holes and late sources are found; a good lake passes."""
+"""The gate of ingest validation: invalid series, jumps and losses, holes and late sources are found; a good lake passes."""
 
 import json
 

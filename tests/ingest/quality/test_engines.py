@@ -92,7 +92,7 @@ def test_both_ways_find_the_same(spark, tmp_path, monkeypatch):
 
 @pytest.mark.spark
 def test_spark_counts_each_frame_once(spark, tmp_path):
-    """Great Expectations asks for a column at a time, and what failed is asked again: rows are not read for each of them."""
+    """Great Expectations reads a column at a time, and reads it again if it failed: rows are not read for each of them."""
 
     def faults(number, folder):
         with open(f"{folder}/{number}", "a") as file:

@@ -1,4 +1,4 @@
-"""What Great Expectations is asked and what it answers: faults are found, and a gate that is broken is never taken for data."""
+"""Expectations and their results: faults are found, and a broken gate is never taken for bad data."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Every check of every gate is made to fail somewhere, and what lies just beside each fault passes the whole gate."""
+"""Every check of every gate is made to fail somewhere, and data that is barely valid passes the whole gate."""
 
 import pyarrow as pa
 import pytest
@@ -12,7 +12,7 @@ from throttlescope.ingest.quality.gates import GATES
 
 
 def lake_of(folder, rows):
-    """A lake of these rows, also those that no door lets in; a file for each partition, and for each metric, cluster and hour."""
+    """A lake of these rows, also those that ingest validation refuses; a file for each partition, and for each metric, cluster and hour."""
     lake = Lake(folder)
     for table, some in rows.items():
         contract, files = TABLES[table], {}

@@ -1,4 +1,4 @@
-"""The gate behind the admin API: what limits may not rest on is found; answers that are not what was asked for are told."""
+"""The gate behind the admin API: answers that limits must not be resolved from are found, and unexpected answers are reported."""
 
 import json
 

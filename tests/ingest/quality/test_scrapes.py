@@ -1,4 +1,4 @@
-"""Series held against the scrapes of their targets, beside the slow twin, on random hours."""
+"""Series compared with the scrapes of their targets, and compared with the slow twin, on random hours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lake with refused rows. In: labels and samples. Out: rows of ``quarantine`` as the door writes them."""
+"""A lake with refused rows. In: labels and samples. Out: rows of ``quarantine`` as ingest validation writes them."""
 
 from __future__ import annotations
 

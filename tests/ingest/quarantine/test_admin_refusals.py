@@ -1,4 +1,4 @@
-"""Answers of the admin API that are not what was asked for: refused at the door, kept whole, and never read as nothing set."""
+"""Unexpected answers of the admin API: refused by ingest validation, kept whole, and never read as nothing set."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Refused rows on their way back: through the same door, in one transaction, once; what still does not fit stays with its new reason."""
+"""Readmission of refused rows: through the same validation, in one transaction, once; what still does not fit stays with its new reason."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What executors say of themselves, and how what they lack is told. On a local session; on a cluster in tests/cluster."""
+"""What executors report about themselves, and how missing parts are reported. On a local session; on a cluster in tests/cluster."""
 
 import os
 import time

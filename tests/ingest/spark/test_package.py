@@ -1,4 +1,4 @@
-"""What goes into the archive for executors. Whether a task finds it enough is asked on a cluster, in tests/cluster."""
+"""What goes into the archive for executors. Whether it is enough for a task is tested on a cluster, in tests/cluster."""
 
 import ast
 import os

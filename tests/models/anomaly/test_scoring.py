@@ -68,7 +68,7 @@ def test_traffic_has_what_makes_it_hard():
     assert all(not one.covered.all() for one in made)
     for one in made:
         assert all(truth.start < truth.end <= truth.calm for truth in one.truths)
-        # Aftermaths are short beside what is judged: they hide no false alarms.
+        # Aftermaths are short compared with what is judged: they hide no false alarms.
         hidden = sum(truth.calm - truth.end for truth in one.truths)
         assert hidden < 0.5 * len(one.present)
 

@@ -54,7 +54,7 @@ def test_partitions_share_cause_with_same_limiter():
 
 
 def test_large_healthy_partition_is_not_worst():
-    """A drain is healthy: what is held comes first, then what is unknown."""
+    """A drain is healthy: limited partitions come first, then unknown ones."""
     rows = [row(0, "healthy", 9_000), row(1, "unknown", 500), row(2, "slow_consumers", 20)]
     assert only(rows).worst["partition"] == 2
     assert only(rows[:2]).worst["partition"] == 1

@@ -239,7 +239,7 @@ def test_no_rows_no_verdicts():
 
 
 def test_screen_knows_all_symptoms_of_healthy():
-    """A new symptom that tells something of healthy windows has to be told, or make the screen leave the window."""
+    """A new symptom of healthy windows has to be known to the screen, or make it leave the window to the rules."""
     bearing = {
         (row.symptom, row.holds)
         for row in BEARING

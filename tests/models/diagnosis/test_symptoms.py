@@ -1,4 +1,4 @@
-"""Symptoms, each alone: yes, no, and cannot be told."""
+"""Symptoms, each alone: yes, no and unknown."""
 
 from __future__ import annotations
 

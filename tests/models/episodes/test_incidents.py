@@ -1,4 +1,4 @@
-"""Shared incidents: who is in one, from when to when, and who is not; times beside a look at every minute."""
+"""Shared incidents: who is in one, from when to when, and who is not; times compared with a look at every minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would have drained an episode: on simulated brokers, beside one replay by itself, and where there is no answer."""
+"""What would have drained an episode: on simulated brokers, compared with one replay by itself, and where there is no answer."""
 
 from __future__ import annotations
 

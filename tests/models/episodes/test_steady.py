@@ -1,4 +1,4 @@
-"""Causes over time with hysteresis: the rule in examples, and beside a look at every pair of windows."""
+"""Causes over time with hysteresis: the rule in examples, and compared with a look at every pair of windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging windows: the verdicts are those of a run, with grade and baselines beside them."""
+"""Judging windows: the verdicts are those of a run, with grade and baselines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores beside slow twins that count one window at a time."""
+"""Scores compared with slow twins that count one window at a time."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_long_drains_are_not_outside_more(judged) -> None:
 
 
 def test_the_page_tells_these_figures(judged) -> None:
-    """Of the sets that do not grow; what the set of the diagnosis adds is made anew with the page."""
+    """Of the sets that do not grow; what the set of the diagnosis adds is recomputed with the page."""
     page = bench.PAGE.read_text()
     for name in ("shipped", "engine"):
         part = bench.part(*judged, bench.PARTS[name])

@@ -1,4 +1,4 @@
-"""What keeps an age: the fluid beside parcels, service beside the twin, and values that are enough while less is not."""
+"""What keeps an age: the fluid compared with parcels, service compared with the twin, and values that are enough while less is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compliance list beside a live Prometheus 3.5. In: a checkout of prometheus/compliance. Out: per query, how equal the answers are.
+"""The compliance list compared with a live Prometheus 3.5. In: a checkout of prometheus/compliance. Out: per query, how equal the answers are.
 
 Ours must be equal to the bit, or across series to 1e-12; ties of ``topk`` and ``bottomk`` may fall otherwise. The
 tolerance of the official tester is 1e-5; how many queries would need it is counted.

@@ -18,7 +18,7 @@ from tests.promql.conformance.through_lake import LakeEngine
 from tests.promql.conformance.verdict import wrong
 
 FOLDER = Path("promql/promqltest/testdata")
-#: Ours beside the server where both answer: across series Prometheus sums in storage order.
+#: Ours compared with the server where both answer: across series Prometheus sums in storage order.
 RELATIVE = 1e-12
 _INFO = re.compile(r"\binfo\s*\(")
 

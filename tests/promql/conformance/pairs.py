@@ -226,7 +226,7 @@ def _row(one: Pair, ours: Target, theirs: Server, *, shrink: bool) -> dict:
 
 
 def _among_its_answers(piece: Piece, asked: Asked, mine: Outcome, theirs: Server) -> bool:
-    """Whether the server gives our answer too when it is asked again.
+    """Whether the server gives our answer too at another request.
 
     Inside a range query Prometheus hands some series on in the random order of a Go map: which elements limitk and the
     ties of topk choose, and the last digit of a sum, then change from call to call.

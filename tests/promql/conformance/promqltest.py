@@ -85,7 +85,7 @@ class OurEngine:
 
 
 class ServerEngine:
-    """A Prometheus, started when first asked and again after a ``clear`` of what was written."""
+    """A Prometheus, started at the first request and again after a ``clear`` of what was written."""
 
     def __init__(self) -> None:
         self._stack = contextlib.ExitStack()
@@ -121,7 +121,7 @@ class ServerEngine:
 
 @dataclass(frozen=True)
 class Played:
-    """One eval; ``skipped`` says why no engine was asked. While it is looked at, the engines hold its data."""
+    """One eval; ``skipped`` says why no engine evaluated it. While it is evaluated, the engines hold its data."""
 
     eval: Eval
     skipped: str

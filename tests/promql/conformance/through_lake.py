@@ -128,7 +128,7 @@ class OursInLake:
 
 
 class LakeEngine:
-    """An engine of ``promqltest`` that answers from a lake, written anew after each load."""
+    """An engine of ``promqltest`` that answers from a lake, rewritten after each load."""
 
     def __init__(self) -> None:
         self._target: OursInLake | None = None

@@ -38,7 +38,7 @@ _AROUND_MS = 60_000
 
 @dataclass(frozen=True)
 class Variant:
-    """The eval asked otherwise: ``law`` is ``instant``, ``pinned``, ``middle`` or ``pinned middle``."""
+    """The eval in another form: ``law`` is ``instant``, ``pinned``, ``middle`` or ``pinned middle``."""
 
     law: str
     text: str

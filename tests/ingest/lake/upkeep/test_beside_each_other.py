@@ -1,4 +1,4 @@
-"""Writers, readers and upkeep beside each other: nothing is lost, nothing is there twice, nobody sees half a version."""
+"""Writers, readers and upkeep at the same time: nothing is lost, nothing is doubled, and readers see whole versions."""
 
 import json
 import random
@@ -18,7 +18,7 @@ from throttlescope.ingest.lake.upkeep.vacuum import delete, unnamed
 LATER = 4_000_000_000_000
 REWRITES = 50
 
-#: A process that judges hours anew, as a run does: it reads a version, writes files, commits, and tries again where it lost.
+#: A process that judges hours again, as a run does: it reads a version, writes files, commits, and retries after a conflict.
 _WRITER = """
 import json, os, random, sys, time
 from tests.ingest.lake.upkeep.made import BLOCK_MS, FIVE, HOUR, table_of, verdict

@@ -65,7 +65,7 @@ def commit(version):
 
 
 def test_changed_bit_is_found_by_file_name(lake):
-    # In the magic bytes at the end nobody who reads could miss it; in the middle only the name tells.
+    # In the magic bytes at the end every reader finds it; in the middle only the name shows it.
     path = damage(lake, a_file(lake), lambda content: content[:40] + bytes([content[40] ^ 1]) + content[41:])
     assert found_in(lake, quick=True) == []
     ((kind, where, what),) = found_in(lake)

@@ -1,4 +1,4 @@
-"""Compaction: the same rows in fewer files, no file over two hours, and whoever writes beside it wins."""
+"""Compaction: the same rows in fewer files, no file over two hours, and a concurrent writer wins."""
 
 import json
 import random
@@ -125,7 +125,7 @@ def test_concurrent_writer_wins_without_loss(tmp_path, monkeypatch, always):
 
     def meanwhile(self, table, new, old, **options):
         if options.get("moved_ms") is not None and (always or not written):
-            # Another run judges the first hour anew before the compaction commits.
+            # Another run judges the first hour again before the compaction commits.
             first = [file for file in lake.files(table) if file.minimum["window_start_ms"] < HOUR + BLOCK_MS]
             written.append(len(written))
             rows = [verdict(0, cause="healthy", limiter=None, backlog_entries=float(len(written)))]

@@ -126,7 +126,7 @@ def test_table_without_its_log_is_named(tmp_path):
 
 @pytest.fixture
 def stopped_once(monkeypatch):
-    """The next commit of rows is not made: whoever made it is stopped before it."""
+    """The next commit of rows is not made: the process is stopped before it."""
     commit, stops = DeltaTable.create_write_transaction, []
 
     def stopped(self, *arguments, **options):
