@@ -1,1 +1,1 @@
-"""The simulator beside the real broker: in, the engine set's recordings; out, ``docs/accuracy/simulator.md``."""
+"""The simulator compared with the real broker: in, the engine set's recordings; out, ``docs/accuracy/simulator.md``."""
