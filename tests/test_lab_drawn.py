@@ -21,7 +21,7 @@ from tests.naive.lab_fluid import fluid
 from tests.naive.lab_fluid_state import LITTLE, MIDDLE, MUCH, World
 from throttlescope.models.throttling.scenario import Scenario, SetConsumers, load_scenario, load_scenarios
 
-#: No kept-aside set is made from this seed.
+#: No held-out set is made from this seed.
 SEED = 20_000
 NUMBERS = range(8)
 CASES = [(family, number) for family in FAMILIES for number in NUMBERS]

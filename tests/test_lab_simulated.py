@@ -95,7 +95,7 @@ def test_fit_never_reads_what_is_kept_aside(tmp_path: Path, monkeypatch: pytest.
     aside = {folder.name for folder in FOLDERS if scenario_of(folder).kept_aside}
     assert aside
     assert not aside & set(opened)
-    # A kept-aside recording whose samples cannot be read does no harm, because nobody tries.
+    # A held-out recording whose samples cannot be read does no harm, because nobody tries.
     source = next(folder for folder in FOLDERS if folder.name in aside)
     shutil.copytree(source, tmp_path / source.name)
     (tmp_path / source.name / "samples.parquet").unlink()
