@@ -246,7 +246,7 @@ def test_no_chart_can_be_sent_to_a_cloud(page):
         assert graph.config["showSendToCloud"] is False
 
 
-def test_a_window_of_the_past_is_told_when_the_address_names_it(page):
+def test_past_window_is_shown_by_address(page):
     past = page("billing", at_ms=START_MS + 30 * MINUTE_MS)
     said = read(past)
     assert "Nothing holds this subscription back." in said
@@ -255,7 +255,7 @@ def test_a_window_of_the_past_is_told_when_the_address_names_it(page):
     assert "▲ Throttled subscription.msg 01:02:00 to 03:00:00 UTC, 1 h 58 m" in said
 
 
-def test_a_limit_that_was_lifted_inside_the_window_is_told_as_it_was(tmp_path):
+def test_limit_lifted_inside_window_is_shown_as_it_was(tmp_path):
     limited = next(sample for sample in SAMPLES if sample.subscription == "recommendations").phases[1]
     phases = (dataclasses.replace(limited, from_minute=0), Phase(177, in_msg=10.0))
     sample = Sample("persistent://a/b/c", "lifted", phases)
@@ -263,8 +263,8 @@ def test_a_limit_that_was_lifted_inside_the_window_is_told_as_it_was(tmp_path):
     key = SubscriptionAddress(SubscriptionPartition(sample.cluster, sample.topic, -1, "lifted"))
     view = read_view(LakeReader(tmp_path), key)
     # The window's middle is still limited, its end is not.
-    told = view.told | {"cause": "throttled", "limiter": "subscription.msg"}
-    said = read(subscription.page(dataclasses.replace(view, told=told)))
+    verdict = view.verdict | {"cause": "throttled", "limiter": "subscription.msg"}
+    said = read(subscription.page(dataclasses.replace(view, verdict=verdict)))
     assert (
         "Until 02:57:00 UTC the subscription message limit (50 msg per 1 s, set by subscription policy) "
         "held this subscription back."

@@ -128,22 +128,22 @@ def test_names_of_a_command_are_text():
 
 def test_an_answer_is_shown_for_its_own_window_alone(reader):
     data = shown(read_view(reader, address("billing")))
-    kept = {"of": Shown.of(data).told_key, "found": FOUND, "why_not": None}
-    assert "The smallest change" in read(advice.answer_of(kept, data))
+    stored = {"of": Shown.of(data).answer_key, "found": FOUND, "why_not": None}
+    assert "The smallest change" in read(advice.advice_of(stored, data))
     other = shown(read_view(reader, address("billing", at_ms=START_MS + 90 * MINUTE_MS)))
-    assert advice.answer_of(kept, other) is None
-    assert advice.answer_of(None, data) is None
+    assert advice.advice_of(stored, other) is None
+    assert advice.advice_of(None, data) is None
 
 
 def test_a_limit_of_time_says_what_to_do(reader):
     data = shown(read_view(reader, address("billing")))
     why = {
-        "of": Shown.of(data).told_key,
+        "of": Shown.of(data).answer_key,
         "found": None,
         "why_not": "it took longer than 45 s",
         "timed_out": True,
     }
-    said = read(advice.answer_of(why, data))
+    said = read(advice.advice_of(why, data))
     assert "could not be computed: it took longer than 45 s." in said
     assert "try again" in said
 
@@ -163,23 +163,23 @@ def test_one_at_a_time_in_a_worker(reader, monkeypatch):
     monkeypatch.setattr(
         advice, "advice_within", lambda *parts, **_: asked.append(parts) or AdviceOutcome(FOUND, None)
     )
-    assert advice.worked_out(reader, places, data)["found"] is FOUND
+    assert advice.compute_advice(reader, places, data)["found"] is FOUND
     (lake, question, at_ms) = asked[0]
     assert lake == reader.lake_path
     assert question.subscription == "persistent://shop/checkout/orders#billing"
     assert (question.cluster, at_ms) == ("sample-east", data["window_ms"][1])
     with places.place(1):
-        assert "try again in a moment" in advice.worked_out(reader, places, data)["why_not"]
-    assert "does not say" in advice.worked_out(reader, places, {})["why_not"]
+        assert "try again in a moment" in advice.compute_advice(reader, places, data)["why_not"]
+    assert "does not say" in advice.compute_advice(reader, places, {})["why_not"]
 
 
 @pytest.mark.long
 def test_a_lake_without_samples_says_so(reader):
     data, places = shown(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
-    found = advice.worked_out(reader, places, data)
+    found = advice.compute_advice(reader, places, data)
     assert found["found"] is None
     assert "Traceback" not in found["why_not"]
-    assert "could not be computed" in read(advice.answer_of(found, data))
+    assert "could not be computed" in read(advice.advice_of(found, data))
 
 
 def test_a_work_nobody_waits_for_is_ended():

@@ -132,7 +132,7 @@ def limit(sample: Sample, at_minute: int, rate: int | None) -> dict:
     }
 
 
-def test_a_change_of_a_limit_is_told_before_and_after(tmp_path):
+def test_change_of_limit_shows_before_and_after(tmp_path):
     limited = {"subscription": (50, None, 1, "subscription_policy")}
     phases = (Phase(0, in_msg=40.0, limits=limited), Phase(90, "healthy", in_msg=80.0, out_msg=200.0))
     sample = Sample("persistent://a/b/c", "changed", phases)

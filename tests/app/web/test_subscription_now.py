@@ -118,7 +118,7 @@ def test_with_a_source_it_can_be_pressed(reader):
 
 def test_a_prometheus_that_is_down_is_a_panel(reader):
     data = shown(read_view(reader, address("billing")))
-    said = read(explained(lambda: now.asked_now(Live(settings()), data))())
+    said = read(explained(lambda: now.diagnosis_card(Live(settings()), data))())
     assert "127.0.0.1:9" in said
     assert "could not be built" not in said
 
@@ -127,5 +127,5 @@ def test_a_prometheus_that_is_down_is_a_panel(reader):
     "data", [{}, {"href": "x"}, {"href": "/subscription?cluster=a", "start_ms": "x"}, "text"]
 )
 def test_a_request_that_says_nothing_is_refused(data):
-    said = read(explained(lambda: now.asked_now(Live(settings()), data))())
+    said = read(explained(lambda: now.diagnosis_card(Live(settings()), data))())
     assert "does not say what its page shows" in said or "does not name a subscription" in said

@@ -23,22 +23,20 @@ from throttlescope.app.web.pages.subscription.slow_button import register_button
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 
 #: Below the time after which the browser gives up by itself.
 MOST_S = 45.0
-_LABEL = "Find the smallest change"
+_LABEL = sentence("subscription.advice.button")
 #: The defaults of ``throttlescope recommend``.
 _WINDOW, _HISTORY, _TARGET = "30m", "24h", "30m"
 
 
-def button(told: dict | None) -> list:
+def button(verdict: dict | None) -> list:
     """The button; none where the subscription is healthy."""
-    if told is None or told["cause"] == "healthy":
+    if verdict is None or verdict["cause"] == "healthy":
         return []
-    title = (
-        "Replays the half hour up to the selected window in a simulator of Pulsar's limiters and searches for the smallest change that "
-        f"drains the backlog. Takes seconds, at most {MOST_S:g}. Nothing is executed."
-    )
+    title = sentence("subscription.advice.button_hint", most_s=MOST_S)
     return [html.Button(_LABEL, id="subscription-advice-ask", className="action action-first", title=title)]
 
 
@@ -47,7 +45,7 @@ def place() -> html.Div:
     return html.Div(id="subscription-advice", **{"aria-live": "polite"})
 
 
-def kept() -> dcc.Store:
+def answer_store() -> dcc.Store:
     """The newest answer, stored by the browser while its tab is open."""
     return dcc.Store(id="subscription-advice-facts", storage_type="session")
 
@@ -60,9 +58,9 @@ def register(app: Dash, reader: LakeReader) -> None:
         app,
         "subscription-advice-ask",
         _LABEL,
-        "Replaying, some seconds ...",
+        sentence("subscription.advice.running"),
         Output("subscription-advice-facts", "data"),
-        lambda data: worked_out(reader, places, data),
+        lambda data: compute_advice(reader, places, data),
     )
 
     @app.callback(
@@ -72,49 +70,50 @@ def register(app: Dash, reader: LakeReader) -> None:
         prevent_initial_call=True,
     )
     def show(answer, data):
-        return explained(lambda: answer_of(answer, data))()
+        return explained(lambda: advice_of(answer, data))()
 
 
-def worked_out(reader: LakeReader, places: ConcurrencyLimit, data: dict) -> dict[str, Any]:
+def compute_advice(reader: LakeReader, places: ConcurrencyLimit, data: dict) -> dict[str, Any]:
     """What the browser stores: the window, and the facts of the advice or the reason why there are none."""
     try:
         page = Shown.of(data)
         if page.window_ms is None:
-            return {"of": page.told_key, "found": None, "why_not": "no window is selected"}
+            return {
+                "of": page.answer_key,
+                "found": None,
+                "why_not": sentence("subscription.advice.no_window"),
+            }
         with places.place(MOST_S / 2) as left_s:
-            outcome = _ask(reader, page, MOST_S / 2 + left_s)
+            outcome = _recommend(reader, page, MOST_S / 2 + left_s)
     except ApiError:
-        outcome = AdviceOutcome(None, "another search is running on this server; try again in a moment")
+        outcome = AdviceOutcome(None, sentence("subscription.advice.busy"))
     except ThrottlescopeError as error:
         return {"of": None, "found": None, "why_not": error.what}
     return {
-        "of": page.told_key,
+        "of": page.answer_key,
         "found": outcome.found,
         "why_not": outcome.why_not,
         "timed_out": outcome.timed_out,
     }
 
 
-def _ask(reader: LakeReader, page: Shown, most_s: float) -> AdviceOutcome:
+def _recommend(reader: LakeReader, page: Shown, most_s: float) -> AdviceOutcome:
     key, at_ms = page.address.subscription, page.window_ms[1]
     name = SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
     question = Question(str(name), key.cluster, (), format_time(at_ms), _WINDOW, _HISTORY, _TARGET, None)
     return advice_within(reader.lake_path, question, at_ms, most_s=most_s, cancelled=left())
 
 
-def answer_of(answer: dict | None, data: dict | None):
+def advice_of(answer: dict | None, data: dict | None):
     """The answer, if it is about the open window."""
     if not answer or not data:
         return None
-    if answer.get("of") not in (None, Shown.of(data).told_key):
+    if answer.get("of") not in (None, Shown.of(data).answer_key):
         return None
     if answer["found"] is None:
-        why = str(answer["why_not"])
-        hints = ["Nothing was changed, here or on the cluster."]
+        title = sentence("subscription.advice.failed", why=str(answer["why_not"])[:400])
+        hints = [sentence("subscription.advice.nothing_changed")]
         if answer.get("timed_out"):
-            hints.append(
-                "The first time on a machine the simulator is compiled, which takes about a minute: try again. "
-                "throttlescope recommend has no time limit."
-            )
-        return panel(f"The smallest change could not be computed: {why[:400]}.", hints, tone="orange")
+            hints.append(sentence("subscription.advice.timed_out"))
+        return panel(title, hints, tone="orange")
     return advice(answer["found"])

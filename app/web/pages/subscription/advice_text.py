@@ -19,7 +19,7 @@ from throttlescope.app.presentation.advice import (
 )
 from throttlescope.app.web.components.parts import copy_button, hostile_sentence, plain_table
 from throttlescope.ingest.core.times import SECOND_MS
-from throttlescope.models.messages.catalogue import message
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.messages.limiting import limiting_factor
 from throttlescope.models.recommendation import Recommendation
 from throttlescope.models.recommendation.recommendation import RecommendedCheck
@@ -34,10 +34,14 @@ def advice(found: Mapping[str, Any]) -> html.Section:
     known = recommendations_of(found)
     head = html.Div(
         [
-            html.H2("The smallest change" if len(known) == 1 else "The smallest changes, best first"),
+            html.H2(
+                sentence("subscription.advice.title")
+                if len(known) == 1
+                else sentence("subscription.advice.titles")
+            ),
             html.Span(NOT_EXECUTED, className="not-executed"),
             html.Span(
-                f"as of {fmt.moment(found['at_ms'])}; target: the backlog is gone within {target}",
+                sentence("subscription.advice.target", at=fmt.moment(found["at_ms"]), target=target),
                 className="section-note",
             ),
         ],
@@ -45,18 +49,20 @@ def advice(found: Mapping[str, Any]) -> html.Section:
     )
     body: list = [_recommendation(number, one) for number, one in enumerate(known, 1)]
     if not body:
-        body = [html.P(html.Strong(message("advice.none_found", target_s=found["target_s"]).text))]
+        body = [html.P(html.Strong(sentence("advice.none_found", target_s=found["target_s"])))]
     if found["not_helping"]:
         body.append(
             html.Div(
                 [
-                    html.H3("What will not help"),
-                    html.Ul([html.Li(hostile_sentence(words)) for words in texts_of(found["not_helping"])]),
+                    html.H3(sentence("subscription.advice.not_helping")),
+                    html.Ul([html.Li(hostile_sentence(text)) for text in texts_of(found["not_helping"])]),
                 ]
             )
         )
     return html.Section(
-        [head, *body, _counterfactuals(found)], className="result", **{"aria-label": "the smallest change"}
+        [head, *body, _counterfactuals(found)],
+        className="result",
+        **{"aria-label": sentence("subscription.advice.label")},
     )
 
 
@@ -65,7 +71,7 @@ def _recommendation(number: int, one: Recommendation) -> html.Article:
     facts.append(("Then limited by", limiting_factor(one.next_limiting_factor)))
     parts: list = [
         html.H3([f"{number}. ", hostile_sentence(one.text)]),
-        html.P(" · ".join(f"{label}: {words}" for label, words in facts), className="facts"),
+        html.P(" · ".join(f"{label}: {value}" for label, value in facts), className="facts"),
     ]
     for label, command in (("Command", one.apply), ("Rollback", one.roll_back)):
         if command:
@@ -119,9 +125,9 @@ def _counterfactuals(found: Mapping[str, Any]) -> html.Details:
         for row in found["counterfactuals"]
     ]
     off = found["replay_error_share"]
-    notes = [message("advice.replay_error", percent=100 * off).text]
+    notes = [sentence("advice.replay_error", percent=100 * off)]
     if off >= FAR_OFF_SHARE:
-        notes.append(message("advice.rough").text)
+        notes.append(sentence("advice.rough"))
     notes += texts_of(found["notes"])
     return html.Details(
         [
@@ -129,8 +135,8 @@ def _counterfactuals(found: Mapping[str, Any]) -> html.Details:
             plain_table(
                 (
                     "Without",
-                    f"Backlog {later} later, entries",
-                    "Less than as it is",
+                    sentence("subscription.advice.backlog_later", later=later),
+                    sentence("subscription.advice.less"),
                     "Gone in",
                     "Then limited by",
                 ),

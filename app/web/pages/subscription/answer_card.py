@@ -13,66 +13,74 @@ from throttlescope.app.web.address.data_quality import past_verdict
 from throttlescope.app.web.components.parts import cause_badge, hostile_sentence
 from throttlescope.app.web.pages.subscription.accuracy import accuracy_line
 from throttlescope.app.web.pages.subscription.content import AnsweredWindow
-from throttlescope.app.web.pages.subscription.deadlines import by_when
+from throttlescope.app.web.pages.subscription.deadlines import deadlines
+from throttlescope.models.messages.catalogue import sentence
 
 _MOST_EARLIER = 3
 
 
 def answer_card(
-    told: VerdictAnswer, view: AnsweredWindow, newest: dict | None, newest_href: str
+    answer: VerdictAnswer, view: AnsweredWindow, newest: dict | None, newest_href: str
 ) -> html.Section:
     """What, since when, how sure; then why, what happens by when, what first and what not; with the newest verdict where that is another."""
-    verdict = view.told
-    beside = []
+    verdict = view.verdict
+    newest_note = []
     if newest is not None:
         link = dcc.Link([cause_badge(newest["cause"], newest["limiter"])], href=newest_href)
-        beside = [html.Span(["not the newest; newest: ", link], className="answer-newest")]
+        newest_note = [
+            html.Span([sentence("subscription.answer.newest"), " ", link], className="answer-newest")
+        ]
     window = [
-        f"window {fmt.between(verdict['window_start_ms'], verdict['window_end_ms'])}"
-        f" · rules {fmt.name(verdict['rules_version'], 40)} · ",
+        sentence(
+            "subscription.answer.window",
+            window=fmt.between(verdict["window_start_ms"], verdict["window_end_ms"]),
+            rules=fmt.name(verdict["rules_version"], 40),
+        ),
+        " ",
         dcc.Link(
             "its inputs",
             href=past_verdict(view.address.subscription, verdict["window_end_ms"]).href(),
-            title="this stored verdict with everything that it was made from, and its run",
+            title=sentence("subscription.answer.inputs_hint"),
         ),
     ]
     return html.Section(
         [
             html.Div(
                 [
-                    cause_badge(told.cause.word),
-                    html.Span(told.sure, className="sure"),
-                    *beside,
+                    cause_badge(answer.cause.word),
+                    html.Span(answer.sure, className="sure"),
+                    *newest_note,
                     html.Span(window, className="answer-window"),
                 ],
                 className="answer-top",
             ),
-            html.P(told.title, className="answer-title", id="answer"),
-            html.P(f"{told.since} {told.backlog}", className="answer-since"),
-            # In the order in which a small screen shows them; a wide one has all three beside each other.
+            html.P(answer.title, className="answer-title", id="answer"),
+            html.P(f"{answer.since} {answer.backlog}", className="answer-since"),
+            # In the order in which a small screen shows them; a wide one has all three next to each other.
             html.Div(
-                [_what_to_do(told), by_when(view.outlook, verdict), _why(told)], className="answer-columns"
+                [_what_to_do(answer), deadlines(view.outlook, verdict), _why(answer)],
+                className="answer-columns",
             ),
             accuracy_line(verdict),
         ],
         className="answer",
-        style={"borderLeftColor": told.cause.colour},
+        style={"borderLeftColor": answer.cause.colour},
         **{"aria-label": "answer"},
     )
 
 
-def _what_to_do(told: VerdictAnswer) -> html.Div:
+def _what_to_do(answer: VerdictAnswer) -> html.Div:
     return html.Div(
         [
-            html.P([html.Strong("First: "), told.first]),
-            html.P([html.Strong("Not: "), told.never], className="never"),
+            html.P([html.Strong("First: "), answer.first]),
+            html.P([html.Strong("Not: "), answer.never], className="never"),
             html.P(
                 [
-                    html.Strong("The naive rule says: "),
-                    told.naive,
-                    html.Span(" (agrees)" if told.naive_agrees else " (differs)", className="quiet"),
+                    html.Strong([sentence("subscription.answer.naive"), " "]),
+                    answer.naive,
+                    html.Span(" (agrees)" if answer.naive_agrees else " (differs)", className="quiet"),
                 ],
-                title="backlog > 1000 entries: a limit if there was any throttle event, else the consumers",
+                title=sentence("subscription.answer.naive_hint"),
                 className="naive",
             ),
         ],
@@ -80,27 +88,27 @@ def _what_to_do(told: VerdictAnswer) -> html.Div:
     )
 
 
-def _why(told: VerdictAnswer) -> html.Div:
+def _why(answer: VerdictAnswer) -> html.Div:
     reasons = (
-        html.Ul([html.Li(hostile_sentence(text)) for text in told.why])
-        if told.why
-        else html.P("No evidence for it is recorded in this window.", className="quiet")
+        html.Ul([html.Li(hostile_sentence(text)) for text in answer.why])
+        if answer.why
+        else html.P(sentence("subscription.answer.no_evidence"), className="quiet")
     )
     against = []
-    if told.against:
+    if answer.against:
         against = [
-            html.P([html.Strong("Against it: "), hostile_sentence(told.against[0])], className="against")
+            html.P([html.Strong("Against it: "), hostile_sentence(answer.against[0])], className="against")
         ]
     return html.Div([html.H3("Why"), reasons, *against], className="answer-why")
 
 
 def earlier(view: AnsweredWindow) -> list:
-    """Other troubles of the range, longest first: what an alert that has gone quiet was about."""
-    told = view.told
+    """Other causes of the range, longest first: they explain an alert that is no longer firing."""
+    end_ms = view.verdict["window_end_ms"]
     others = [
         run
         for run in runs(view.verdicts)
-        if run.cause not in ("healthy", "unknown") and not run.start_ms < told["window_end_ms"] <= run.end_ms
+        if run.cause not in ("healthy", "unknown") and not run.start_ms < end_ms <= run.end_ms
     ]
     others.sort(key=lambda run: run.start_ms - run.end_ms)
     if not others:
@@ -121,9 +129,13 @@ def earlier(view: AnsweredWindow) -> list:
     return [
         html.Div(
             [
-                html.Span("Also in this range: ", className="quiet"),
+                html.Span([sentence("subscription.answer.earlier"), " "], className="quiet"),
                 *links,
-                *([html.Span(f"and {more} more below", className="quiet")] if more else []),
+                *(
+                    [html.Span(sentence("subscription.answer.more_earlier", more=more), className="quiet")]
+                    if more
+                    else []
+                ),
             ],
             className="earlier",
         )

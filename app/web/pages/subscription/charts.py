@@ -13,8 +13,7 @@ from throttlescope.app.presentation.unmeasured_zeros import is_measured
 from throttlescope.app.web.components.parts import save_buttons, section
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.subscription.content import SubscriptionView
-
-_NO_AGE = "No minute of this range has pulsar_storage_backlog_age_seconds: it was not scraped, or the broker said -1 (unknown)."
+from throttlescope.models.messages.catalogue import sentence
 
 
 def charts(view: SubscriptionView, at_ms: int | None) -> list:
@@ -24,43 +23,56 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
             "verdict",
             "Verdict over time",
             figures.ribbon_figure(view.verdicts, view.minutes, truth=view.truth, at_ms=at_ms, **bounds),
-            note="one stretch per cause; hover for confidence, click for its verdict",
+            note=sentence("subscription.charts.verdict.note"),
         )
     ]
     if view.minutes.empty:
         parts.append(
-            panel("No minutes in this range.", ["Backlog and rates were not scraped or not ingested for it."])
+            panel(
+                sentence("subscription.charts.no_minutes"),
+                [sentence("subscription.charts.no_minutes_why")],
+            )
         )
         return parts
     minutes = view.minutes
     parts.append(
         _chart(
             "rates",
-            "Messages in, out and acknowledged",
+            sentence("subscription.charts.rates"),
             figures.msg_rates_figure(minutes, **bounds),
             note=_rates_note(minutes),
         )
     )
-    if _has_byte_story(minutes):
-        parts.append(_chart("bytes", "Bytes in and out", figures.byte_rates_figure(minutes, **bounds)))
+    if _has_byte_limits(minutes):
+        parts.append(
+            _chart(
+                "bytes", sentence("subscription.charts.bytes"), figures.byte_rates_figure(minutes, **bounds)
+            )
+        )
     parts.append(
         _chart(
             "backlog",
             "Backlog",
             figures.backlog_figure(minutes, **bounds),
-            note="entries (batches), not messages",
+            note=sentence("subscription.charts.backlog.note"),
         )
     )
     age = figures.age_figure(minutes, **bounds)
     if age is None:
-        parts.append(html.P("Age of the oldest message: not measured.", className="quiet", title=_NO_AGE))
+        parts.append(
+            html.P(
+                sentence("subscription.charts.no_age"),
+                className="quiet",
+                title=sentence("subscription.charts.no_age_hint"),
+            )
+        )
     else:
         parts.append(
             _chart(
                 "age",
-                "Age of the oldest message",
+                sentence("subscription.charts.age"),
                 age,
-                note="of the topic partition, whichever subscription holds it",
+                note=sentence("subscription.charts.age.note"),
             )
         )
     events = figures.events_figure(minutes, **bounds)
@@ -70,14 +82,14 @@ def charts(view: SubscriptionView, at_ms: int | None) -> list:
         parts.append(
             _chart(
                 "events",
-                "Throttle events by reason",
+                sentence("subscription.charts.events"),
                 events,
                 note=_events_note(minutes),
             )
         )
     holding = figures.holding_figure(minutes, **bounds)
     if holding is not None:
-        parts.append(_chart("holding", "What the consumers hold", holding))
+        parts.append(_chart("holding", sentence("subscription.charts.holding"), holding))
     return parts
 
 
@@ -92,33 +104,33 @@ def _chart(name: str, title: str, figure, note: str | None = None) -> html.Secti
 
 
 def _rates_note(minutes: pd.DataFrame) -> str:
-    words = "limits per second, as rate / period"
+    notes = [sentence("subscription.charts.rates.note")]
     if (minutes["limit_counts"] == "entries").any():
-        words += "; message limits count entries here, drawn x messages per entry"
+        notes.append(sentence("subscription.charts.rates.entries"))
     if minutes["ack_msg_rate"].notna().any() and not is_measured(minutes, "ack_msg_rate"):
-        words += "; this Exclusive or Failover subscription has no ack rate (cumulative acks)"
+        notes.append(sentence("subscription.charts.rates.no_acks"))
     if is_relative(minutes):
-        words += "; limits relative to the publish rate are drawn on top of it"
+        notes.append(sentence("subscription.charts.rates.relative"))
     if minutes["limit_observed_later"].fillna(False).astype(bool).any():
-        words += "; limits were first read after some of these minutes"
-    return words
+        notes.append(sentence("subscription.charts.rates.read_later"))
+    return "; ".join(notes)
 
 
-def _has_byte_story(minutes: pd.DataFrame) -> bool:
+def _has_byte_limits(minutes: pd.DataFrame) -> bool:
     columns = [name for name in minutes.columns if name.startswith("limit_") and name.endswith("_bytes")]
     events = [name for name in minutes.columns if name.startswith("throttled_bytes_events_")]
     return bool(minutes[columns].notna().any().any() or (minutes[events].astype(float) > 0).any().any())
 
 
 def _events_note(minutes: pd.DataFrame) -> str:
-    words = "an event is a trimmed read plan, not a withheld message"
+    notes = [sentence("subscription.charts.events.note")]
     if is_thinned(minutes):
-        words += "; each bar is the fullest minute of those that share its place"
-    return words
+        notes.append(sentence("subscription.charts.events.thinned"))
+    return "; ".join(notes)
 
 
 def _no_events(minutes: pd.DataFrame) -> str:
     columns = [name for name in minutes.columns if name.startswith("throttled_") and name.endswith("_delta")]
     if minutes[columns].isna().all().all():
-        return "Not measured: this broker does not expose the throttle counters (they exist from 4.0.4 and 4.1.0 on)."
-    return "None in this range."
+        return sentence("subscription.charts.no_counters")
+    return sentence("subscription.charts.no_events")

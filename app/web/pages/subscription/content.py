@@ -39,8 +39,8 @@ LONGEST_DEFAULT_MS = 6 * BLOCK_MS
 LONGEST_MS = 7 * 24 * BLOCK_MS
 
 
-#: Of ``signals``, what the answer names: the broker, and which limits held.
-_TOLD_COLUMNS = tuple(
+#: Of ``signals``, what the answer names: the broker, and which limits were in force.
+_ANSWER_COLUMNS = tuple(
     name
     for name in COLUMNS
     if name.startswith(("limit_", "rho_", "read_")) or name in ("minute_ms", "broker")
@@ -63,9 +63,9 @@ class AnsweredWindow:
         Those in that range, without their evidence.
     history
         Those of the day before its end: for "since".
-    told
+    verdict
         The one that the page shows, with its evidence; None: there is none in the range.
-    told_minutes
+    verdict_minutes
         The minutes of its window, with the broker and the limits in force; without one those of the range's last hour.
     outlook
         The forecasts of that time, and the open backlog.
@@ -78,8 +78,8 @@ class AnsweredWindow:
     was_cut: bool
     verdicts: Sequence[dict]
     history: Sequence[dict]
-    told: dict | None
-    told_minutes: pd.DataFrame
+    verdict: dict | None
+    verdict_minutes: pd.DataFrame
     outlook: StoredOutlook
 
 
@@ -108,17 +108,17 @@ def read_answered(reader: LakeReader, address: SubscriptionAddress) -> AnsweredW
     windows = history.windows(reader, subscription, min(start_ms, day_ms), end_ms)
     verdicts = [row for row in windows if row["window_end_ms"] > start_ms]
     chosen = _chosen(verdicts, address.at_ms)
-    told, ahead, window = None, StoredOutlook(), (end_ms - BLOCK_MS, end_ms)
+    verdict, forecasts, window = None, StoredOutlook(), (end_ms - BLOCK_MS, end_ms)
     if chosen is not None:
         window = chosen["window_start_ms"], chosen["window_end_ms"]
-        told = history.verdict(reader, subscription, *window)
-        ahead = outlook(reader, subscription, *window)
+        verdict = history.verdict(reader, subscription, *window)
+        forecasts = outlook(reader, subscription, *window)
     return AnsweredWindow(
         address, span, start_ms, end_ms, was_cut, verdicts,
         history=[row for row in windows if row["window_end_ms"] > day_ms],
-        told=told,
-        told_minutes=history.signals(reader, subscription, *window, _TOLD_COLUMNS),
-        outlook=ahead,
+        verdict=verdict,
+        verdict_minutes=history.signals(reader, subscription, *window, _ANSWER_COLUMNS),
+        outlook=forecasts,
     )  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def with_minutes(reader: LakeReader, answered: AnsweredWindow) -> SubscriptionVi
     return SubscriptionView(
         **{field.name: getattr(answered, field.name) for field in fields(AnsweredWindow)},
         minutes=history.signals(
-            reader, subscription, start_ms, end_ms, (*COLUMNS, *_symptoms(answered.told))
+            reader, subscription, start_ms, end_ms, (*COLUMNS, *_symptoms(answered.verdict))
         ),
         truth=history.truth(reader, subscription, start_ms, end_ms),
     )
@@ -159,13 +159,13 @@ def chosen_range(address: SubscriptionAddress, span: tuple[int, int]) -> tuple[i
     return (end_ms - LONGEST_MS if was_cut else start_ms), end_ms, was_cut
 
 
-def _symptoms(told: dict | None) -> list[str]:
+def _symptoms(verdict: dict | None) -> list[str]:
     """Names in its evidence, of which some are columns; nothing that is none of the contract's goes into a query."""
     known = TABLES["signals"].schema.names
-    return [row["symptom"] for row in (told or {}).get("evidence") or () if row["symptom"] in known]
+    return [row["symptom"] for row in (verdict or {}).get("evidence") or () if row["symptom"] in known]
 
 
 def _chosen(verdicts: Sequence[dict], at_ms: int | None) -> dict | None:
-    """The verdict that the page tells: the newest, or the newest up to the address's ``at``."""
+    """The verdict that the page shows: the newest, or the newest up to the address's ``at``."""
     up_to = [row for row in verdicts if at_ms is None or row["window_end_ms"] <= at_ms]
     return up_to[-1] if up_to else None

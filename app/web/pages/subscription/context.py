@@ -25,15 +25,9 @@ from throttlescope.app.web.pages.subscription.selection import Shown
 from throttlescope.models.diagnosis.neighbours import QuotaUse
 from throttlescope.models.diagnosis.slowest import SlowConsumers
 from throttlescope.models.episodes.before_after import Compared, Side
+from throttlescope.models.messages.catalogue import sentence
 
 MOST_ROWS = 12
-_KINDS = {
-    "set": "was set",
-    "removed": "was removed",
-    "raised": "was raised",
-    "lowered": "was lowered",
-    "redefined": "was redefined",
-}
 
 
 def register(app: Dash, reader: LakeReader) -> None:
@@ -52,22 +46,24 @@ def more(reader: LakeReader, page: Shown) -> list:
     """All sections that have something to say."""
     key, parts = page.address.subscription, []
     if page.window_ms is not None:
-        told = history.verdict(reader, key, *page.window_ms)
-        if told is not None:
-            parts += neighbours(context.neighbours(reader, key, told["limiter"], *page.window_ms), told, page)
+        verdict = history.verdict(reader, key, *page.window_ms)
+        if verdict is not None:
+            parts += neighbours(
+                context.neighbours(reader, key, verdict["limiter"], *page.window_ms), verdict, page
+            )
             parts += consumers(
-                context.consumers(reader, key, told["cause"], *page.window_ms),
-                are_blamed=told["side"] != "throttle",
+                context.consumers(reader, key, verdict["cause"], *page.window_ms),
+                are_blamed=verdict["side"] != "throttle",
             )
     parts += changes(context.changes(reader, key, page.start_ms, page.end_ms))
     return parts
 
 
-def neighbours(uses: list[QuotaUse], told: dict, page: Shown) -> list[html.Section]:
+def neighbours(uses: list[QuotaUse], verdict: dict, page: Shown) -> list[html.Section]:
     """Who used the shared limit in the selected window."""
     if len(uses) < 2:
         return []
-    unit = "bytes/s" if told["limiter"].endswith(".bytes") else "per second"
+    unit = "bytes/s" if verdict["limiter"].endswith(".bytes") else "per second"
     show = fmt.size_rate if unit == "bytes/s" else fmt.short
     rows = [
         [
@@ -77,14 +73,17 @@ def neighbours(uses: list[QuotaUse], told: dict, page: Shown) -> list[html.Secti
         ]
         for one in uses[:MOST_ROWS]
     ]
-    left_out = len(uses) - len(rows)
-    table = plain_table(("Subscription", f"Use, {unit}", "Share of all use"), rows)
-    foot = [html.P(f"And {fmt.exact(left_out)} more.", className="facts")] if left_out else []
+    table = plain_table(("Subscription", f"Use, {unit}", sentence("subscription.neighbours.share")), rows)
+    foot = _more(len(uses) - len(rows))
     return [
         section(
-            "Who shares the limit",
+            sentence("subscription.neighbours.title"),
             [table, *foot],
-            note=f"the {limiter_words(told['limiter'])} in the selected window: {fmt.exact(len(uses))} subscriptions, most first",
+            note=sentence(
+                "subscription.neighbours.note",
+                limiter=limiter_words(verdict["limiter"]),
+                number=fmt.exact(len(uses)),
+            ),
         )
     ]
 
@@ -101,9 +100,9 @@ def consumers(found: SlowConsumers | None, *, are_blamed: bool = True) -> list[h
     """The consumers of the selected window, slow ones first; missing measurements are only mentioned where they matter."""
     if found is None or not (found.consumers or are_blamed):
         return []
-    words = html.P(hostile_sentence(found.text), className=None if found.consumers else "quiet")
+    summary = html.P(hostile_sentence(found.text), className=None if found.consumers else "quiet")
     if not found.consumers:
-        return [section("Consumers", [words])]
+        return [section("Consumers", [summary])]
     rows = [
         [
             html.Bdi(fmt.name(one.called, 60)),
@@ -125,9 +124,15 @@ def consumers(found: SlowConsumers | None, *, are_blamed: bool = True) -> list[h
         "Permits, msg",
         "No permits",
     )
-    left_out = found.of - len(rows)
-    foot = [html.P(f"And {fmt.exact(left_out)} more.", className="facts")] if left_out > 0 else []
-    return [section("Consumers", [words, plain_table(heads, rows), *foot], note="in the selected window")]
+    foot = _more(found.of - len(rows))
+    note = sentence("subscription.consumers.note")
+    return [section("Consumers", [summary, plain_table(heads, rows), *foot], note=note)]
+
+
+def _more(left_out: int) -> list[html.P]:
+    if left_out <= 0:
+        return []
+    return [html.P(sentence("subscription.left_out", number=fmt.exact(left_out)), className="facts")]
 
 
 def changes(found: list[Compared]) -> list[html.Section]:
@@ -137,27 +142,26 @@ def changes(found: list[Compared]) -> list[html.Section]:
     shown = found[:MOST_ROWS]
     left_out = len(found) - len(shown)
     foot = (
-        [html.P(f"And {fmt.exact(left_out)} earlier ones in this range.", className="facts")]
+        [html.P(sentence("subscription.changes.left_out", number=fmt.exact(left_out)), className="facts")]
         if left_out
         else []
     )
     return [
         section(
-            "What a policy change did",
+            sentence("subscription.changes.title"),
             [html.Ul([_change(one) for one in shown], className="changes"), *foot],
-            note="up to 15 minutes before and after; traffic may have changed too",
+            note=sentence("subscription.changes.note"),
         )
     ]
 
 
 def _change(one: Compared) -> html.Li:
     change = one.change
-    name = f"{LEVEL_WORDS[change.level]} {UNIT_WORDS[change.unit]} limit"
     rows = [
-        ["Use of the limit", *_both(one, "rho", fmt.percent)],
-        ["Throttle events per minute", *_both(one, "events_per_min", fmt.short)],
-        ["Backlog at the end, entries", *_both(one, "backlog_end_entries", fmt.short)],
-        ["Backlog per second, entries", *_both(one, "backlog_slope_entries_per_s", fmt.signed)],
+        [sentence("subscription.changes.use"), *_both(one, "rho", fmt.percent)],
+        [sentence("subscription.changes.events"), *_both(one, "events_per_min", fmt.short)],
+        [sentence("subscription.changes.backlog"), *_both(one, "backlog_end_entries", fmt.short)],
+        [sentence("subscription.changes.slope"), *_both(one, "backlog_slope_entries_per_s", fmt.signed)],
         ["Published, msg/s", *_both(one, "in_msg_per_s", fmt.short)],
         ["Cause", _cause(one.before), _cause(one.after)],
     ]
@@ -165,10 +169,21 @@ def _change(one: Compared) -> html.Li:
         [
             html.P(
                 [
-                    html.Strong(f"The {name} {_KINDS.get(change.kind, change.kind)}"),
-                    f": {change.old.text(change.unit)} to {change.new.text(change.unit)}, "
-                    f"{SET_BY_WORDS.get(change.new.set_by, change.new.set_by)}. "
-                    f"Seen at {fmt.moment(change.new_from_ms)}, changed since {fmt.clock(change.old_until_ms)}.",
+                    html.Strong(
+                        sentence(
+                            f"subscription.changes.what.{change.kind}",
+                            level=LEVEL_WORDS[change.level],
+                            unit=UNIT_WORDS[change.unit],
+                        )
+                    ),
+                    sentence(
+                        "subscription.changes.how",
+                        old=change.old.text(change.unit),
+                        new=change.new.text(change.unit),
+                        set_by=SET_BY_WORDS.get(change.new.set_by, change.new.set_by),
+                        seen=fmt.moment(change.new_from_ms),
+                        since=fmt.clock(change.old_until_ms),
+                    ),
                 ]
             ),
             plain_table(("", _head("before", one.before), _head("after", one.after)), rows),

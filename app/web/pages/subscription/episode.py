@@ -17,14 +17,10 @@ from throttlescope.app.web.components.parts import cause_badge, hostile_sentence
 from throttlescope.app.web.data.outlook import StoredOutlook
 from throttlescope.ingest.core.times import SECOND_MS
 from throttlescope.models.episodes.steady import joined
+from throttlescope.models.messages.catalogue import sentence
 
 #: Stretches of one cause that are listed; a restless backlog has more.
 _MOST_CAUSES = 8
-_STATES = {
-    "open": "not drained",
-    "silent": "not drained when it was last seen",
-    "drained": "drained",
-}
 
 
 def this_backlog(found: StoredOutlook, address: SubscriptionAddress) -> list[html.Section]:
@@ -33,35 +29,48 @@ def this_backlog(found: StoredOutlook, address: SubscriptionAddress) -> list[htm
     if row is None:
         if found.episodes_are_stored:
             return []
-        note = "Not followed yet: it comes with the next run, or: throttlescope episodes --store."
-        return [section("This backlog", [html.P(note, className="quiet")])]
+        return [
+            section(
+                "This backlog", [html.P(sentence("subscription.backlog.not_followed"), className="quiet")]
+            )
+        ]
     facts = [
         html.P(
             [
-                html.Strong(f"Since {fmt.moment(row['since_ms'])}, {_length(row)}. "),
+                html.Strong(f"{_duration(row)} "),
                 html.Span(f"{_capital(SINCE_WORDS[row['since_method']])}.", className="quiet"),
             ]
         ),
         html.P(
-            f"Largest: {fmt.count(row['peak_entries'], 'entries')} ready at {fmt.moment(row['peak_ms'])}; "
-            f"{fmt.count(row['last_entries'], 'entries')} at {fmt.clock(row['known_until_ms'])}, {_STATES[row['state']]}."
+            sentence(
+                f"subscription.backlog.size.{row['state']}",
+                peak=fmt.count(row["peak_entries"], "entries"),
+                peak_at=fmt.moment(row["peak_ms"]),
+                last=fmt.count(row["last_entries"], "entries"),
+                last_at=fmt.clock(row["known_until_ms"]),
+            )
         ),
     ]
     if row["worst_age_s"] is not None:
         facts.append(
             html.P(
-                f"Its oldest message was {fmt.duration(row['worst_age_s'] * SECOND_MS)} old at {fmt.clock(row['worst_ms'])}."
+                sentence(
+                    "subscription.backlog.age",
+                    age=fmt.duration(row["worst_age_s"] * SECOND_MS),
+                    at=fmt.clock(row["worst_ms"]),
+                )
             )
         )
     return [section("This backlog", [*facts, *_causes(row, address), *counterfactual(row["counterfactual"])])]
 
 
-def _length(row: Mapping[str, Any]) -> str:
-    if row["end_ms"] is not None:
-        return (
-            f"drained at {fmt.moment(row['end_ms'])}, after {fmt.duration(row['end_ms'] - row['since_ms'])}"
-        )
-    return f"for {fmt.duration(row['known_until_ms'] - row['since_ms'])} so far"
+def _duration(row: Mapping[str, Any]) -> str:
+    since = fmt.moment(row["since_ms"])
+    if row["end_ms"] is None:
+        length = fmt.duration(row["known_until_ms"] - row["since_ms"])
+        return sentence("subscription.backlog.so_far", since=since, length=length)
+    length = fmt.duration(row["end_ms"] - row["since_ms"])
+    return sentence("subscription.backlog.drained", since=since, end=fmt.moment(row["end_ms"]), length=length)
 
 
 def _causes(row: Mapping[str, Any], address: SubscriptionAddress) -> list:
@@ -92,7 +101,11 @@ def _causes(row: Mapping[str, Any], address: SubscriptionAddress) -> list:
             ],
             className="stretches",
         ),
-        *([html.P(f"{left_out} earlier ones are left out.", className="facts")] if left_out else []),
+        *(
+            [html.P(sentence("subscription.backlog.earlier_causes", number=left_out), className="facts")]
+            if left_out
+            else []
+        ),
     ]
 
 
@@ -102,33 +115,38 @@ def counterfactual(found: Mapping[str, Any] | None) -> list:
         return []
     head = html.H3("Counterfactual")
     if found["failed"] is not None:
-        return [head, html.P(["No answer: ", hostile_sentence(found["failed"])], className="quiet")]
-    ahead = fmt.duration((found["horizon_s"] or 0) * SECOND_MS)
+        failed = hostile_sentence(found["failed"])
+        return [
+            head,
+            html.P([sentence("subscription.backlog.no_counterfactual"), " ", failed], className="quiet"),
+        ]
+    later = fmt.duration((found["horizon_s"] or 0) * SECOND_MS)
     primary = PRIMARY.get(found["primary"], PRIMARY[None])
-    rows = [
-        html.Li(f"Without {lever_text(one['lever'], one['limiter'])}: {_less(one)} {ahead} later.")
-        for one in found["tried"] or ()
-    ]
+    rows = [html.Li(_without(one, later)) for one in found["tried"] or ()]
+    differs = [" ", sentence("subscription.backlog.verdict_differs")] if found["agrees"] is False else []
     parts = [
         head,
-        html.P([html.Strong(primary), *([" The verdict says another."] if found["agrees"] is False else [])]),
+        html.P([html.Strong(primary), *differs]),
         html.Ul(rows),
     ]
-    basis = [
-        f"A replay of the {fmt.duration((found['window_s'] or 0) * SECOND_MS)} up to {fmt.moment(found['at_ms'])}"
-    ]
-    if found["error_share"] is not None:
-        basis.append(f"off by {fmt.percent(found['error_share'])} of its largest backlog")
-    parts.append(html.P(f"{', '.join(basis)}.", className="facts"))
-    return parts
+    window, at = fmt.duration((found["window_s"] or 0) * SECOND_MS), fmt.moment(found["at_ms"])
+    if found["error_share"] is None:
+        basis = sentence("subscription.backlog.replay", window=window, at=at)
+    else:
+        share = fmt.percent(found["error_share"])
+        basis = sentence("subscription.backlog.replay_error", window=window, at=at, share=share)
+    return [*parts, html.P(basis, className="facts")]
 
 
-def _less(one: Mapping[str, Any]) -> str:
+def _without(one: Mapping[str, Any], later: str) -> str:
+    """What the backlog would be without one limit, or with more consumers."""
+    lever = lever_text(one["lever"], one["limiter"])
     if one["gain_high_entries"] is None:
-        return "effect unknown"
+        return sentence("subscription.backlog.without.unknown", lever=lever, later=later)
     if round(one["gain_low_entries"]) == round(one["gain_high_entries"]) == 0:
-        return "no entry less"
-    return f"{gain_text(one, lambda value: fmt.short(round(value)))} entries less"
+        return sentence("subscription.backlog.without.no_less", lever=lever, later=later)
+    gain = gain_text(one, lambda value: fmt.short(round(value)))
+    return sentence("subscription.backlog.without.less", lever=lever, later=later, gain=gain)
 
 
 def _capital(words: str) -> str:

@@ -14,16 +14,17 @@ from throttlescope.app.web.pages.subscription.content import SubscriptionView
 from throttlescope.app.web.pages.subscription.links import promql_href
 from throttlescope.app.web.pages.subscription.symptom_series import series_of, threshold_of
 from throttlescope.ingest.core.times import MINUTE_MS
+from throttlescope.models.messages.catalogue import sentence
 
 
 def evidence(view: SubscriptionView) -> html.Section:
     """Every evidence row of the selected verdict: what it says, its value, its measurement over the range, and the query that shows it."""
-    rows = view.told["evidence"] or ()
+    rows = view.verdict["evidence"] or ()
     if not rows:
-        return section("Evidence", [html.P("None was recorded for this window.", className="quiet")])
+        return section("Evidence", [html.P(sentence("subscription.evidence.none"), className="quiet")])
     minutes = gapless(view.minutes)
     drawn = [_evidence_row(row, view, minutes) for row in rows]
-    note = "strongest first; pictures: the range of this page, the selected window grey"
+    note = sentence("subscription.evidence.note")
     return section("Evidence", [html.Ul(drawn, className="evidence")], note=note)
 
 
@@ -32,6 +33,7 @@ _WEIGHTS = {
     "against": ("\N{MINUS SIGN}", "speaks against it"),
     "neutral": ("·", "neither"),
 }
+_QUERY_HINT = sentence("subscription.evidence.query_hint")
 
 
 def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> html.Li:
@@ -46,7 +48,7 @@ def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> h
     query = []
     if row["promql"]:
         shown = html.Details([html.Summary("PromQL"), html.Code(fmt.name(row["promql"], 4_000))])
-        console = dcc.Link("open", href=promql_href(row["promql"], view), title="in the PromQL console")
+        console = dcc.Link("open", href=promql_href(row["promql"], view), title=_QUERY_HINT)
         query.append(html.Div([shown, console, copy_button(row["promql"])], className="promql"))
     return html.Li(
         [
@@ -76,7 +78,7 @@ def _evidence_row(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> h
 
 
 def _picture(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> list[html.Img]:
-    found = None if minutes.empty else series_of(row, minutes, view.told["limiter"])
+    found = None if minutes.empty else series_of(row, minutes, view.verdict["limiter"])
     if found is None:
         return []
     values, unit, what = found
@@ -85,14 +87,14 @@ def _picture(row: dict, view: SubscriptionView, minutes: pd.DataFrame) -> list[h
         values.to_numpy(dtype=float, na_value=np.nan),
         start_ms=view.start_ms,
         end_ms=view.end_ms,
-        window_ms=(view.told["window_start_ms"], view.told["window_end_ms"]),
+        window_ms=(view.verdict["window_start_ms"], view.verdict["window_end_ms"]),
         threshold=threshold_of(row),
     )
     if source is None:
         return []
-    words = f"{fmt.name(what, 80)}: {in_words(values, lambda value: fmt.quantity(value, unit))}"
+    text = f"{fmt.name(what, 80)}: {in_words(values, lambda value: fmt.quantity(value, unit))}"
     return [
-        html.Img(src=source, alt=words, title=words, className="sparkline", width=WIDTH_PX, height=HEIGHT_PX)
+        html.Img(src=source, alt=text, title=text, className="sparkline", width=WIDTH_PX, height=HEIGHT_PX)
     ]
 
 
@@ -108,7 +110,7 @@ def missing(verdict: dict) -> list[html.Section]:
                     [
                         html.Li(
                             [
-                                html.P(_sentence(fmt.name(row["what"], 600))),
+                                html.P(_capital(fmt.name(row["what"], 600))),
                                 html.P([html.Strong("Fix: "), fmt.name(row["fix"], 600)], className="facts"),
                             ]
                         )
@@ -121,6 +123,6 @@ def missing(verdict: dict) -> list[html.Section]:
     ]
 
 
-def _sentence(text: str) -> str:
+def _capital(text: str) -> str:
     """With a capital, unless it begins with a name such as ``pulsar_...``."""
     return text if "_" in text.split(" ")[0] else text[:1].upper() + text[1:]

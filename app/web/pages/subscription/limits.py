@@ -9,24 +9,22 @@ from throttlescope.app.presentation.limits import KnownLimit
 from throttlescope.app.presentation.links.subscription import SubscriptionPartition
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.components.parts import section
+from throttlescope.models.messages.catalogue import sentence
 
 
 def limits_table(limits: list[KnownLimit], key: SubscriptionPartition) -> html.Section:
     """Every known limit with who set it, and the way to which record won and what the admin API said."""
     more = dcc.Link(
-        "which record won",
+        sentence("subscription.limits.which"),
         href=LimitsAddress(subject=key).href(),
-        title="the ladder of policies, and what the admin API said",
+        title=sentence("subscription.limits.which_hint"),
     )
     if not limits or all(limit.set_by is None for limit in limits):
         return section(
             "Limits",
             [
-                html.P(
-                    "Not observed: no limit of this subscription was read from the admin API.",
-                    className="quiet",
-                ),
-                html.P("Fix: give --pulsar-admin URL to throttlescope run.", className="facts"),
+                html.P(sentence("subscription.limits.unread"), className="quiet"),
+                html.P(sentence("subscription.limits.unread_fix"), className="facts"),
             ],
             tools=more,
         )
@@ -43,17 +41,7 @@ def limits_table(limits: list[KnownLimit], key: SubscriptionPartition) -> html.S
                         + (f" = {limit.speed()}" if limit.period_s not in (None, 1) else ""),
                     ]
                 ),
-                html.P(
-                    f"set by {limit.who()}"
-                    + (
-                        ""
-                        if limit.use_share_max is None
-                        else f" · used up to {fmt.percent(limit.use_share_max)} here"
-                    )
-                    + (f" · lifted at {fmt.clock(limit.lifted_ms)}" if limit.lifted_ms is not None else "")
-                    + (" · changed in this range" if limit.changed and limit.lifted_ms is None else ""),
-                    className="facts",
-                ),
+                html.P(" · ".join(_facts(limit)), className="facts"),
                 html.P(limit.proof(), className="facts" if limit.events_prove else "facts proves-nothing"),
             ]
         )
@@ -61,7 +49,18 @@ def limits_table(limits: list[KnownLimit], key: SubscriptionPartition) -> html.S
     ]
     notes = []
     if without:
-        notes.append(html.P(f"No limit set: {', '.join(without)}.", className="facts"))
+        notes.append(html.P(sentence("subscription.limits.without", names=without), className="facts"))
     if unseen:
-        notes.append(html.P(f"Not observed: {', '.join(unseen)}.", className="facts"))
+        notes.append(html.P(sentence("subscription.limits.unseen", names=unseen), className="facts"))
     return section("Limits", [html.Ul(rows, className="limits"), *notes], tools=more)
+
+
+def _facts(limit: KnownLimit) -> list[str]:
+    facts = [sentence("subscription.limits.set_by", who=limit.who())]
+    if limit.use_share_max is not None:
+        facts.append(sentence("subscription.limits.used", share=fmt.percent(limit.use_share_max)))
+    if limit.lifted_ms is not None:
+        facts.append(sentence("subscription.limits.lifted", at=fmt.clock(limit.lifted_ms)))
+    elif limit.changed:
+        facts.append(sentence("subscription.limits.changed"))
+    return facts

@@ -14,6 +14,7 @@ from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.components.parts import downloads
 from throttlescope.app.web.pages.subscription.content import AnsweredWindow
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
+from throttlescope.models.messages.catalogue import sentence
 
 #: As far before the selected window's end as a replay begins by default.
 REPLAYED_MS = 30 * MINUTE_MS
@@ -25,14 +26,14 @@ def crumbs(view: AnsweredWindow) -> html.Nav:
     places = [
         ("topic", key.topic),
         ("namespace", namespace_of(key.topic)),
-        ("broker", _broker(view.told_minutes)),
+        ("broker", _broker(view.verdict_minutes)),
     ]
     return html.Nav(
         [
             dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH),
             html.Span(
                 [
-                    html.Span("Is it only this one? ", className="quiet"),
+                    html.Span([sentence("subscription.compare_with"), " "], className="quiet"),
                     *(
                         dcc.Link(
                             f"its {by}",
@@ -52,33 +53,37 @@ def crumbs(view: AnsweredWindow) -> html.Nav:
             ),
         ],
         className="crumbs",
-        **{"aria-label": "where this subscription is"},
+        **{"aria-label": sentence("subscription.crumbs")},
     )
 
 
 def what_if_href(view: AnsweredWindow) -> str:
     """The what-if lab on the half hour up to the end of the selected window."""
-    end_ms = view.told["window_end_ms"] if view.told else view.end_ms
+    end_ms = view.verdict["window_end_ms"] if view.verdict else view.end_ms
     return WhatIfAddress(view.address.subscription, start_ms=end_ms - REPLAYED_MS, end_ms=end_ms).href()
 
 
-def take_away(view: AnsweredWindow) -> html.Span:
+def download_links(view: AnsweredWindow) -> html.Span:
     """Files of this subscription and range, with the incident bundle of the selected window."""
 
     def query(**parts) -> str:
         return replace(view.address, zoom_ms=None, **parts).href().split("?", 1)[1]
 
     ranged = query(start_ms=view.start_ms, end_ms=view.end_ms, at_ms=None)
-    told = {"at_ms": view.told["window_end_ms"] if view.told else None, "start_ms": None, "end_ms": None}
+    window = {
+        "at_ms": view.verdict["window_end_ms"] if view.verdict else None,
+        "start_ms": None,
+        "end_ms": None,
+    }
     links = [
-        ("bundle", f"/export/incident.zip?{query(**told)}"),
+        ("bundle", f"/export/incident.zip?{query(**window)}"),
         ("minutes", f"/export/table/signals.csv?{ranged}"),
         ("as Parquet", f"/export/table/signals.parquet?{ranged}"),
         ("verdicts", f"/export/table/verdicts.csv?{ranged}"),
         ("notebook", f"/export/notebook.ipynb?{ranged}"),
     ]
-    if view.told:
-        links.insert(1, ("verdict", f"/export/verdict.json?{query(**told)}"))
+    if view.verdict:
+        links.insert(1, ("verdict", f"/export/verdict.json?{query(**window)}"))
     return downloads(links)
 
 

@@ -16,6 +16,7 @@ from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.live import DEADLINE_S, Live
 from throttlescope.app.web.pages.subscription.selection import Shown
 from throttlescope.app.web.pages.subscription.slow_button import register_button
+from throttlescope.models.messages.catalogue import sentence
 
 if TYPE_CHECKING:
     from throttlescope.app.services.diagnose_now import NowAnswer
@@ -33,14 +34,14 @@ def live_of(app: Dash) -> Live | None:
 def button(live: Live | None) -> list:
     """The button; without a source it is disabled and says what to configure."""
     if live is not None:
-        title = f"Reads from Prometheus and the admin API, for at most {DEADLINE_S:g} s. Nothing is stored."
+        title = sentence("subscription.now.hint", deadline_s=DEADLINE_S)
         return [html.Button(_LABEL, id="subscription-now-ask", className="action", title=title)]
     return [
         html.Button(
             _LABEL, className="action", disabled=True, **{"aria-describedby": "subscription-now-why"}
         ),
         html.Span(
-            "needs a Prometheus: name it in throttlescope.toml, or start serve with --prometheus URL",
+            sentence("subscription.now.no_source"),
             id="subscription-now-why",
             className="quiet",
         ),
@@ -57,13 +58,13 @@ def register(app: Dash) -> None:
         app,
         "subscription-now-ask",
         _LABEL,
-        "Reading from Prometheus ...",
+        sentence("subscription.now.running"),
         Output("subscription-now", "children"),
-        explained(lambda data: asked_now(live, data)),
+        explained(lambda data: diagnosis_card(live, data)),
     )
 
 
-def asked_now(live: Live, data: dict):
+def diagnosis_card(live: Live, data: dict):
     """The card of a diagnosis."""
     key = Shown.of(data).address.subscription
     return card(live.diagnose(key, cancelled=left()))
@@ -74,27 +75,37 @@ def card(found: NowAnswer):
     rows = sorted(found.verdicts.to_pylist(), key=lambda row: row["window_end_ms"])
     foot = html.P(
         [
-            f"Read from Prometheus{' and the admin API' if found.admin_requests else ''}: data up to {fmt.moment(found.newest_ms)}, "
-            f"{fmt.exact(found.samples)} samples of {fmt.exact(found.series)} series, "
-            f"{fmt.duration(found.took_s * 1000)}. Nothing was stored. ",
+            sentence(
+                f"subscription.now.read.{'both' if found.admin_requests else 'prometheus'}",
+                newest=fmt.moment(found.newest_ms),
+                samples=fmt.exact(found.samples),
+                series=fmt.exact(found.series),
+                took=fmt.duration(found.took_s * 1000),
+            ),
+            " ",
             *(hostile_sentence(f"{note} ") for note in found.notes),
         ],
         className="facts",
     )
     if not rows:
         return html.Div(
-            [panel("No verdict of this moment.", ["No window of five minutes is whole yet."]), foot]
+            [
+                panel(
+                    sentence("subscription.now.no_verdict"), [sentence("subscription.now.no_whole_window")]
+                ),
+                foot,
+            ]
         )
     row = rows[-1]
     history = [one for one in found.windows.to_pylist() if one["window_end_ms"] < row["window_end_ms"]]
-    told = answer(row, history, known_limits(_minutes(found, row), since_ms=row["window_start_ms"]))
+    verdict = answer(row, history, known_limits(_minutes(found, row), since_ms=row["window_start_ms"]))
     return html.Section(
         [
             html.Div(
                 [
                     html.Strong("Now"),
-                    cause_badge(told.cause.word),
-                    html.Span(told.sure, className="sure"),
+                    cause_badge(verdict.cause.word),
+                    html.Span(verdict.sure, className="sure"),
                     html.Span(
                         f"window {fmt.between(row['window_start_ms'], row['window_end_ms'])}",
                         className="answer-window",
@@ -102,26 +113,26 @@ def card(found: NowAnswer):
                 ],
                 className="answer-top",
             ),
-            html.P(html.Strong(told.title)),
-            html.P(f"{told.since} {told.backlog}"),
-            *_reasons(told),
-            *_beside(found),
-            html.P([html.Strong("First: "), told.first, " ", html.Strong("Not: "), told.never]),
+            html.P(html.Strong(verdict.title)),
+            html.P(f"{verdict.since} {verdict.backlog}"),
+            *_reasons(verdict),
+            *_slow_consumers(found),
+            html.P([html.Strong("First: "), verdict.first, " ", html.Strong("Not: "), verdict.never]),
             foot,
         ],
         className="result now-card",
-        style={"borderLeftColor": told.cause.colour},
-        **{"aria-label": "diagnosis of now"},
+        style={"borderLeftColor": verdict.cause.colour},
+        **{"aria-label": sentence("subscription.now.label")},
     )
 
 
-def _reasons(told: VerdictAnswer) -> list:
-    rows = [html.Li(hostile_sentence(text)) for text in told.why]
-    rows += [html.Li(["Against it: ", hostile_sentence(text)]) for text in told.against]
+def _reasons(verdict: VerdictAnswer) -> list:
+    rows = [html.Li(hostile_sentence(text)) for text in verdict.why]
+    rows += [html.Li(["Against it: ", hostile_sentence(text)]) for text in verdict.against]
     return [html.Ul(rows)] if rows else []
 
 
-def _beside(found: NowAnswer) -> list:
+def _slow_consumers(found: NowAnswer) -> list:
     """Who of the consumers is slow."""
     return [html.P(["Consumers: ", hostile_sentence(one.text)]) for one in found.slowest.values()]
 

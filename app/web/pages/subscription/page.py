@@ -1,6 +1,6 @@
 """One subscription: the answer in words first, then what it rests on.
 
-In: the address (subscription, range, window) and what :mod:`view` read. Out: components.
+In: the address (subscription, range, window) and what :mod:`content` read. Out: components.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from throttlescope.app.web.pages.subscription.limits import limits_table
 from throttlescope.app.web.pages.subscription.links import crumbs, what_if_href
 from throttlescope.app.web.pages.subscription.range_bar import range_of_page
 from throttlescope.app.web.pages.subscription.selection import Shown, shown
+from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Subscription"
 
@@ -50,7 +51,7 @@ def layout(_address: SubscriptionAddress | None, _query: str | None) -> html.Div
             html.Div(id="subscription-below"),
             # What the parts that are filled later read.
             dcc.Store(id="subscription-shown"),
-            advice.kept(),
+            advice.answer_store(),
             dcc.Store(id="subscription-told"),
             dcc.Store(id="subscription-zoomed"),
         ],
@@ -125,11 +126,10 @@ def never_seen(address: SubscriptionAddress) -> html.Div:
             html.Div(dcc.Link("← all subscriptions", href=SUBSCRIPTIONS_PATH), className="crumbs"),
             _head(address),
             panel(
-                "The lake has no data of this subscription.",
+                sentence("subscription.never_seen.title"),
                 [
-                    f"Neither minutes nor verdicts are stored for it (cluster {fmt.name(key.cluster)}).",
-                    "It may be newer than the last run, unloaded on its broker (then it has no series at all), "
-                    "or filtered out when the data was read.",
+                    sentence("subscription.never_seen.stored", cluster=fmt.name(key.cluster)),
+                    sentence("subscription.never_seen.why"),
                 ],
                 next_step=back_link(),
                 tone="orange",
@@ -150,35 +150,35 @@ def page(view: SubscriptionView, live: Live | None = None) -> html.Div:
 
 
 def top(found: AnsweredWindow, live: Live | None = None) -> list:
-    """The answer, and what one may do next."""
+    """The answer, and possible next steps."""
     children: list = [crumbs(found), _head(found.address)]
-    told = found.told
-    if told:
+    verdict = found.verdict
+    if verdict:
         # Limits as of the selected window, not as of the range's end.
-        limits = known_limits(found.told_minutes, since_ms=told["window_start_ms"])
-        history = [row for row in found.history if row["window_end_ms"] < told["window_end_ms"]]
+        limits = known_limits(found.verdict_minutes, since_ms=verdict["window_start_ms"])
+        history = [row for row in found.history if row["window_end_ms"] < verdict["window_end_ms"]]
         newest = found.verdicts[-1]
-        is_newest = newest["window_end_ms"] <= told["window_end_ms"]
+        is_newest = newest["window_end_ms"] <= verdict["window_end_ms"]
         whole = replace(found.address, at_ms=None, zoom_ms=None).href()
-        card = answer_card(answer(told, history, limits), found, None if is_newest else newest, whole)
+        card = answer_card(answer(verdict, history, limits), found, None if is_newest else newest, whole)
         children += [card, *earlier(found)]
     else:
-        children.append(_nothing_told(found))
+        children.append(_no_verdict(found))
     return [*children, _actions(found, live), now.place(), advice.place(), range_of_page(found)]
 
 
 def body(view: SubscriptionView) -> html.Div:
     """The charts, and next to them what the verdict is based on."""
-    told = view.told
+    verdict = view.verdict
     right = []
-    if told:
-        right += [evidence(view), *missing(told), *this_backlog(view.outlook, view.address)]
+    if verdict:
+        right += [evidence(view), *missing(verdict), *this_backlog(view.outlook, view.address)]
     limits = known_limits(
-        _until(view.minutes, told["window_end_ms"] if told else view.end_ms),
-        since_ms=told["window_start_ms"] if told else None,
+        _until(view.minutes, verdict["window_end_ms"] if verdict else view.end_ms),
+        since_ms=verdict["window_start_ms"] if verdict else None,
     )
     right.append(limits_table(limits, view.address.subscription))
-    left = charts(view, told["window_end_ms"] if told else None)
+    left = charts(view, verdict["window_end_ms"] if verdict else None)
     return html.Div(
         [html.Div(left, className="column-wide"), html.Div(right, className="column-narrow")],
         className="columns",
@@ -194,7 +194,7 @@ def _actions(view: AnsweredWindow, live: Live | None) -> html.Div:
     """Possible next steps; none of them changes anything on the cluster."""
     return html.Div(
         [
-            *advice.button(view.told),
+            *advice.button(view.verdict),
             dcc.Link("What-if lab", href=what_if_href(view), className="action"),
             *now.button(live),
         ],
@@ -232,16 +232,18 @@ def _head(address: SubscriptionAddress) -> html.Div:
     )
 
 
-def _nothing_told(view: AnsweredWindow) -> dmc.Alert:
+def _no_verdict(view: AnsweredWindow) -> dmc.Alert:
     first, last = view.span_ms
     return panel(
-        "No verdict in this range.",
+        sentence("subscription.no_verdict.title"),
         [
-            f"Shown is {fmt.moment(view.start_ms)} to {fmt.moment(view.end_ms)}.",
-            f"The lake has data of this subscription from {fmt.moment(first)} to {fmt.moment(last)}.",
+            sentence(
+                "subscription.no_verdict.range", start=fmt.moment(view.start_ms), end=fmt.moment(view.end_ms)
+            ),
+            sentence("subscription.no_verdict.span", first=fmt.moment(first), last=fmt.moment(last)),
         ],
         next_step=dcc.Link(
-            "Show what is there",
+            sentence("subscription.no_verdict.link"),
             href=replace(view.address, start_ms=None, end_ms=None, at_ms=None, zoom_ms=None).href(),
         ),
     )

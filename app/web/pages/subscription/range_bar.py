@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.pages.subscription.content import LONGEST_MS, AnsweredWindow
-from throttlescope.app.web.pages.subscription.links import take_away
+from throttlescope.app.web.pages.subscription.links import download_links
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
 _LENGTHS_MS = (30 * MINUTE_MS, BLOCK_MS, 3 * BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS)
@@ -36,5 +36,5 @@ def range_of_page(view: AnsweredWindow) -> html.Div:
         lengths_ms=_LENGTHS_MS,
         cut_to_ms=LONGEST_MS if view.was_cut else None,
         links=[dcc.Link("all", href=to(*view.span_ms), className="range-link"), zoomed],
-        tools=[take_away(view)],
+        tools=[download_links(view)],
     )

@@ -56,23 +56,23 @@ class Shown:
 
     @property
     def pinned(self) -> SubscriptionAddress:
-        """The address with the range and the window that were chosen, whatever came into the lake meanwhile."""
+        """The address with the range and the window that were chosen, even if the lake has newer data by now."""
         at_ms = None if self.window_ms is None else self.window_ms[1]
         return replace(self.address, start_ms=self.start_ms, end_ms=self.end_ms, at_ms=at_ms)
 
     @property
-    def told_key(self) -> str:
-        """The subscription and the selected window, for which an answer is kept."""
+    def answer_key(self) -> str:
+        """The subscription and the selected window, for which an answer is stored."""
         at_ms = None if self.window_ms is None else self.window_ms[1]
         return SubscriptionAddress(self.address.subscription, at_ms=at_ms).href()
 
 
 def shown(view: AnsweredWindow) -> dict[str, Any]:
     """What :meth:`Shown.of` reads."""
-    told = view.told
+    verdict = view.verdict
     return {
         "href": view.address.href(),
         "start_ms": view.start_ms,
         "end_ms": view.end_ms,
-        "window_ms": None if told is None else [told["window_start_ms"], told["window_end_ms"]],
+        "window_ms": None if verdict is None else [verdict["window_start_ms"], verdict["window_end_ms"]],
     }

@@ -1,4 +1,4 @@
-"""A button whose answer takes seconds. In: its words, and what answers. Out: one callback; the button says that it waits."""
+"""A button whose answer takes seconds. In: its texts, and the function that answers. Out: one callback; the button shows that it waits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dash import Dash, Input, Output, State, no_update
 def register_button(
     app: Dash, button: str, label: str, waiting: str, output: Output, answer: Callable[[dict], object]
 ) -> None:
-    """Give what the page shows to ``answer`` at a click, and its result to ``output``.
+    """On a click, pass what the page shows to ``answer`` and its result to ``output``.
 
     Parameters
     ----------
@@ -30,5 +30,5 @@ def register_button(
         ],
         prevent_initial_call=True,
     )
-    def ask(clicks, data):
+    def run(clicks, data):
         return answer(data) if clicks and data else no_update

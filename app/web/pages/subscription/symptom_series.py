@@ -13,6 +13,7 @@ import pandas as pd
 
 from throttlescope.app.presentation.limits import events_prove
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
+from throttlescope.models.messages.catalogue import sentence
 
 _COUNTER = re.compile(r'dispatch_throttled_(msg|bytes)_events\{[^}]*reason="(broker|topic|subscription)"')
 #: Symptom to column and unit; the unit of evidence may be another (a share of the window, a growth).
@@ -88,16 +89,17 @@ def _events(row: Mapping[str, Any], minutes: pd.DataFrame) -> tuple[pd.Series, s
     found = _COUNTER.search(row["promql"] or "")
     if found is None:
         columns = [f"throttled_{unit}_events_{level}_delta" for level in LEVELS for unit in UNITS]
-        return minutes[columns].astype(float).sum(axis=1, min_count=1), "events/min", "events of all limiters"
+        return (
+            minutes[columns].astype(float).sum(axis=1, min_count=1),
+            "events/min",
+            sentence("subscription.series.all_events"),
+        )
     unit, level = found.groups()
     proving = events_prove(minutes, level, unit)
     known = proving.dropna()
-    words = f"events of the {level} limit"
-    if known.empty:
-        words += ", unproven: the limit is not known"
-    elif not known.iloc[-1]:
-        words += ", which prove nothing"
-    return minutes[f"throttled_{unit}_events_{level}_delta"].astype(float), "events/min", words
+    proof = "limit_unknown" if known.empty else "proving" if known.iloc[-1] else "not_proving"
+    text = sentence(f"subscription.series.events.{proof}", level=level)
+    return minutes[f"throttled_{unit}_events_{level}_delta"].astype(float), "events/min", text
 
 
 def _use(
@@ -108,7 +110,7 @@ def _use(
         return (
             minutes[f"rho_{limiter.replace('.', '_')}"].astype(float),
             "share",
-            f"use of the {limiter} limit",
+            sentence("subscription.series.use", limiter=limiter),
         )
     columns = [f"rho_{level}_{unit}" for level in LEVELS for unit in UNITS]
-    return minutes[columns].astype(float).max(axis=1), "share", "use of the limit used most"
+    return minutes[columns].astype(float).max(axis=1), "share", sentence("subscription.series.most_use")

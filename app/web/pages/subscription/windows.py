@@ -17,6 +17,7 @@ from throttlescope.app.web.data import history
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription.content import SubscriptionView
 from throttlescope.app.web.pages.subscription.selection import Shown
+from throttlescope.models.messages.catalogue import sentence
 
 _WINDOW = {"field": "window", "headerName": "Window", "width": 290, "cellRenderer": "SubscriptionLink"}
 _COLUMNS = [
@@ -48,13 +49,13 @@ def windows(view: SubscriptionView) -> html.Section:
                 options={
                     "rowHeight": 32,
                     "headerHeight": 34,
-                    # All columns are there before it is scrolled into view: a header row without cells is a fault to readers of the screen.
+                    # All columns exist before it is scrolled into view: screen readers report a header row without cells as an error.
                     "suppressColumnVirtualisation": True,
                     "infiniteInitialRowCount": min(len(view.verdicts), BLOCK_ROWS),
                 },
             )
         ],
-        note=f"{fmt.exact(len(view.verdicts))}, newest first; a click shows that window's verdict above",
+        note=sentence("subscription.windows.note", number=fmt.exact(len(view.verdicts))),
     )
 
 

@@ -1,4 +1,4 @@
-"""What happens by when, as it was foretold for the told window: losses first, old ones marked, nothing made up."""
+"""What happens by when, as forecast for the selected window: losses first, old forecasts marked, nothing invented."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from throttlescope.app.web.data.outlook import StoredOutlook, outlook
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription.content import read_view
-from throttlescope.app.web.pages.subscription.deadlines import by_when
+from throttlescope.app.web.pages.subscription.deadlines import deadlines
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS, date_of
 
-TOLD = {"window_end_ms": END_MS, "cause": "throttled"}
+VERDICT = {"window_end_ms": END_MS, "cause": "throttled"}
 BILLING = SubscriptionPartition("sample-east", "persistent://shop/checkout/orders", -1, "billing")
 
 
@@ -37,8 +37,8 @@ def forecast(kind="ttl", state="expected", minutes=120, made_at_ms=END_MS, **mor
     } | more
 
 
-def said(*rows, told=TOLD, **more) -> str:
-    return read(by_when(StoredOutlook(tuple(rows), are_stored=True, **more), told))
+def said(*rows, verdict=VERDICT, **more) -> str:
+    return read(deadlines(StoredOutlook(tuple(rows), are_stored=True, **more), verdict))
 
 
 def test_a_loss_says_when_its_interval_what_happens_and_how_likely():
@@ -49,11 +49,11 @@ def test_a_loss_says_when_its_interval_what_happens_and_how_likely():
 
 
 def test_losses_come_before_the_drain_and_what_does_not_come_is_last():
-    tree = by_when(
+    tree = deadlines(
         StoredOutlook(
             (forecast("quota_age", "never"), forecast("drain", minutes=20), forecast(minutes=90)), True
         ),
-        TOLD,
+        VERDICT,
     )
     rows = [read(row) for row in find(tree, "Li")]
     assert rows[0].startswith("Messages expire (TTL) in 1 h 30 m")
@@ -89,15 +89,19 @@ def test_a_moment_that_has_passed_is_not_ahead():
 
 
 @pytest.mark.parametrize(
-    ("found", "told", "words"),
+    ("found", "verdict", "words"),
     [
-        (StoredOutlook(), TOLD, "The lake has no forecasts."),
-        (StoredOutlook(are_stored=True), TOLD | {"cause": "healthy"}, "No backlog to forecast."),
-        (StoredOutlook(are_stored=True), TOLD, "No forecast was made for it in the day before this window."),
+        (StoredOutlook(), VERDICT, "The lake has no forecasts."),
+        (StoredOutlook(are_stored=True), VERDICT | {"cause": "healthy"}, "No backlog to forecast."),
+        (
+            StoredOutlook(are_stored=True),
+            VERDICT,
+            "No forecast was made for it in the day before this window.",
+        ),
     ],
 )
-def test_each_kind_of_nothing_has_its_own_words(found, told, words):
-    assert words in read(by_when(found, told))
+def test_each_kind_of_nothing_has_its_own_words(found, verdict, words):
+    assert words in read(deadlines(found, verdict))
 
 
 def test_the_newest_forecast_up_to_the_window_counts(reader):
