@@ -12,45 +12,34 @@ from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import cause_badge, plain_table, section
 from throttlescope.app.web.data.limit_changes import LimitChangeEvent, LimitChanges
 from throttlescope.models.episodes.before_after import SPAN_MS, Side
+from throttlescope.models.messages.catalogue import sentence
 
 _MARKS = {"set": "✚", "removed": "✖", "raised": "▲", "lowered": "▼", "redefined": "≈"}
 
 
 def changes_section(found: LimitChanges) -> html.Section:
     """The events of the range, or why there are none."""
-    title = "Changes in this range"
+    title = sentence("limits.changes.title")
     if not found.events:
         return section(
             title,
-            [
-                html.P(
-                    "None was seen. Limits are compared between answers of the admin API: that needs two of them, of which the later is in this range.",
-                    className="quiet",
-                )
-            ],
+            [html.P(sentence("limits.changes.none"), className="quiet")],
         )
     shown = len(found.events)
-    note = (
-        f"{fmt.exact(found.total)}, the newest first"
-        if found.total == shown
-        else f"the newest {shown} of {fmt.exact(found.total)}"
-    )
-    if not found.is_whole:
-        note += "; more limits changed than were read here: filter by cluster or namespace"
+    situation = ("all" if found.total == shown else "newest") + ("" if found.is_whole else "_cut")
+    note = sentence(f"limits.changes.note.{situation}", shown=shown, number=fmt.exact(found.total))
     return section(
         title,
         [
             plain_table(
                 (
-                    f"Seen, {fmt.zone_of(found.events[0].event.new_from_ms)}", "Limiter", "Before, now", "Affected", "Before and after of", "Use / limit", "Events / min",
+                    f"Seen, {fmt.zone_of(found.events[0].event.new_from_ms)}", "Limiter", "Before, now", "Affected", sentence("limits.changes.compared"), "Use / limit", "Events / min",
                     "Backlog, entries", "Published, msg/s", "Cause",
                 ),
                 [_row(event) for event in found.events],
             ),
             html.P(
-                "Seen: the first answer of the admin API with the new limit; it changed at some time since the answer before. Before and after: up to "
-                f"{fmt.duration(SPAN_MS)} each, of the subscription with the largest backlog among those that it affected; ~ marks minutes for which no answer confirms "
-                "that the limit was still the same. A comparison is not a proof: traffic may have changed as well. Events alone prove nothing.",
+                sentence("limits.changes.foot", length=fmt.duration(SPAN_MS)),
                 className="facts",
             ),
         ],
@@ -63,22 +52,33 @@ def _row(one: LimitChangeEvent) -> list:
     key = SubscriptionPartition(
         change.key.cluster, change.key.topic, change.key.partition, change.key.subscription
     )
-    by = SET_BY_WORDS[change.new.set_by]
-    if change.old.set_by != change.new.set_by:
-        by = f"{SET_BY_WORDS[change.old.set_by]} before, now {by}"
+    old_by, new_by = SET_BY_WORDS[change.old.set_by], SET_BY_WORDS[change.new.set_by]
+    if change.old.set_by == change.new.set_by:
+        set_by = sentence("limits.changes.set_by", now=new_by)
+    else:
+        set_by = sentence("limits.changes.set_by_other", before=old_by, now=new_by)
     topics = len(event.topics)
+    affected = sentence(
+        f"limits.changes.affected.{'one_topic' if topics == 1 else 'topics'}",
+        limits=fmt.exact(len(event.changes)),
+        topics=fmt.exact(topics),
+    )
     return [
         html.Span(
             fmt.day_clock(event.new_from_ms),
-            title=f"{fmt.moment(event.new_from_ms)}; the answer before was read at {fmt.moment(change.old_until_ms)}",
+            title=sentence(
+                "limits.changes.seen",
+                at=fmt.moment(event.new_from_ms),
+                before=fmt.moment(change.old_until_ms),
+            ),
         ),
         _lines(
             f"{event.level}.{event.unit}",
             [html.Span(_MARKS[change.kind], **{"aria-hidden": "true"}), f" {change.kind}"],
-            title=f"set by: {by}",
+            title=set_by,
         ),
         _lines(change.old.text(event.unit), f"now {change.new.text(event.unit)}"),
-        f"{fmt.exact(len(event.changes))} on {fmt.exact(topics)} {'topic' if topics == 1 else 'topics'}",
+        affected,
         dcc.Link(
             [
                 html.Bdi(fmt.name(change.key.subscription, 60), className="row-name"),
@@ -88,7 +88,7 @@ def _row(one: LimitChangeEvent) -> list:
             className="row-link",
             title=fmt.name(f"{change.key.cluster}: {change.key.topic}#{change.key.subscription}"),
         ),
-        # Two digits are enough to compare, and 99.6 % reads better as 100 % beside another figure.
+        # Two digits are enough to compare, and 99.6 % reads better as 100 % next to another figure.
         _both(one, "rho", lambda value: fmt.percent(round(value, 2))),
         _both(one, "events_per_min", fmt.short),
         _both(one, "backlog_end_entries", lambda value: fmt.short(round(value))),

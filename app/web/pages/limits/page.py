@@ -32,6 +32,7 @@ from throttlescope.app.web.pages.limits.changes import changes_section
 from throttlescope.app.web.pages.limits.subject import head, in_force, ladder, raw
 from throttlescope.app.web.pages.limits.table import columns, grid_row, not_known, status, toggles, uses
 from throttlescope.ingest.core.times import BLOCK_MS, DAY_MS
+from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Limits"
 
@@ -64,8 +65,8 @@ def layout(address: LimitsAddress | None, query: str | None) -> html.Div:
                             search_box(
                                 "limits",
                                 address.search,
-                                "search broker, topic, subscription",
-                                label="search broker, topic, subscription, cluster",
+                                sentence("limits.page.search"),
+                                label=sentence("limits.page.search_label"),
                             ),
                             choice("limits", "clusters"),
                             choice("limits", "namespaces"),
@@ -124,13 +125,13 @@ def register(app: Dash, reader: LakeReader) -> None:
 def page_parts(reader: LakeReader, address: LimitsAddress) -> tuple:
     """What is below the list, whether the list is hidden, and the parts of the list."""
     freshness = newest.freshness(reader)
-    told = known(reader)
+    limits = known(reader)
     if address.subject is not None:
         found = subject(reader, address.subject)
         page = html.Div(
             [
                 head(address.subject),
-                html.Div(policies_line(told, freshness), className="facts"),
+                html.Div(policies_line(limits, freshness), className="facts"),
                 in_force(found),
                 ladder(found),
                 raw(found),
@@ -138,43 +139,42 @@ def page_parts(reader: LakeReader, address: LimitsAddress) -> tuple:
         )
         return (page, True, *(no_update,) * 8)
     _, total = limiters(reader, address, end=0)
-    said = (
-        status(address, told, total)
-        if freshness.subscriptions or told.limiters
+    summary = (
+        status(address, limits, total)
+        if freshness.subscriptions or limits.limiters
         else no_verdicts(reader.lake_path)
     )
     return (
-        html.Div(not_known(told)),
+        html.Div(not_known(limits)),
         False,
-        [*freshness_line(freshness), html.Span(policies_line(told, freshness))],
-        said,
+        [*freshness_line(freshness), html.Span(policies_line(limits, freshness))],
+        summary,
         cluster_choices(freshness),
-        [{"value": name, "label": fmt.name(name, 60)} for name in told.namespaces],
-        uses(address, told),
+        [{"value": name, "label": fmt.name(name, 60)} for name in limits.namespaces],
+        uses(address, limits),
         toggles(address),
-        columns(told, fmt.zone_of(told.observed_ms)),
+        columns(limits, fmt.zone_of(limits.observed_ms)),
         # As high as its rows, so that the changes below a short table are seen.
         {"height": f"{min(_MOST_HEIGHT_PX, _HEAD_PX + ROW_PX * max(1, total))}px"},
     )
 
 
-def policies_line(told: Known, freshness: ClusterFreshness) -> str:
+def policies_line(limits: Known, freshness: ClusterFreshness) -> str:
     """How fresh the policies are: when the admin API answered last, against the newest data."""
-    if told.observed_ms is None:
-        return "policies: never read"
-    words = f"policies read up to {fmt.moment(told.observed_ms)}"
-    behind = (freshness.data_up_to_ms or told.observed_ms) - told.observed_ms
-    if behind > BLOCK_MS:
-        words += f", {fmt.duration(behind)} before the newest data"
-    return words
+    if limits.observed_ms is None:
+        return sentence("limits.policies.never_read")
+    at, behind_ms = fmt.moment(limits.observed_ms), (freshness.data_up_to_ms or 0) - limits.observed_ms
+    if behind_ms > BLOCK_MS:
+        return sentence("limits.policies.read_before_data", at=at, before=fmt.duration(behind_ms))
+    return sentence("limits.policies.read", at=at)
 
 
 def changes_part(reader: LakeReader, address: LimitsAddress) -> html.Div | None:
     """What changed in the range of the address, of the table's filters or of the subscription that is opened."""
-    told, freshness = known(reader), newest.freshness(reader)
-    if told.observed_ms is None:
+    limits, freshness = known(reader), newest.freshness(reader)
+    if limits.observed_ms is None:
         return None
-    up_to_ms = max(told.observed_ms + 1, freshness.data_up_to_ms or 0)
+    up_to_ms = max(limits.observed_ms + 1, freshness.data_up_to_ms or 0)
     start_ms, end_ms, was_cut = chosen_range(
         address.start_ms, address.end_ms, newest_ms=up_to_ms, default_ms=DEFAULT_MS, longest_ms=LONGEST_MS
     )
@@ -188,7 +188,7 @@ def changes_part(reader: LakeReader, address: LimitsAddress) -> html.Div | None:
                 start_ms,
                 end_ms,
                 to,
-                data_up_to_ms=freshness.data_up_to_ms or told.observed_ms,
+                data_up_to_ms=freshness.data_up_to_ms or limits.observed_ms,
                 lengths_ms=LENGTHS_MS,
                 cut_to_ms=LONGEST_MS if was_cut else None,
             ),

@@ -18,6 +18,7 @@ from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.limit_subject import Subject
 from throttlescope.ingest.contracts.vocabulary import LEVELS, UNITS
 from throttlescope.models.diagnosis.thresholds import READ_BATCH_ENTRIES_5, READ_SIZE_BYTES
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.limits import Rung
 
 _LONGEST_BODY = 20_000
@@ -54,12 +55,8 @@ def in_force(found: Subject) -> html.Section:
     """What each level lets through, and what its events are worth."""
     if not found.levels:
         body = panel(
-            "No limit of this subscription was read.",
-            [
-                "The admin API did not answer for it in the newest day of answers, or was not queried: "
-                "throttlescope run --pulsar-admin URL.",
-                "An unknown limit is not the absence of one.",
-            ],
+            sentence("limits.in_force.unread"),
+            [sentence("limits.in_force.unread_why"), sentence("limits.in_force.unread_means")],
         )
         return section("In force", [body])
     rows, missing = [], [LEVEL_WORDS[level] for level in LEVELS if level not in found.levels]
@@ -71,26 +68,34 @@ def in_force(found: Subject) -> html.Section:
     if missing:
         notes.append(
             html.P(
-                f"Not known: {', '.join(missing)} limit. An answer that it depends on is missing; the table below says which.",
+                sentence("limits.in_force.unknown_levels", levels=missing),
                 className="facts",
             )
         )
     one = next(iter(found.levels.values()))
     if one["exempt_caught_up"]:
-        notes.append(
-            html.P(
-                "This broker exempts subscriptions that have caught up (dispatchThrottlingOnNonBacklogConsumerEnabled is false).",
-                className="facts",
-            )
-        )
-    broker = one["broker"]
+        notes.append(html.P(sentence("limits.in_force.exempt"), className="facts"))
+    if one["broker"]:
+        note = sentence("limits.in_force.broker", broker=fmt.name(one["broker"], 80))
+    else:
+        note = sentence("limits.in_force.broker_unknown")
     return section(
         "In force",
         [
-            plain_table(("Limiter", "Limit", "Per second", "Set by", "Read at", "Its throttle events"), rows),
+            plain_table(
+                (
+                    "Limiter",
+                    "Limit",
+                    "Per second",
+                    "Set by",
+                    "Read at",
+                    sentence("limits.in_force.events"),
+                ),
+                rows,
+            ),
             *notes,
         ],
-        note="per topic partition; owner broker " + (fmt.name(broker, 80) if broker else "not known"),
+        note=note,
     )
 
 
@@ -100,11 +105,13 @@ def _level_row(level: str, unit: str, row: dict) -> list:
         level, unit, row[f"rate_{unit}"], row["period_s"], row["counts"], row["set_by"],
         planned or (READ_SIZE_BYTES if unit == "bytes" else READ_BATCH_ENTRIES_5), None, changed=False,
     )  # fmt: skip
-    amount = limit.amount() + (", on top of the publish rate" if row["relative"] and limit.rate else "")
-    who = limit.who()
+    amount, who, read = limit.amount(), limit.who(), ""
+    if row["relative"] and limit.rate:
+        amount = sentence("limits.in_force.relative", amount=amount)
     if limit.rate is None and row["set_by"] != "none":
-        who = f"left out by the {who}, which wins whole"
-    read = f"also at {fmt.moment(row['first_ms'])}, the first of these answers" if row["first_ms"] else ""
+        who = sentence("limits.in_force.left_out", set_by=who)
+    if row["first_ms"]:
+        read = sentence("limits.in_force.first_read", at=fmt.moment(row["first_ms"]))
     return [
         html.Strong(f"{level}.{unit}") if limit.rate else f"{level}.{unit}",
         amount,
@@ -122,13 +129,12 @@ def _level_row(level: str, unit: str, row: dict) -> list:
 
 def ladder(found: Subject) -> html.Section:
     """Every record of the three chains, in the order in which the broker looks."""
-    title = "Which record won"
+    title = sentence("limits.record.title")
     if found.unread:
-        return section(
-            title, [panel("The answers cannot be read.", [fmt.name(found.unread, 400)], tone="orange")]
-        )
+        unreadable = sentence("limits.record.unreadable")
+        return section(title, [panel(unreadable, [fmt.name(found.unread, 400)], tone="orange")])
     if not found.ladder:
-        return section(title, [html.P("No policies of it were read.", className="quiet")])
+        return section(title, [html.P(sentence("limits.record.none_read"), className="quiet")])
     return section(
         title,
         [
@@ -140,7 +146,7 @@ def ladder(found: Subject) -> html.Section:
                 ],
             )
         ],
-        note="in the order in which the broker looks; the first record that sets anything wins whole, and all three levels hold at once",
+        note=sentence("limits.record.note"),
     )
 
 
@@ -148,65 +154,77 @@ def _rung_row(rung: Rung, before: list[Rung], after: list[Rung]) -> list:
     mine = [other for other in before if other.level == rung.level]
     winner = next((other for other in mine if other.wins), None)
     gap = next((other for other in mine if not other.is_known), None)
+    by = "" if winner is None else SET_BY_WORDS[winner.set_by]
     if rung.wins:
-        so = html.Strong("✓ wins")
+        effect = html.Strong(sentence("limits.record.wins"))
+    elif not rung.is_known and winner is None:
+        effect = sentence("limits.record.not_read")
     elif not rung.is_known:
-        so = "not read" if winner is None else f"not read; the {SET_BY_WORDS[winner.set_by]} wins anyway"
+        effect = sentence("limits.record.not_read_not_needed", winner=by)
+    elif winner is not None and rung.sets:
+        effect = sentence("limits.record.hidden", winner=by)
     elif winner is not None:
-        so = f"hidden by the {SET_BY_WORDS[winner.set_by]}" if rung.sets else "nothing to hide"
+        effect = sentence("limits.record.nothing_hidden")
+    elif gap is not None and rung.sets:
+        effect = sentence("limits.record.undecided", unread=SET_BY_WORDS[gap.set_by])
     elif gap is not None:
-        so = f"not decided: the {SET_BY_WORDS[gap.set_by]} was not read" if rung.sets else "sets nothing"
+        effect = sentence("limits.record.sets_nothing")
     elif any(other.level == rung.level for other in after):
-        so = "sets nothing: the next one is looked at"
+        effect = sentence("limits.record.sets_nothing_next")
     else:
-        so = "sets nothing: this level has no limit"
-    return ["" if mine else html.Strong(LEVEL_WORDS[rung.level]), SET_BY_WORDS[rung.set_by], _says(rung), so]
+        effect = sentence("limits.record.sets_nothing_last")
+    level = "" if mine else html.Strong(LEVEL_WORDS[rung.level])
+    return [level, SET_BY_WORDS[rung.set_by], _says(rung), effect]
 
 
 def _says(rung: Rung) -> str:
     if not rung.is_known:
-        return "no answer"
+        return sentence("limits.record.no_answer")
     if not rung.sets:
-        return "nothing (both rates 0 or less count as not set)"
-    rates = []
+        return sentence("limits.record.says_nothing")
+    msg, size, period = "", "", rung.period_s
     if rung.rate_msg is not None:
-        rates.append(f"{fmt.exact(rung.rate_msg)} msg")
+        msg = f"{fmt.exact(rung.rate_msg)} msg"
     if rung.rate_bytes is not None:
-        rates.append(f"{fmt.exact(rung.rate_bytes)} B ({fmt.size(rung.rate_bytes)})")
-    left_out = [
-        unit for unit, rate in (("messages", rung.rate_msg), ("bytes", rung.rate_bytes)) if rate is None
-    ]
-    words = f"{' and '.join(rates)} per {rung.period_s} s"
+        size = f"{fmt.exact(rung.rate_bytes)} B ({fmt.size(rung.rate_bytes)})"
+    limited = "both" if msg and size else "msg" if msg else "bytes"
     if rung.relative_to_publish:
-        words += ", on top of the publish rate"
-    return words + (f"; {left_out[0]} not limited" if left_out else "")
+        return sentence(f"limits.record.relative.{limited}", msg=msg, bytes=size, period=period)
+    return sentence(f"limits.record.absolute.{limited}", msg=msg, bytes=size, period=period)
 
 
 def raw(found: Subject) -> html.Section:
     """What the admin API said, as text."""
+    title = sentence("limits.answers.title")
     if not found.policies:
-        return section(
-            "What the admin API said", [html.P("No answers are stored for it.", className="quiet")]
-        )
+        return section(title, [html.P(sentence("limits.answers.none"), className="quiet")])
     newest = max(row["observed_ms"] for row in found.policies)
     oldest = min(row["observed_ms"] for row in found.policies)
     return section(
-        "What the admin API said",
+        title,
         [
-            html.Details([html.Summary(_asked(row)), *_body(row)], className="answer-body")
+            html.Details([html.Summary(_answer_summary(row)), *_body(row)], className="answer-body")
             for row in found.policies
         ],
-        note=f"{len(found.policies)} answers, read between {fmt.moment(oldest)} and {fmt.moment(newest)}; an answer is gone by for a day",
+        note=sentence(
+            "limits.answers.note",
+            number=len(found.policies),
+            oldest=fmt.moment(oldest),
+            newest=fmt.moment(newest),
+        ),
     )
 
 
-def _asked(row: dict) -> list:
-    says = "nothing is set" if _is_empty(row) else fmt.size(len(row["body"].encode("utf-8", "replace")))
+def _answer_summary(row: dict) -> list:
+    size = sentence("limits.answers.empty_note")
+    if not _is_empty(row):
+        size = fmt.size(len(row["body"].encode("utf-8", "replace")))
+    read = sentence("limits.answers.read", size=size, at=fmt.moment(row["observed_ms"]))
     return [
         html.Strong(row["scope"]),
         " of ",
         html.Bdi(fmt.name(row["key"], 120)),
-        html.Span(f" · {says} · read at {fmt.moment(row['observed_ms'])}", className="quiet"),
+        html.Span(f" · {read}", className="quiet"),
     ]
 
 
@@ -217,7 +235,7 @@ def _is_empty(row: dict) -> bool:
 
 def _body(row: dict) -> list:
     if _is_empty(row):
-        return [html.P("Nothing is set there.", className="quiet")]
+        return [html.P(sentence("limits.answers.empty"), className="quiet")]
     text = row["body"]
     # What is no JSON is shown as it came.
     with contextlib.suppress(ValueError, RecursionError):
@@ -229,7 +247,9 @@ def _body(row: dict) -> list:
         *(
             [
                 html.P(
-                    f"The first {fmt.exact(_LONGEST_BODY)} characters of {fmt.exact(len(text))}.",
+                    sentence(
+                        "limits.answers.cut", shown=fmt.exact(_LONGEST_BODY), number=fmt.exact(len(text))
+                    ),
                     className="quiet",
                 )
             ]

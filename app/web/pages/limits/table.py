@@ -16,6 +16,9 @@ from throttlescope.app.web.components.parts import view_link
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.limiters import LOOSE_SHARE, NEAR_SHARE, Known
 from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.models.messages.catalogue import sentence
+
+_NEAR, _LOOSE = f"{NEAR_SHARE * 100:.0f} %", f"{LOOSE_SHARE * 100:.0f} %"
 
 #: Short forms for a column and for links; the full names are in :data:`SET_BY_WORDS`.
 SET_BY_SHORT = {
@@ -31,7 +34,7 @@ SET_BY_SHORT = {
 
 def columns(known: Known, zone: str = "UTC") -> list[dict]:
     """The table's columns; use is over the range that was read."""
-    over = f"in the newest {fmt.duration(known.use_ms)}"
+    length = fmt.duration(known.use_ms)
     return [
         {
             "field": "owner",
@@ -45,35 +48,35 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
         {
             "field": "rate",
             "headerName": "Limit",
-            "headerTooltip": "as configured, per period; sorted per second",
+            "headerTooltip": sentence("limits.column.rate"),
             "width": 200,
             "tooltipField": "rate_tip",
         },
         {
             "field": "set_by",
             "headerName": "Set by",
-            "headerTooltip": "which record won; it wins whole",
+            "headerTooltip": sentence("limits.column.set_by"),
             "width": 145,
             "tooltipField": "set_by_tip",
         },
         {
             "field": "share",
             "headerName": "Fullest",
-            "headerTooltip": f"largest use / limit of a minute {over}, use summed over all that share it",
+            "headerTooltip": sentence("limits.column.share", length=length),
             "width": 90,
             "type": "rightAligned",
         },
         {
             "field": "near",
-            "headerName": f"At {NEAR_SHARE * 100:.0f} % or more",
-            "headerTooltip": f"minutes with at least {NEAR_SHARE * 100:.0f} % of it used, of those that are known, {over}",
+            "headerName": sentence("limits.column.near_head", near=_NEAR),
+            "headerTooltip": sentence("limits.column.near", near=_NEAR, length=length),
             "width": 125,
             "type": "rightAligned",
         },
         {
             "field": "proof",
             "headerName": "Its events",
-            "headerTooltip": "whether throttle events of this limit prove that it was exhausted",
+            "headerTooltip": sentence("limits.column.proof"),
             "width": 120,
             "tooltipField": "proof_tip",
             "sortable": False,
@@ -81,14 +84,14 @@ def columns(known: Known, zone: str = "UTC") -> list[dict]:
         {
             "field": "shared_by",
             "headerName": "Shared by",
-            "headerTooltip": "subscription partitions that share it",
+            "headerTooltip": sentence("limits.column.shared_by"),
             "width": 95,
             "type": "rightAligned",
         },
         {
             "field": "observed",
             "headerName": f"Read, {zone}",
-            "headerTooltip": "when the admin API answered last",
+            "headerTooltip": sentence("limits.column.observed"),
             "width": 115,
             "tooltipField": "observed_tip",
         },
@@ -109,9 +112,12 @@ def limit_of(row: dict) -> KnownLimit:
 def owner_words(row: dict) -> str:
     """Who has the limiter."""
     if row["topic"] is None:
-        return fmt.name(row["broker"], 80) if row["broker"] else "a broker that is not known"
+        return fmt.name(row["broker"], 80) if row["broker"] else sentence("limits.cell.broker_unknown")
     topic = fmt.topic_name(row["topic"], row["partition"])
-    return topic if row["subscription"] is None else f"{fmt.name(row['subscription'], 80)} on {topic}"
+    if row["subscription"] is None:
+        return topic
+    subscription = fmt.name(row["subscription"], 80)
+    return sentence("limits.cell.subscription_on_topic", subscription=subscription, topic=topic)
 
 
 def grid_row(row: dict) -> dict:
@@ -119,15 +125,17 @@ def grid_row(row: dict) -> dict:
     limit = limit_of(row)
     member = SubscriptionPartition(**row["member"])
     known = row["minutes"]
-    relative = ", relative to the publish rate" if row["r"]["relative"] else ""
+    rate, rate_tip = limit.amount(), limit.speed() if limit.rate is not None else "no limit"
+    if limit.rate and row["r"]["relative"]:
+        rate, rate_tip = f"{rate}+", sentence("limits.cell.relative", speed=rate_tip)
     return {
         "id": f"{row['cluster']} {row['limiter']} {row['owner']}",
         "href": LimitsAddress(subject=member).href(),
         "owner": owner_words(row),
         "limiter": row["limiter"],
         "limiter_tip": limit.name,
-        "rate": limit.amount() + ("+" if relative and limit.rate else ""),
-        "rate_tip": "no limit" if limit.rate is None else f"{limit.speed()}{relative}",
+        "rate": rate,
+        "rate_tip": rate_tip,
         "set_by": SET_BY_SHORT[row["r"]["set_by"]],
         "set_by_tip": SET_BY_WORDS[row["r"]["set_by"]],
         "share": NONE if row["share"] is None else fmt.percent(row["share"]),
@@ -136,29 +144,22 @@ def grid_row(row: dict) -> dict:
         "proof_tip": limit.proof(),
         "shared_by": fmt.exact(row["shared_by"]),
         "observed": fmt.day_clock(row["observed_ms"]),
-        "observed_tip": f"read at {fmt.moment(row['observed_ms'])}",
+        "observed_tip": sentence("limits.cell.read_at", at=fmt.moment(row["observed_ms"])),
         "cluster": fmt.name(row["cluster"]),
     }
 
 
 def uses(address: LimitsAddress, known: Known) -> list[dcc.Link]:
     """All, those that are nearly used up, those that are not half used; filters are kept."""
-    over = f"in the newest {fmt.duration(known.use_ms)}"
+    length = fmt.duration(known.use_ms)
     return [
-        view_link(label, replace(address, use=use).href(), chosen=use == address.use, title=title)
-        for use, label, title in (
-            (None, "all", "every limit that is known"),
-            (
-                "often",
-                "often reached",
-                f"{NEAR_SHARE * 100:.0f} % or more used in a minute {over}, most minutes first",
-            ),
-            (
-                "never",
-                "never half used",
-                f"below {LOOSE_SHARE * 100:.0f} % in every minute that is known {over}",
-            ),
+        view_link(
+            label,
+            replace(address, use=use).href(),
+            chosen=use == address.use,
+            title=sentence(f"limits.use.{use or 'all'}", near=_NEAR, loose=_LOOSE, length=length),
         )
+        for use, label in ((None, "all"), ("often", "often reached"), ("never", "never half used"))
     ]
 
 
@@ -174,10 +175,10 @@ def toggles(address: LimitsAddress) -> list:
             if word != "none" or address.without
         ),
         dcc.Link(
-            "levels without a limit too",
+            sentence("limits.without"),
             href=replace(address, without=not address.without, set_by=()).href(),
             className="toggle chosen" if address.without else "toggle",
-            title="levels that were read and have no limit",
+            title=sentence("limits.without_hint"),
         ),
     ]
 
@@ -195,31 +196,24 @@ def status(address: LimitsAddress, known: Known, total: int):
     """How many there are, or why there are none."""
     if known.observed_ms is None:
         return panel(
-            "No limits were read yet.",
-            [
-                "No metric carries a limit: they are resolved from what the admin API answers.",
-                "Give it to a run: throttlescope run --prometheus URL --pulsar-admin URL --lake DIR.",
-            ],
+            sentence("limits.not_read.title"),
+            [sentence("limits.not_read.why"), sentence("limits.not_read.fix")],
         )
     if not total and not known.limiters and not address.without:
         return panel(
-            "No dispatch limit is in force.",
-            ["The admin API was read, and no limit is set on any level."],
-            next_step=dcc.Link("Show the levels that were read", href=LimitsAddress(without=True).href()),
+            sentence("limits.none_set.title"),
+            [sentence("limits.none_set.why")],
+            next_step=dcc.Link(sentence("limits.none_set.link"), href=LimitsAddress(without=True).href()),
         )
     if not total:
-        words = {
-            "often": "No limit that matches these filters was nearly used up in the range that was read.",
-            "never": "Every limit that matches these filters and whose use is known was at least half used.",
-            None: f"{fmt.exact(known.limiters)} limits are known; none matches the search and the filters.",
-        }
         return panel(
-            "No limit matches these filters.",
-            [words[address.use]],
-            next_step=dcc.Link("Show all limits", href=LimitsAddress().href()),
+            sentence("limits.no_match.title"),
+            [sentence(f"limits.no_match.use.{address.use or 'all'}", known=fmt.exact(known.limiters))],
+            next_step=dcc.Link(sentence("limits.no_match.link"), href=LimitsAddress().href()),
         )
-    noun = "limiter" if total == 1 else "limiters"
-    return [f"{fmt.exact(total)} {noun}. Enter or a click shows which record won, and what was read."]
+    if total == 1:
+        return [sentence("limits.status.one")]
+    return [sentence("limits.status.many", number=fmt.exact(total))]
 
 
 def not_known(known: Known) -> list:
@@ -227,12 +221,9 @@ def not_known(known: Known) -> list:
     missing = [(level, count) for level, count in known.unknown.items() if count > 0]
     if known.observed_ms is None or not missing:
         return []
-    words = ", ".join(f"the {LEVEL_WORDS[level]} limit of {fmt.exact(count)}" for level, count in missing)
-    return [
-        html.P(
-            f"Not known: {words} of {fmt.exact(known.subscriptions)} subscription partitions. Either the admin API was not "
-            "queried for them, or an answer that they depend on is missing (a broker's runtime configuration, a policy that "
-            "may not be read). An unknown limit is not the absence of one. Limits of replicators, publishing and resource groups are not resolved.",
-            className="facts",
-        )
+    levels = [
+        sentence("limits.unknown.level", level=LEVEL_WORDS[level], number=fmt.exact(count))
+        for level, count in missing
     ]
+    text = sentence("limits.unknown", levels=levels, subscriptions=fmt.exact(known.subscriptions))
+    return [html.P(text, className="facts")]
