@@ -21,18 +21,13 @@ from throttlescope.app.web.data.newest import CauseCount, ClusterFreshness
 from throttlescope.app.web.data.overview import LastRun
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.page_declaration import WebPage
+from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Overview"
 
 #: Main causes of the recent hours, the largest backlog first: they explain an alert that is no longer firing.
 _RECENT = SubscriptionsAddress(view=newest.RECENT)
 _MOST_RECENT = 8
-
-_LOSSES = {
-    "ttl": "messages expire",
-    "quota_size": "backlog quota by size",
-    "quota_age": "backlog quota by age",
-}
 
 
 def layout(_address: None, _query: str | None) -> html.Div:
@@ -85,23 +80,29 @@ def run_line(run: LastRun | None) -> list:
     """How the newest run ended; after a failure, when a run last succeeded."""
     if run is None:
         return []
-    words = f"{run.command} {run.status} at {fmt.moment(run.finished_ms)}"
+    situation = "done" if run.status == "done" else "failed" if run.done_ms else "never_done"
+    text = sentence(
+        f"overview.run.{situation}",
+        command=run.command,
+        status=run.status,
+        at=fmt.moment(run.finished_ms),
+        success=fmt.moment(run.done_ms),
+    )
     if run.status == "done":
-        return [html.Span(words, className="quiet")]
-    since = f"last success {fmt.moment(run.done_ms)}" if run.done_ms else "no run has succeeded yet"
-    return [html.Strong(f"{words}; {since}", className="run-failed")]
+        return [html.Span(text, className="quiet")]
+    return [html.Strong(text, className="run-failed")]
 
 
 def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: ClusterFreshness) -> html.Nav:
     """One card per cause of the newest, recent or previous day's verdicts: the count now, and its change in a day."""
     now = {count.cause: count.now for count in counts}
     recent = {count.cause: count.recent for count in counts}
-    words = [cause for cause in CAUSES if now.get(cause) or recent.get(cause) or (before or {}).get(cause)]
-    compared = (
-        "compared with 24 h earlier"
-        if before is not None
-        else "no verdicts from 24 h earlier to compare with"
-    )
+    shown = [cause for cause in CAUSES if now.get(cause) or recent.get(cause) or (before or {}).get(cause)]
+    number = fmt.exact(freshness.subscriptions)
+    if before is None:
+        note = sentence("overview.cards.not_compared", number=number)
+    else:
+        note = sentence("overview.cards.compared", number=number)
     return html.Nav(
         [
             *(
@@ -111,20 +112,17 @@ def cards(counts: list[CauseCount], before: dict[str, int] | None, freshness: Cl
                     recent.get(cause, 0),
                     None if before is None else before.get(cause, 0),
                 )
-                for cause in words
+                for cause in shown
             ),
-            html.Span(
-                f"{fmt.exact(freshness.subscriptions)} subscription partitions; {compared}.",
-                className="cards-note",
-            ),
+            html.Span(note, className="cards-note"),
         ],
         className="cards",
-        **{"aria-label": "subscriptions by cause"},
+        **{"aria-label": sentence("overview.cards.label")},
     )
 
 
-def _card(word: str, now: int, recent: int, before: int | None) -> dcc.Link:
-    cause = CAUSES[word]
+def _card(name: str, now: int, recent: int, before: int | None) -> dcc.Link:
+    cause = CAUSES[name]
     change = "" if before is None else ("no change" if now == before else fmt.signed(now - before))
     in_recent = f"{fmt.exact(recent)} in {fmt.duration(RECENT_MS)}"
     return dcc.Link(
@@ -136,7 +134,7 @@ def _card(word: str, now: int, recent: int, before: int | None) -> dcc.Link:
             html.Span(html.Strong(fmt.exact(now)), className="card-first" if now else "card-first none"),
             html.Span(f"{change} · {in_recent}" if change else in_recent, className="card-second"),
         ],
-        href=SubscriptionsAddress(causes=(word,), view=newest.NOW if now else newest.RECENT).href(),
+        href=SubscriptionsAddress(causes=(name,), view=newest.NOW if now else newest.RECENT).href(),
         className="card",
         title=cause.answer,
     )
@@ -150,10 +148,7 @@ def _table(head: tuple[str, ...], rows: list[list], none: str):
 def losses(rows: list[dict], freshness: ClusterFreshness, *, is_forecast: bool) -> html.Section:
     """Messages that will be lost, or producers that will be blocked, if nothing changes."""
     if not is_forecast:
-        body = panel(
-            "No forecasts yet.",
-            ["Deadlines come from forecasts: throttlescope forecast --store --lake DIR, or the next run."],
-        )
+        body = panel(sentence("overview.losses.no_forecasts"), [sentence("overview.losses.no_forecasts_why")])
     else:
         body = _table(
             (
@@ -164,9 +159,9 @@ def losses(rows: list[dict], freshness: ClusterFreshness, *, is_forecast: bool) 
                 f"90 %, {fmt.zone_of(freshness.data_up_to_ms)}",
             ),
             [_loss(row) for row in rows],
-            "No loss is expected: no TTL or backlog quota is reached at the current rate.",
+            sentence("overview.losses.none"),
         )
-    return section("Upcoming message loss", [body], note="if nothing changes, earliest first")
+    return section(sentence("overview.losses.title"), [body], note=sentence("overview.losses.note"))
 
 
 def _loss(row: dict) -> list:
@@ -176,10 +171,12 @@ def _loss(row: dict) -> list:
     return [
         subscription_link(row),
         cause_badge(row["cause"], row["limiter"]),
-        html.Span(_LOSSES[row["kind"]], title=row["consequence"]),
+        html.Span(sentence(f"overview.losses.kind.{row['kind']}"), title=row["consequence"]),
         html.Span(
             f"in {when}",
-            title=f"{fmt.moment(row['predicted_ms'])}; forecast made at {fmt.moment(row['made_at_ms'])}",
+            title=sentence(
+                "overview.losses.made", at=fmt.moment(row["predicted_ms"]), made=fmt.moment(row["made_at_ms"])
+            ),
         ),
         html.Span(between, title=f"{fmt.moment(low)} to {fmt.moment(high) if high else 'open'}"),
     ]
@@ -195,8 +192,7 @@ def incidents(rows: list[dict], freshness: ClusterFreshness, *, are_judged: bool
     """What several open backlogs have in common."""
     if not are_judged:
         body = panel(
-            "No episodes yet.",
-            ["The next run computes them, or: throttlescope episodes --store --lake DIR."],
+            sentence("overview.incidents.no_episodes"), [sentence("overview.incidents.no_episodes_why")]
         )
     else:
         body = _table(
@@ -205,17 +201,19 @@ def incidents(rows: list[dict], freshness: ClusterFreshness, *, are_judged: bool
                 [
                     shared_link(row),
                     cause_badge(row["cause"], row["limiter"]),
-                    f"{fmt.exact(row['subscriptions'])} on {fmt.exact(row['topics'])} {'topic' if row['topics'] == 1 else 'topics'}",
+                    sentence(
+                        f"overview.incidents.affected.{'one_topic' if row['topics'] == 1 else 'topics'}",
+                        subscriptions=fmt.exact(row["subscriptions"]),
+                        topics=fmt.exact(row["topics"]),
+                    ),
                     _for(row["since_ms"], freshness),
                     fmt.short(row["peak_entries"]),
                 ]
                 for row in rows
             ],
-            "No limiter or broker affects several subscriptions at once.",
+            sentence("overview.incidents.none"),
         )
-    return section(
-        "Shared incidents", [body], note="several open backlogs with one limiter or broker in common"
-    )
+    return section("Shared incidents", [body], note=sentence("overview.incidents.note"))
 
 
 def backlogs(
@@ -235,18 +233,17 @@ def backlogs(
                 fmt.moment(row["since_ms"]),
                 _for(row["since_ms"], freshness)
                 if row["state"] == "open"
-                else f"not seen since {fmt.moment(row['known_until_ms'])}",
+                else sentence("overview.backlogs.not_seen", at=fmt.moment(row["known_until_ms"])),
             ]
             for row in rows
         ],
-        "Every backlog is drained.",
+        sentence("overview.backlogs.none"),
     )
-    shown = (
-        f"the largest {len(rows)} of {fmt.exact(total)}"
-        if total > len(rows)
-        else f"{fmt.exact(total)} in all"
-    )
-    return section("Open backlogs", [body], note=f"not drained, {shown}; ready entries (batches)")
+    if total > len(rows):
+        note = sentence("overview.backlogs.largest", shown=len(rows), number=fmt.exact(total))
+    else:
+        note = sentence("overview.backlogs.all", number=fmt.exact(total))
+    return section("Open backlogs", [body], note=note)
 
 
 def recent_backlogs(rows: list[dict]) -> html.Section | None:
@@ -269,5 +266,9 @@ def recent_backlogs(rows: list[dict]) -> html.Section | None:
         ],
     )
     more = dcc.Link("Show all", href=_RECENT.href())
-    note = f"newest {fmt.duration(RECENT_MS)} of each cluster; ready entries (batches)"
-    return section(f"Largest backlogs, last {fmt.duration(RECENT_MS)}", [table], note=note, tools=more)
+    length = fmt.duration(RECENT_MS)
+    title, note = (
+        sentence("overview.recent.title", length=length),
+        sentence("overview.recent.note", length=length),
+    )
+    return section(title, [table], note=note, tools=more)

@@ -21,6 +21,7 @@ from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.app.web.pages.subscriptions.summary import cards, exports, status
 from throttlescope.app.web.pages.subscriptions.table import columns, grid_row
+from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Subscriptions"
 
@@ -40,7 +41,7 @@ def layout(address: SubscriptionsAddress | None, query: str | None) -> html.Div:
             html.Div(
                 [
                     html.Div(id="subscriptions-view", className="views"),
-                    search_box("subscriptions", address.search, "search subscription, topic, cluster"),
+                    search_box("subscriptions", address.search, sentence("subscriptions.search")),
                     choice("subscriptions", "clusters"),
                 ],
                 className="toolbar",
@@ -64,7 +65,7 @@ def register(app: Dash, reader: LakeReader) -> None:
     """Callbacks: the parts of the page, the rows of the table, and the inputs."""
     PAGE.fill(
         app,
-        lambda address: _parts(reader, address),
+        lambda address: _page_parts(reader, address),
         Output("subscriptions-cards", "children"),
         Output("subscriptions-freshness", "children"),
         Output("subscriptions-status", "children"),
@@ -85,7 +86,7 @@ def register(app: Dash, reader: LakeReader) -> None:
     _INPUTS.register(app)
 
 
-def _parts(reader: LakeReader, address: SubscriptionsAddress) -> tuple:
+def _page_parts(reader: LakeReader, address: SubscriptionsAddress) -> tuple:
     freshness = newest.freshness(reader)
     address = with_view(address, freshness)
     counts = newest.cause_counts(reader, address)

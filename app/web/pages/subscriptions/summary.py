@@ -14,6 +14,7 @@ from throttlescope.app.web.components.parts import downloads
 from throttlescope.app.web.components.shell import no_verdicts, panel
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import RECENT, CauseCount, ClusterFreshness
+from throttlescope.models.messages.catalogue import sentence
 
 _RECENT = fmt.duration(RECENT_MS)
 
@@ -23,7 +24,7 @@ def cards(counts: list[CauseCount], address: SubscriptionsAddress) -> html.Nav:
     return html.Nav(
         [_card(count, address) for count in counts],
         className="cards",
-        **{"aria-label": "subscriptions by cause"},
+        **{"aria-label": sentence("overview.cards.label")},
     )
 
 
@@ -32,7 +33,7 @@ def _card(count: CauseCount, address: SubscriptionsAddress) -> dcc.Link:
     pairs = [(count.now, "now"), (count.recent, f"in {_RECENT}")]
     if address.view == RECENT:
         pairs.reverse()
-    (first, first_words), (second, second_words) = pairs
+    (first, first_when), (second, second_when) = pairs
     return dcc.Link(
         [
             html.Span(
@@ -40,10 +41,10 @@ def _card(count: CauseCount, address: SubscriptionsAddress) -> dcc.Link:
                 className="card-label",
             ),
             html.Span(
-                [html.Strong(fmt.exact(first)), f" {first_words}"],
+                [html.Strong(fmt.exact(first)), f" {first_when}"],
                 className="card-first" if first else "card-first none",
             ),
-            html.Span(f"{fmt.exact(second)} {second_words}", className="card-second"),
+            html.Span(f"{fmt.exact(second)} {second_when}", className="card-second"),
         ],
         href=address.toggled(count.cause).href(),
         className="card chosen" if count.cause in address.causes else "card",
@@ -63,21 +64,25 @@ def status(address: SubscriptionsAddress, freshness: ClusterFreshness, total: in
         return no_verdicts(lake_path)
     filtered = bool(address.search or address.causes or address.clusters)
     hidden = 0 if address.own_topics else freshness.own_topics
-    everything = dcc.Link("Show all of them", href=SubscriptionsAddress(view=address.view).href())
+    everything = dcc.Link(
+        sentence("subscriptions.status.show_all"), href=SubscriptionsAddress(view=address.view).href()
+    )
     if not total:
         return panel(
-            "No subscription matches these filters.",
-            [
-                f"{fmt.exact(freshness.subscriptions)} subscriptions are in the lake; "
-                "none matches the search, causes and clusters."
-            ],
+            sentence("subscriptions.status.no_match"),
+            [sentence("subscriptions.status.no_match_why", number=fmt.exact(freshness.subscriptions))],
             next_step=everything,
         )
-    subscriptions = "subscription" if freshness.subscriptions == 1 else "subscriptions"
+    plural = "one" if freshness.subscriptions == 1 else "many"
     if filtered:
-        return [f"{fmt.exact(total)} of {fmt.exact(freshness.subscriptions)} {subscriptions}. ", everything]
-    words = [f"{fmt.exact(total)} {subscriptions}, worst first. Enter or a click opens one."]
+        text = sentence(
+            f"subscriptions.status.filtered.{plural}",
+            shown=fmt.exact(total),
+            number=fmt.exact(freshness.subscriptions),
+        )
+        return [f"{text} ", everything]
+    parts = [sentence(f"subscriptions.status.all.{plural}", shown=fmt.exact(total))]
     if hidden:
-        link = dcc.Link("Show them", href=replace(address, own_topics=True).href())
-        words += [f" {fmt.exact(hidden)} healthy subscriptions of Pulsar's own topics are hidden. ", link]
-    return words
+        text = sentence("subscriptions.status.hidden", number=fmt.exact(hidden))
+        parts += [f" {text} ", dcc.Link("Show them", href=replace(address, own_topics=True).href())]
+    return parts

@@ -9,6 +9,7 @@ from throttlescope.app.presentation.links.subscription import SubscriptionAddres
 from throttlescope.app.web.components.grid import NONE, badge_cells, or_none
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import NOW, RECENT
+from throttlescope.models.messages.catalogue import sentence
 
 _RECENT = fmt.duration(RECENT_MS)
 
@@ -28,19 +29,18 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
         {
             "field": "partition",
             "headerName": "Part.",
-            "headerTooltip": f"partition; {NONE} : not partitioned",
+            "headerTooltip": sentence("subscriptions.column.partition", none=NONE),
             "width": 56,
             "type": "rightAligned",
         },
         {"field": "cluster", "headerName": "Cluster", "flex": 2, "minWidth": 105, "tooltipField": "cluster"},
     ]
     is_now = view == NOW
+    shown = "now" if is_now else "recent"
     cause = {
         "field": "cause",
         "headerName": "Cause now" if is_now else f"Main cause, {_RECENT}",
-        "headerTooltip": "cause of the newest window"
-        if is_now
-        else f"cause with the longest total duration in its cluster's newest {_RECENT}",
+        "headerTooltip": sentence(f"subscriptions.column.cause.{shown}", length=_RECENT),
         "cellRenderer": "CauseBadge",
         "width": 218,
         "tooltipField": "cause_tip",
@@ -48,15 +48,14 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     confidence = {
         "field": "confidence",
         "headerName": "Confidence",
-        "headerTooltip": "probability that the cause is right"
-        + ("" if is_now else ", mean over its windows"),
+        "headerTooltip": sentence(f"subscriptions.column.confidence.{shown}"),
         "width": 92,
         "type": "rightAligned",
     }
     backlog = {
         "field": "backlog",
         "headerName": "Backlog, entries" if is_now else "Backlog, largest",
-        "headerTooltip": "ready entries (batches), not messages",
+        "headerTooltip": sentence("subscriptions.column.backlog"),
         "width": 120,
         "type": "rightAligned",
         "tooltipField": "backlog_exact",
@@ -64,16 +63,15 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     growth = {
         "field": "growth",
         "headerName": "Change",
-        "headerTooltip": "change of the backlog over the verdict's window, entries",
+        "headerTooltip": sentence("subscriptions.column.growth"),
         "width": 82,
         "type": "rightAligned",
         "tooltipField": "growth_exact",
     }
-    held = {
+    duration = {
         "field": "held",
         "headerName": "Duration",
-        "headerTooltip": "how long this cause has lasted"
-        + ("; ≥ : it may be longer" if is_now else " in total"),
+        "headerTooltip": sentence(f"subscriptions.column.duration.{shown}"),
         "width": 82,
         "tooltipField": "held_tip",
     }
@@ -81,11 +79,7 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     other = {
         "field": "other",
         "headerName": f"Before, last {_RECENT}" if is_now else "Now",
-        "headerTooltip": (
-            f"main cause in its cluster's newest {_RECENT}, where it differs from the current cause; a click opens it"
-            if is_now
-            else "cause of the newest window; a click opens it"
-        ),
+        "headerTooltip": sentence(f"subscriptions.column.other.{shown}", length=_RECENT),
         "cellRenderer": "CauseBadge",
         "width": 172 if is_now else 112,
         "tooltipField": "other_tip",
@@ -93,19 +87,19 @@ def columns(view: str, zone: str = "UTC") -> list[dict]:
     naive = {
         "field": "naive",
         "headerName": "Naive rule says",
-        "headerTooltip": (
-            "shown where it differs; backlog > 1000 entries: a limit if there was any throttle event, else the consumers"
-        ),
+        "headerTooltip": sentence("subscriptions.column.naive"),
         "width": 118,
     }
-    numbers = [backlog, growth, held] if is_now else [backlog, held, when]
+    numbers = [backlog, growth, duration] if is_now else [backlog, duration, when]
     return [cause, confidence, *names, *numbers, other, naive]
 
 
 def grid_row(row: dict, view: str) -> dict:
     """One row of the table, in words; the browser only draws it."""
     subscription = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
-    ended = f"; last seen {fmt.moment(row['window_end_ms'])}" if row["stale"] else ""
+    ended = ""
+    if row["stale"]:
+        ended = sentence("subscriptions.cell.last_seen", at=fmt.moment(row["window_end_ms"]))
     now = badge_cells("cause", row["cause"], row["limiter"], " (ended)" if row["stale"] else "", ended)
     shared = {
         "subscription": fmt.name(row["subscription"]),
@@ -114,7 +108,7 @@ def grid_row(row: dict, view: str) -> dict:
         "cluster": fmt.name(row["cluster"]),
     }
     plain = SubscriptionAddress(subscription).href()
-    lately = SubscriptionAddress(subscription, at_ms=row["main_to_ms"]).href()
+    of_main_cause = SubscriptionAddress(subscription, at_ms=row["main_to_ms"]).href()
     differs = row["main_cause"] is not None and row["main_cause"] != row["cause"]
     if view == RECENT and row["main_cause"] is not None:
         between = f"{fmt.clock(row['main_from_ms'])[:5]} to {fmt.clock(row['main_to_ms'])[:5]}"
@@ -122,7 +116,7 @@ def grid_row(row: dict, view: str) -> dict:
             **shared,
             "id": plain,
             # A click opens the window that the row is about.
-            "href": lately if differs else plain,
+            "href": of_main_cause if differs else plain,
             **badge_cells("cause", row["main_cause"], row["main_limiter"]),
             "confidence": _sure(row["main_cause"], row["main_confidence"]),
             "backlog": or_none(row["main_peak_entries"], _whole),
@@ -145,7 +139,7 @@ def grid_row(row: dict, view: str) -> dict:
         other |= {
             "other": f"{other['other']}, {fmt.duration(row['main_held_ms'])}",
             "other_tip": f"{other['other_tip']}, until {fmt.moment(row['main_to_ms'])}",
-            "other_href": lately,
+            "other_href": of_main_cause,
         }
     return {
         **shared,
