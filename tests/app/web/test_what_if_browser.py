@@ -89,7 +89,7 @@ def test_a_search_runs_through_a_reload_and_its_answer_becomes_a_run(watched):
     shown.click("#what-if-start")
     shown.wait_for_function("() => location.search.includes('job=')")
     shown.reload()
-    shown.wait_for_selector("#what-if-job :text('Which of levers drains it within')")
+    shown.wait_for_selector("#what-if-job :text('Which of the levers drains it within')")
     # A search gives way to everything else on the machine.
     shown.wait_for_selector(".what-if-try", timeout=400_000)
     shown.click(".what-if-try >> nth=0")

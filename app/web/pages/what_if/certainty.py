@@ -9,6 +9,7 @@ from throttlescope.app.presentation import whatif
 from throttlescope.app.web.components.parts import hostile_sentence, section
 from throttlescope.app.web.pages.what_if.run_text import PAGE
 from throttlescope.app.web.pages.what_if.runs import LabView
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay.notes import FAR_OFF_SHARE
 
 
@@ -17,42 +18,48 @@ def error_line(view: LabView) -> html.P:
     share = view.window.error_share
     peak = float(view.as_is.observed.backlog_entries.max())
     if peak <= view.window.drained_below_entries:
-        text = "There was no backlog in this window to compare the replay with."
-        return html.P(
-            [html.Strong(text), " The bands do not include the replay's own error."],
-            className="what-if-error-line",
+        text, bands = (
+            sentence("what_if_page.certainty.no_backlog"),
+            sentence("what_if_page.certainty.own_error"),
         )
+        return html.P([html.Strong(text), f" {bands}"], className="what-if-error-line")
     far = share >= FAR_OFF_SHARE
-    mark = "\N{WARNING SIGN} " if far else ""
+    text = sentence(
+        f"what_if_page.certainty.replay_error.{'far' if far else 'near'}", share=fmt.percent(share)
+    )
     return html.P(
-        [
-            html.Strong(f"{mark}The replay misses the recorded backlog of this window by {fmt.percent(share)} of its peak on average."),
-            " The bands do not include that error.",
-        ],
+        [html.Strong(text), " ", sentence("what_if_page.certainty.not_in_bands")],
         className="what-if-error-line far" if far else "what-if-error-line",
-    )  # fmt: skip
+    )
 
 
-def sure(view: LabView) -> html.Section:
+def certainty(view: LabView) -> html.Section:
     """What the runs are based on, and what makes them less certain."""
     answer = view.as_is
     run = view.chosen.answer or answer
-    rests = [
-        ("Backlog at the end", f"{fmt.exact(answer.backlog_entries)} entries; drained is at most {fmt.exact(view.window.drained_below_entries)}"),
+    basis = [
+        (
+            sentence("what_if_page.certainty.backlog_head"),
+            sentence(
+                "what_if_page.certainty.backlog",
+                entries=fmt.exact(answer.backlog_entries),
+                drained=fmt.exact(view.window.drained_below_entries),
+            ),
+        ),
         ("Arrivals", whatif.arrivals(answer, PAGE)),
         ("Consumer capacity", whatif.capacity(run.capacity, PAGE)),
-        ("Curves", "arrivals minus what the simulator dispatches from a full backlog: means over the periods of a limit; a search below can simulate a run in full"),
-        ("Bands", "what the samples leave open: arrivals, capacity of the consumers, read speed of the broker"),
-    ]  # fmt: skip
+        ("Curves", sentence("what_if_page.certainty.curves")),
+        ("Bands", sentence("what_if_page.certainty.bands")),
+    ]
     notes = [html.Li(hostile_sentence(note.text)) for note in run.notes]
     return section(
         "Certainty",
         [
             html.Dl(
-                [part for name, text in rests for part in (html.Dt(name), html.Dd(text))],
+                [part for name, text in basis for part in (html.Dt(name), html.Dd(text))],
                 className="what-if-rests",
             ),
             *([html.Ul(notes, className="what-if-notes")] if notes else []),
         ],
-        note=f"run {view.chosen.letter}" if view.chosen.asks else None,
+        note=f"run {view.chosen.letter}" if view.chosen.has_change else None,
     )

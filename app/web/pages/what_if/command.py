@@ -8,16 +8,12 @@ from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.components.parts import copy_button, section
 from throttlescope.app.web.pages.what_if.runs import LabRun, LabView
 from throttlescope.ingest.contracts.vocabulary import LEVELS
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.recommendation.commands import Command, set_limit
 from throttlescope.models.throttling.replay import Change, Observed
 
-_NOT_A_COMMAND = {
-    "consumers": "start or stop consumers: no command of Pulsar does that",
-    "processing_ms": "make the consumers faster: in their own code",
-    "rate_msg": "the publish rate is set by the producers",
-    "load": "the publish rate is set by the producers",
-    "batch_msg": "batching is set in the producers: batchingMaxMessages and batchingMaxPublishDelay",
-}
+#: What a run may change and no command does.
+_NOT_A_COMMAND = ("consumers", "processing_ms", "rate_msg", "load", "batch_msg")
 
 
 def commands_of(observed: Observed, change: Change) -> list[Command]:
@@ -47,44 +43,40 @@ def command_card(view: LabView) -> html.Section:
     """Commands of the selected run with their rollback, or why there are none."""
     run = view.chosen
     return section(
-        f"Do it: run {run.letter}", _body(run, view), note="not executed: copy it, read it, run it yourself"
+        sentence("what_if_page.command.title", letter=run.letter),
+        _body(run, view),
+        note=sentence("what_if_page.command.note"),
     )
 
 
 def _body(run: LabRun, view: LabView) -> list:
     if run.answer is None:
-        return [html.P("This run was not run.", className="quiet")]
-    if not run.asks:
-        return [html.P("This run has no change yet: move a control.", className="quiet")]
+        return [html.P(sentence("what_if_page.command.not_run"), className="quiet")]
+    if not run.has_change:
+        return [html.P(sentence("what_if_page.command.no_change"), className="quiet")]
     observed = run.answer.observed
     parts: list = []
     for command in commands_of(observed, run.change):
         parts += [
-            html.P([html.Strong("pulsar-admin, not executed: "), fmt.name(command.place.text, 300)]),
+            html.P(
+                [
+                    html.Strong([sentence("what_if_page.command.not_executed"), " "]),
+                    fmt.name(command.place.text, 300),
+                ]
+            ),
             command_line("do", command.do),
             command_line("roll back", command.undo),
             html.Ul([html.Li(fmt.name(note.text, 300)) for note in command.notes], className="what-if-notes"),
         ]
     if run.change.limits and not parts:
-        parts.append(
-            html.P(
-                "No command: the limits of this subscription were never read from the admin API, so the present values, which a "
-                "command must repeat, are not known. Give --pulsar-admin URL to throttlescope run.",
-                className="quiet",
-            )
-        )
+        parts.append(html.P(sentence("what_if_page.command.limits_unread"), className="quiet"))
     others = [
-        words
-        for name, words in _NOT_A_COMMAND.items()
+        sentence(f"what_if_page.no_command.{name}")
+        for name in _NOT_A_COMMAND
         if getattr(run.change, name) is not None
-    ]  # fmt: skip
+    ]
     if others:
-        parts.append(
-            html.Ul(
-                [html.Li(f"{text[:1].upper()}{text[1:]}.") for text in dict.fromkeys(others)],
-                className="what-if-notes",
-            )
-        )
+        parts.append(html.Ul([html.Li(text) for text in dict.fromkeys(others)], className="what-if-notes"))
     return parts
 
 

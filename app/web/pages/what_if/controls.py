@@ -1,4 +1,4 @@
-"""What can be moved: a slider and a field a key, which agree. In: a window's scales and a run. Out: components, and scales for the browser.
+"""The controls: a slider and a field for each setting, which show the same value. In: a window's scales and a run. Out: components, and scales for the browser.
 
 The browser's script writes what is moved into the address; everything else follows from there.
 """
@@ -15,6 +15,7 @@ from throttlescope.app.services.whatif.scales import Scale
 from throttlescope.app.web.components.parts import section
 from throttlescope.app.web.pages.what_if import run_text
 from throttlescope.app.web.pages.what_if.runs import settings_of
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay import Change, Observed
 from throttlescope.models.throttling.replay.rebuild import own_limits
 
@@ -24,7 +25,7 @@ VALUE, SLIDER = "what-if-value", "what-if-slider"
 
 
 def controls(observed: Observed, scales: Mapping[str, Scale], text: str) -> html.Section:
-    """A field and a slider for everything that can be moved; limits that are not set lie in a fold."""
+    """A field and a slider for everything that can be moved; limits that are not set are folded."""
     settings = dict(part.partition("=")[::2] for part in settings_of(text))
     there, folded = [], []
     for key, scale in scales.items():
@@ -32,25 +33,26 @@ def controls(observed: Observed, scales: Mapping[str, Scale], text: str) -> html
         row = _control(observed, scale, settings.get(key))
         (folded if is_limit and scale.now is None and key not in settings else there).append(row)
     more = html.Details(
-        [html.Summary(f"Limits that are not set ({len(folded)})"), *folded], className="what-if-more"
+        [html.Summary(sentence("what_if_page.controls.unset", number=len(folded))), *folded],
+        className="what-if-more",
     )
     return section(
         "Move",
         [
             html.P(
-                [html.Span(id="what-if-moves"), " An empty field is as it is; none lifts a limit."],
+                [html.Span(id="what-if-moves"), " ", sentence("what_if_page.controls.hint")],
                 className="facts",
             ),
             *there,
             *([more] if folded else []),
             dcc.Store(id="what-if-scales", data={key: _for_browser(scale) for key, scale in scales.items()}),
         ],
-        note="topic and subscription limits hold per partition" if len(observed.partitions) > 1 else None,
+        note=sentence("what_if_page.controls.per_partition") if len(observed.partitions) > 1 else None,
     )
 
 
 def position(scale: Scale, value: float | None) -> int:
-    """Where a value lies on its slider; what is beyond its ends lies at them."""
+    """Where a value is on its slider; a value beyond its ends is at the nearer end."""
     if value is None:
         return STEPS + 1 if scale.liftable else STEPS // 2
     if value <= scale.low:
@@ -88,7 +90,10 @@ def _control(observed: Observed, scale: Scale, text: str | None) -> html.Div:
                 marks=[{"value": position(scale, scale.now)}] if scale.now is not None else [],
                 className="what-if-slider",
             ),
-            html.Span(f"as it is: {_as_it_is(observed, scale)}", className="facts what-if-now"),
+            html.Span(
+                sentence("what_if_page.controls.now", value=_as_it_is(observed, scale)),
+                className="facts what-if-now",
+            ),
         ],
         className="what-if-control",
     )
@@ -98,7 +103,9 @@ def _as_it_is(observed: Observed, scale: Scale) -> str:
     if scale.key in ("consumers", "load", "batch_msg"):
         return run_text.amount(scale.now, scale.key)
     if scale.key == "processing_ms":
-        return "never observed at their limit" if scale.now is None else run_text.amount(scale.now, scale.key)
+        if scale.now is None:
+            return sentence("what_if_page.controls.capacity_unknown")
+        return run_text.amount(scale.now, scale.key)
     level = scale.key.partition(".")[0]
     period_s = own_limits(observed, Change()).get(level, {}).get("period_s")
     if scale.key.endswith("period_s") and scale.now is None:

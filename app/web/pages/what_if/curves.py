@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from throttlescope.app.presentation.figures.what_if import AS_IS_LOOK, RUN_LOOKS, Curve, what_if_figure
 from throttlescope.app.web.pages.what_if.runs import LabView
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay import Forecast, Observed, Outlook
 
 #: What is drawn of a future: beyond the latest drain, and of the window's length where nothing drains.
@@ -14,7 +15,7 @@ _BEYOND, _AHEAD = 1.3, 0.75
 #: Lengths that a future is drawn in: the axis stays while a slider moves.
 _LENGTHS_S = (60, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400)
 _POINTS = 1_500
-_AS_IS = "as it is"
+_AS_IS = sentence("what_if_page.runs.as_is")
 
 
 def figure(view: LabView) -> go.Figure:
@@ -28,7 +29,7 @@ def figure(view: LabView) -> go.Figure:
     if view.address.when == "end":
         curves.append(_curve(view, _AS_IS, view.as_is.changed, AS_IS_LOOK, changed_ms, ahead_s))
     for run, look in zip(view.runs, RUN_LOOKS, strict=False):
-        if run.answer is not None and run.asks:
+        if run.answer is not None and run.has_change:
             curves.append(_curve(view, run.letter, run.answer.changed, look, changed_ms, ahead_s))
     return what_if_figure(
         with_gaps(observed),

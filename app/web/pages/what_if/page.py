@@ -22,7 +22,7 @@ from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.data.what_if import LabWindow, Windows
 from throttlescope.app.web.page_declaration import ADDRESS_PATH, ADDRESS_QUERY, WebPage
 from throttlescope.app.web.pages.what_if import search, subscription_search
-from throttlescope.app.web.pages.what_if.certainty import error_line, sure
+from throttlescope.app.web.pages.what_if.certainty import certainty, error_line
 from throttlescope.app.web.pages.what_if.command import command_card
 from throttlescope.app.web.pages.what_if.controls import SLIDER, VALUE
 from throttlescope.app.web.pages.what_if.curves import figure
@@ -31,6 +31,7 @@ from throttlescope.app.web.pages.what_if.runs import LabView, absolute, read_vie
 from throttlescope.app.web.pages.what_if.table import runs_table
 from throttlescope.app.web.pages.what_if.window import head, place
 from throttlescope.ingest.core.errors import InputError
+from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "What-if"
 
@@ -116,7 +117,7 @@ def register(app: Dash, reader: LakeReader) -> None:
         try:
             return [searches.start(_search(windows, query, lever, target)), time.time()], no_update
         except InputError as error:
-            return no_update, panel("The search was not started.", [str(error)], tone="orange")
+            return no_update, panel(sentence("what_if_page.search.not_started"), [str(error)], tone="orange")
 
     @PAGE.callback(
         app,
@@ -130,7 +131,7 @@ def register(app: Dash, reader: LakeReader) -> None:
             return [], True
         found = searches.progress(name)
         if found is None or found.search.lake != windows.lake_path:
-            return search.gone(), True
+            return search.deleted(), True
         return search.shown(found), found.is_over
 
     @app.callback(
@@ -180,22 +181,24 @@ def _in_browser(app: Dash) -> None:
 
 def _place(windows: Windows, query: str | None) -> tuple:
     """The place, an address with absolute times where it had none, and whether there is nothing to wait for."""
-    told: list = [no_update, True]
+    absolute_href, is_warm = no_update, True
 
     def build():
+        nonlocal absolute_href, is_warm
         address = WhatIfAddress.parse(query)
         if address.subscription is None:
             return subscription_search.find_box(address.search)
         if not warm.is_warm():
             warm.begin()
-            told[1] = False
+            is_warm = False
             return html.Div([head(address), _warming()])
         window = windows.of(address)
         if (address.start_ms, address.end_ms) != (window.start_ms, window.end_ms):
-            told[0] = absolute(address, window).href()
+            absolute_href = absolute(address, window).href()
         return place(address, window)
 
-    return (explained(lambda: _with_hint(build, query))(), *told)
+    content = explained(lambda: _with_hint(build, query))()
+    return content, absolute_href, is_warm
 
 
 def _with_hint(build, query: str | None):
@@ -204,7 +207,7 @@ def _with_hint(build, query: str | None):
     except InputError as error:
         if "samples" not in error.what.lower():
             raise
-        sentences = [
+        facts = [
             f"{label}: {value}" for label, value in (("Got", error.got), ("Expected", error.expected), ("Next", error.fix)) if value is not None
         ]  # fmt: skip
         return html.Div(
@@ -212,8 +215,8 @@ def _with_hint(build, query: str | None):
                 head(WhatIfAddress.parse(query)),
                 panel(
                     f"{error.what}.",
-                    [*sentences, "A replay needs samples as they were scraped; verdicts and signals of minutes are not enough for it."],
-                    next_step=dcc.Link("Show the newest half hour", href=_newest(query)),
+                    [*facts, sentence("what_if_page.no_samples")],
+                    next_step=dcc.Link(sentence("what_if_page.no_samples.link"), href=_newest(query)),
                     tone="orange",
                 ),
             ]
@@ -227,11 +230,8 @@ def _newest(query: str | None) -> str:
 def _warming() -> html.Div:
     return html.Div(
         panel(
-            "Warming up: the simulator is being loaded.",
-            [
-                "It takes a few seconds after the server's start, and about a minute the first time on a machine, when it is compiled.",
-                "This page goes on by itself.",
-            ],
+            sentence("what_if_page.warming.title"),
+            [sentence("what_if_page.warming.why"), sentence("what_if_page.warming.next")],
         ),
         id="what-if-warming",
     )
@@ -239,20 +239,20 @@ def _warming() -> html.Div:
 
 def _runs(windows: Windows, query: str) -> tuple:
     """Everything that a move of a control changes; an error is shown in place of the table."""
-    kept: list[LabView] = []
+    views: list[LabView] = []
 
     def build():
         address = WhatIfAddress.parse(query)
         if address.subscription is None or not warm.is_warm():
             return html.Div()
-        kept.append(read_view(windows, address))
-        return runs_table(kept[0])
+        views.append(read_view(windows, address))
+        return runs_table(views[0])
 
     table = explained(build)()
-    if not kept or type(table).__name__ == "Alert":
+    if not views or type(table).__name__ == "Alert":
         return (no_update, no_update, [], table, [], [])
-    view = kept[0]
-    return figure(view), range_line(view), error_line(view), table, command_card(view), sure(view)
+    view = views[0]
+    return figure(view), range_line(view), error_line(view), table, command_card(view), certainty(view)
 
 
 def _search(windows: Windows, query: str | None, lever: str | None, target: str | None) -> Search:

@@ -10,6 +10,7 @@ from throttlescope.app.web.address.what_if import AHEADS_S
 from throttlescope.app.web.components.range_bar import range_bar
 from throttlescope.app.web.pages.what_if.runs import LabView
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
+from throttlescope.models.messages.catalogue import sentence
 
 _LENGTHS_MS = (30 * MINUTE_MS, BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS)
 
@@ -25,9 +26,15 @@ def range_line(view: LabView) -> html.Div:
         window.start_ms, window.end_ms, to, data_up_to_ms=window.newest_ms, lengths_ms=_LENGTHS_MS
     )
     begin = [
-        _choice("from the window's end on", replace(address, when="end").href(), address.when == "end"),
         _choice(
-            "as if from its beginning on", replace(address, when="start").href(), address.when == "start"
+            sentence("what_if_page.changed_from.end"),
+            replace(address, when="end").href(),
+            address.when == "end",
+        ),
+        _choice(
+            sentence("what_if_page.changed_from.start"),
+            replace(address, when="start").href(),
+            address.when == "start",
         ),
     ]
     ahead = [_choice(word, replace(address, ahead=word).href(), word == address.ahead) for word in AHEADS_S]
@@ -39,7 +46,7 @@ def range_line(view: LabView) -> html.Div:
                 [html.Span("changed", className="quiet"), *begin, *far],
                 className="range-bar what-if-when",
                 role="navigation",
-                **{"aria-label": "when it is changed"},
+                **{"aria-label": sentence("what_if_page.changed_from.label")},
             ),
         ]
     )

@@ -1,4 +1,4 @@
-"""What the lab shows of an address, replayed once. In: windows and an address. Out: the window as it is, and every run."""
+"""What the page shows of an address, replayed once. In: windows and an address. Out: the window as it is, and every run."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class LabRun:
     error: ThrottlescopeError | None = None
 
     @property
-    def asks(self) -> bool:
-        """Whether anything is changed in it."""
+    def has_change(self) -> bool:
+        """Whether it differs from the window as it is."""
         return self.error is not None or self.change.words != NOTHING
 
 

@@ -17,22 +17,17 @@ from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.data.what_if import LabWindow
 from throttlescope.app.web.pages.what_if import run_text
 from throttlescope.app.web.pages.what_if.command import command_line
+from throttlescope.models.messages.catalogue import sentence
 
 TARGETS_S = {"10 min": 600, "30 min": 1_800, "1 h": 3_600, "6 h": 21_600}
-_ENDED = {
-    "cancelled": "The search was cancelled.",
-    "timed out": "The search took too long and was ended.",
-    "lost": "The search ended without a result, for example because the machine restarted.",
-    "failed": "The search failed.",
-}
 
 
 def form(address: WhatIfAddress, window: LabWindow) -> html.Section:
     """What to search, and the place for what it finds."""
     there = scales(window.ground)
     levers = [
-        {"value": ANY, "label": "any lever: the smallest change"},
-        {"value": EXACT, "label": "the chosen run, simulated in full"},
+        {"value": ANY, "label": sentence("what_if_page.search.any")},
+        {"value": EXACT, "label": sentence("what_if_page.search.exact")},
         *(
             {"value": key, "label": run_text.LABELS[key][0]}
             for key, scale in there.items()
@@ -49,7 +44,7 @@ def form(address: WhatIfAddress, window: LabWindow) -> html.Section:
                         comboboxProps={"withinPortal": False},
                     ),
                     dmc.Select(
-                        id="what-if-target", label="drains the backlog within", value="1800", allowDeselect=False, size="xs",
+                        id="what-if-target", label=sentence("what_if_page.search.within"), value="1800", allowDeselect=False, size="xs",
                         data=[{"value": str(seconds), "label": text} for text, seconds in TARGETS_S.items()],
                         comboboxProps={"withinPortal": False},
                     ),
@@ -59,7 +54,7 @@ def form(address: WhatIfAddress, window: LabWindow) -> html.Section:
             ),
             html.Div(id="what-if-job", **{"aria-live": "polite"}),
         ],
-        note="runs in the background; its link survives a reload",
+        note=sentence("what_if_page.search.note"),
     )  # fmt: skip
 
 
@@ -68,15 +63,10 @@ def _can(key: str, now: float | None) -> bool:
     return not key.endswith("period_s") and (now is not None or key == "processing_ms")
 
 
-def gone() -> html.Div:
+def deleted() -> html.Div:
     """A search of the address that has been deleted."""
     return html.Div(
-        panel(
-            "This search is no longer stored.",
-            [
-                "Searches are kept for a day on the machine that ran them. Search again: it takes a minute or less."
-            ],
-        )
+        panel(sentence("what_if_page.search.deleted"), [sentence("what_if_page.search.deleted_why")])
     )
 
 
@@ -85,17 +75,17 @@ def shown(found: SearchProgress) -> html.Div:
     title = _title(found)
     if not found.is_over:
         share = 100 * found.done / max(1, found.total)
-        doing = "waits for its turn" if found.state == "waiting" else found.words
+        doing = sentence("what_if_page.search.waiting") if found.state == "waiting" else found.words
         return html.Div(
             [
                 html.P([html.Strong(title), html.Span(f" {doing}", className="quiet")]),
                 dmc.Progress(
                     value=share, striped=True, animated=True, size="lg",
-                    attributes={"section": {"aria-label": "how far the search is", "aria-valuetext": f"{share:.0f} %"}},
+                    attributes={"section": {"aria-label": sentence("what_if_page.search.progress_label"), "aria-valuetext": f"{share:.0f} %"}},
                 ),
                 html.Div(
                     [
-                        html.Span(f"{share:.0f} %, {fmt.duration(1000 * found.seconds)} so far", className="quiet"),
+                        html.Span(sentence("what_if_page.search.progress", percent=share, duration=fmt.duration(1000 * found.seconds)), className="quiet"),
                         html.Button("Cancel", id="what-if-cancel", className="shell-button"),
                     ],
                     className="what-if-progress",
@@ -104,7 +94,9 @@ def shown(found: SearchProgress) -> html.Div:
         )  # fmt: skip
     if found.document is None:
         detail = [fmt.name(found.words, 400)] if found.words and found.state == "failed" else []
-        return html.Div(panel(_ENDED[found.state], [title, *detail], next_step="Search again to restart it."))
+        ended = sentence(f"what_if_page.search.ended.{found.state.replace(' ', '_')}")
+        again = sentence("what_if_page.search.again")
+        return html.Div(panel(ended, [title, *detail], next_step=again))
     if found.document["lever"] == ANY:
         return _advice(title, found.document)
     if found.document["lever"] == EXACT:
@@ -115,18 +107,23 @@ def shown(found: SearchProgress) -> html.Div:
 def _title(found: SearchProgress) -> str:
     search = found.search
     if search.lever == EXACT:
-        return f"Simulated message by message: {fmt.name(search.change, 300) or 'nothing changed'}"
-    lever = "levers" if search.lever == ANY else f"the values of {run_text.LABELS[search.lever][0].lower()}"
-    return f"Which of {lever} drains it within {fmt.duration(1000 * search.target_s)}?"
+        change = fmt.name(search.change, 300) or "nothing changed"
+        return sentence("what_if_page.search.title.exact", change=change)
+    target = fmt.duration(1000 * search.target_s)
+    if search.lever == ANY:
+        return sentence("what_if_page.search.title.any", target=target)
+    lever = run_text.LABELS[search.lever][0].lower()
+    return sentence("what_if_page.search.title.values", lever=lever, target=target)
 
 
 def _sweep(title: str, document: dict) -> html.Div:
     key, enough = document["lever"], document["enough"]
     label, unit = run_text.LABELS[key]
     if enough is None:
-        answer = [html.Strong(f"None of {len(document['points'])} values that were tried is enough.")]
+        answer = [html.Strong(sentence("what_if_page.search.no_value", number=len(document["points"])))]
     else:
-        answer = [html.Strong(f"Enough: {run_text.amount(enough, key)}. "), _try(f"{key}={enough:.12g}")]
+        text = sentence("what_if_page.search.enough", value=run_text.amount(enough, key))
+        answer = [html.Strong(f"{text} "), _try(f"{key}={enough:.12g}")]
     figure = sweep_figure(
         document["points"], title=f"{label}, {unit}", target_s=document["target_s"], look_s=document["look_s"],
         now=document["now"], enough=enough,
@@ -142,32 +139,42 @@ def _sweep(title: str, document: dict) -> html.Div:
 
 def _exact(title: str, document: dict) -> html.Div:
     look_s, past = document["look_s"], document["when"] == "start"
+    if past:
+        not_drained = sentence("what_if_page.runs.not_drained")
+    else:
+        not_drained = sentence("what_if_page.search.not_within", length=fmt.duration(1000 * look_s))
     rows = []
     for name, one in document["forecasts"].items():
-        then = "not before its end" if past else f"not within {fmt.duration(1000 * look_s)}"
         first, likely, last = (
-            then if one[key] is None else fmt.duration(1000 * one[key])
+            not_drained if one[key] is None else fmt.duration(1000 * one[key])
             for key in ("earliest_s", "drain_s", "latest_s")
         )
-        least = "" if one["seen"] or one["latest_s"] is not None else "at the earliest "
+        if not one["seen"] and one["latest_s"] is None:
+            likely = sentence("what_if_page.search.at_the_earliest", length=likely)
         between = first if first == last else f"{first} to {last}"
         rows.append(
             [
                 name,
-                f"{least}{likely}",
+                likely,
                 between,
                 fmt.msg_rate(one["out_msg_per_s"]),
                 fmt.short(one["peak_entries"]),
             ]
         )
-    head = ("Run", "Backlog gone after", "Best to worst", "Dispatched", "Largest backlog, entries")
+    head = (
+        "Run",
+        sentence("what_if_page.runs.drained_after"),
+        "Best to worst",
+        "Dispatched",
+        sentence("what_if_page.search.peak"),
+    )
     return html.Div([html.P(html.Strong(title)), plain_table(head, rows)])
 
 
 def _advice(title: str, document: dict) -> html.Div:
     parts: list = [html.P(html.Span(title, className="quiet"))]
     if not document["recommendations"]:
-        parts.append(html.P(html.Strong("Nothing that was tried is enough within that time.")))
+        parts.append(html.P(html.Strong(sentence("what_if_page.search.nothing_enough"))))
     for one in document["recommendations"]:
         times = _times(one)
         tried = [" ", _try(one["change"])] if one["change"] else []
@@ -177,7 +184,7 @@ def _advice(title: str, document: dict) -> html.Div:
             html.Div(
                 [
                     html.P([html.Strong(hostile_sentence(one["words"])), times, *tried]),
-                    *([html.P("pulsar-admin, not executed:", className="facts"), *lines] if lines else []),
+                    *([html.P(sentence("what_if_page.command.not_executed"), className="facts"), *lines] if lines else []),
                     html.Ul([html.Li(hostile_sentence(risk)) for risk in one["risks"]], className="what-if-notes"),
                 ],
                 className="what-if-advice",
@@ -188,12 +195,14 @@ def _advice(title: str, document: dict) -> html.Div:
 
 
 def _try(text: str) -> html.Button:
-    """Puts a run into the address that there is when it is pressed; the browser's script does it."""
-    return html.Button("try it in a run", className="shell-button what-if-try", **{"data-run": text})
+    """Puts a run into the page's address when it is pressed; the browser's script does it."""
+    return html.Button(
+        sentence("what_if_page.search.try"), className="shell-button what-if-try", **{"data-run": text}
+    )
 
 
 def _times(one: dict) -> str:
     likely = one["likely_drain_s"] if one["likely_drain_s"] is not None else one["earliest_drain_s"]
     if likely is None:
         return ""
-    return f" Gone after {fmt.duration(1000 * likely)}."
+    return f" {sentence('what_if_page.search.drained_after', length=fmt.duration(1000 * likely))}"

@@ -13,6 +13,7 @@ from throttlescope.app.web.components.parts import cause_badge, plain_table, sub
 from throttlescope.app.web.components.shell import no_verdicts, panel
 from throttlescope.app.web.data import newest
 from throttlescope.app.web.data.reader import LakeReader
+from throttlescope.models.messages.catalogue import sentence
 
 _MOST = 20
 
@@ -23,15 +24,14 @@ def find_box(search: str) -> html.Div:
         [
             html.H1("What if"),
             html.P(
-                "Replays a subscription's window in a simulator of Pulsar's limiters, and tells what a change would do. "
-                "Nothing is executed.",
+                sentence("what_if_page.find.about"),
                 className="identity",
             ),
             html.Div(
                 dmc.TextInput(
                     id="what-if-search",
                     label="Which subscription?",
-                    placeholder="words of its name, topic or cluster",
+                    placeholder=sentence("what_if_page.find.words"),
                     value=search,
                     debounce=250,
                     spellCheck=False,
@@ -49,9 +49,7 @@ def found(reader: LakeReader, search: str):
     rows, count = newest.subscriptions(reader, SubscriptionsAddress(search=search or ""), end=_MOST)
     if not rows:
         if newest.freshness(reader).subscriptions:
-            return panel(
-                "No subscription has these words.", ["Search for a part of its name, topic or cluster."]
-            )
+            return panel(sentence("what_if_page.find.none"), [sentence("what_if_page.find.none_fix")])
         return no_verdicts(reader.lake_path)
     table = plain_table(
         ("Subscription", "Now", "Backlog, entries"),
@@ -66,7 +64,9 @@ def found(reader: LakeReader, search: str):
             for row in rows
         ],
     )
-    more = f"The first {len(rows)} of {fmt.exact(count)}." if count > len(rows) else ""
+    more = ""
+    if count > len(rows):
+        more = sentence("what_if_page.find.first", shown=len(rows), number=fmt.exact(count))
     return html.Div([table, html.P(more, className="quiet")])
 
 

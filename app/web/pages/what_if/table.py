@@ -14,12 +14,13 @@ from throttlescope.app.web.address.what_if import MOST_RUNS, NOTHING
 from throttlescope.app.web.components.parts import plain_table, section
 from throttlescope.app.web.pages.what_if.run_text import PAGE
 from throttlescope.app.web.pages.what_if.runs import LabRun, LabView
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.models.throttling.replay import Change, ReplayAnswer
 
 _AHEAD = (
     "Run",
     "Change",
-    "Backlog gone after",
+    sentence("what_if_page.runs.drained_after"),
     "Best to worst",
     "Dispatched",
     "Limited by",
@@ -31,14 +32,16 @@ _PAST = ("Run", "Change", "Largest backlog", "At the end", "Gone after", "Dispat
 def runs_table(view: LabView) -> html.Section:
     """As it is, and each run."""
     rows = [_row(view, None, view.as_is, Change())]
-    rows += [_row(view, run, run.answer, run.change) for run in view.runs if run.asks or len(view.runs) > 1]
+    rows += [
+        _row(view, run, run.answer, run.change) for run in view.runs if run.has_change or len(view.runs) > 1
+    ]
     past = view.address.when == "start"
     note = (
-        "what would have happened in the window"
+        sentence("what_if_page.runs.past")
         if past
-        else f"from the window's end on, {view.address.ahead} ahead"
+        else sentence("what_if_page.runs.ahead", ahead=view.address.ahead)
     )
-    tail = [_add(view)] if len(view.runs) < MOST_RUNS and view.runs[-1].asks else []
+    tail = [_add(view)] if len(view.runs) < MOST_RUNS and view.runs[-1].has_change else []
     return section("Runs", [plain_table(_PAST if past else _AHEAD, rows), *_errors(view), *tail], note=note)
 
 
@@ -47,7 +50,7 @@ def _row(view: LabView, run: LabRun | None, answer: ReplayAnswer | None, change:
     if answer is None:
         return [
             letter,
-            html.Span("\N{WARNING SIGN} not run", className="what-if-bad"),
+            html.Span(sentence("what_if_page.runs.not_run"), className="what-if-bad"),
             *["-"] * (5 if view.address.when == "end" else 6),
         ]
     what = whatif.changes(answer.observed, change, PAGE) or ["nothing"]
@@ -55,16 +58,20 @@ def _row(view: LabView, run: LabRun | None, answer: ReplayAnswer | None, change:
     forecast = answer.changed
     outlook = whatif.main(forecast)
     out = fmt.msg_rate(outlook.out_msg_per_s)
-    held = whatif.limited_by(answer, outlook, change, PAGE)
-    then = whatif.next_limit(answer, outlook, change, PAGE)
+    limited_by = whatif.limited_by(answer, outlook, change, PAGE)
+    next_limit = whatif.next_limit(answer, outlook, change, PAGE)
     if view.address.when == "start":
         length_s = int(answer.observed.elapsed_s)
-        gone = "not before its end" if outlook.drain_s is None else fmt.duration(1000 * outlook.drain_s)
+        gone = (
+            sentence("what_if_page.runs.not_drained")
+            if outlook.drain_s is None
+            else fmt.duration(1000 * outlook.drain_s)
+        )
         curves = [one.backlog_entries for one in forecast.all]
         return [
             letter, clauses, _between([float(np.max(curve)) for curve in curves]),
             _between([float(curve[-1]) for curve in curves]),
-            gone if length_s else "-", out, held, then,
+            gone if length_s else "-", out, limited_by, next_limit,
         ]  # fmt: skip
     return [
         letter,
@@ -72,8 +79,8 @@ def _row(view: LabView, run: LabRun | None, answer: ReplayAnswer | None, change:
         whatif.drained(forecast, PAGE),
         whatif.interval(forecast, view.ahead_s, PAGE),
         out,
-        held,
-        then,
+        limited_by,
+        next_limit,
     ]
 
 
@@ -86,27 +93,32 @@ def _between(values: list[float]) -> html.Span:
 
 def _letter(view: LabView, run: LabRun | None) -> html.Span:
     if run is None:
-        return html.Span([_mark(AS_IS_LOOK), "as it is"], className="what-if-run")
+        return html.Span([_mark(AS_IS_LOOK), sentence("what_if_page.runs.as_is")], className="what-if-run")
     number = "ABCD".index(run.letter)
     is_chosen = number == view.address.chosen
     choose = dcc.Link(
         [_mark(RUN_LOOKS[number]), run.letter, *_chosen(is_chosen)], href=replace(view.address, chosen=number).href(),
         className="what-if-run chosen" if is_chosen else "what-if-run",
-        title="the controls move this run" if is_chosen else "let the controls move this run",
+        title=sentence("what_if_page.runs.chosen_hint")
+        if is_chosen
+        else sentence("what_if_page.runs.choose_hint"),
     )  # fmt: skip
-    away = dcc.Link(
-        ["\N{MULTIPLICATION SIGN}", html.Span(f" remove run {run.letter}", className="only-read")], href=view.address.without_run(number).href(), className="what-if-away",
-        title=f"remove run {run.letter}",
+    remove = sentence("what_if_page.runs.remove", letter=run.letter)
+    remove_link = dcc.Link(
+        ["\N{MULTIPLICATION SIGN}", html.Span(f" {remove}", className="only-read")], href=view.address.without_run(number).href(), className="what-if-away",
+        title=remove,
     )  # fmt: skip
     return html.Span(
-        [choose, away],
+        [choose, remove_link],
         className="what-if-letter",
     )
 
 
 def _chosen(is_chosen: bool) -> list:
-    """For those who do not see the frame."""
-    return [html.Span(" (the controls move it)", className="only-read")] if is_chosen else []
+    """For screen readers, which do not see the frame."""
+    return (
+        [html.Span([" ", sentence("what_if_page.runs.chosen")], className="only-read")] if is_chosen else []
+    )
 
 
 def _mark(look: tuple[str, str]) -> html.Span:
@@ -119,9 +131,9 @@ def _mark(look: tuple[str, str]) -> html.Span:
 
 def _add(view: LabView) -> html.P:
     """A further run, which begins as the chosen one is."""
-    text = view.chosen.text if view.chosen.asks else NOTHING
+    text = view.chosen.text if view.chosen.has_change else NOTHING
     href = view.address.with_run(len(view.runs), text).href()
-    return html.P(dcc.Link("+ compare another run", href=href, className="what-if-add"))
+    return html.P(dcc.Link(sentence("what_if_page.runs.add"), href=href, className="what-if-add"))
 
 
 def _errors(view: LabView) -> list[html.Div]:
@@ -130,7 +142,7 @@ def _errors(view: LabView) -> list[html.Div]:
         if run.error is None:
             continue
         parts = [
-            html.Strong(f"Run {run.letter} was not run. "),
+            html.Strong([sentence("what_if_page.runs.error", letter=run.letter), " "]),
             fmt.name(run.error.what, 300) + ". ",
         ]
         for label, value in (

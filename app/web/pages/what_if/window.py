@@ -15,8 +15,9 @@ from throttlescope.app.web.data.what_if import LabWindow
 from throttlescope.app.web.pages.what_if import search
 from throttlescope.app.web.pages.what_if.controls import controls
 from throttlescope.app.web.pages.what_if.runs import absolute
+from throttlescope.models.messages.catalogue import sentence
 
-#: How often it is looked how far a search is.
+#: How often the page asks for the progress of a search.
 _LOOK_MS = 1_000
 
 
@@ -45,7 +46,7 @@ def place(address: WhatIfAddress, window: LabWindow) -> html.Div:
                             section(
                                 "Backlog",
                                 [graph],
-                                note="entries (batches), not messages; bands from best to worst",
+                                note=sentence("what_if_page.backlog.note"),
                                 tools=save_buttons("what-if"),
                             ),
                             html.Div(skeleton(), id="what-if-runs"),
@@ -72,12 +73,19 @@ def head(address: WhatIfAddress) -> html.Div:
         [
             html.Div(
                 [
-                    dcc.Link("← the subscription, with its verdict", href=SubscriptionAddress(key).href()),
+                    dcc.Link(
+                        sentence("what_if_page.head.subscription"), href=SubscriptionAddress(key).href()
+                    ),
                     dcc.Link("another subscription", href=WHAT_IF_PATH),
                 ],
                 className="crumbs",
             ),
-            html.H1([html.Span("What if: subscription ", className="quiet"), hostile(key.subscription)]),
+            html.H1(
+                [
+                    html.Span([sentence("what_if_page.head.title"), " "], className="quiet"),
+                    hostile(key.subscription),
+                ]
+            ),
             html.P(
                 [
                     html.Span("topic ", className="quiet"),
@@ -86,7 +94,7 @@ def head(address: WhatIfAddress) -> html.Div:
                     html.Span("cluster ", className="quiet"),
                     hostile(key.cluster),
                     *synthetic_badge(key.cluster),
-                    html.Strong("Simulated: nothing is executed.", className="what-if-simulated"),
+                    html.Strong(sentence("what_if_page.head.simulated"), className="what-if-simulated"),
                 ],
                 className="identity",
             ),
