@@ -18,7 +18,7 @@ def rules_blueprint() -> Blueprint:
 
     @blueprint.route(RULES_PATH)
     def rules() -> Response:
-        # The address under which the page was asked for is the one that its reader can open.
+        # The address of this request is one that its reader can open.
         try:
             return _file(rules_document(ExportOptions(external_url=request.host_url.rstrip("/"))), RULES_NAME)
         except InputError as error:

@@ -59,16 +59,21 @@ class Live:
         cluster = self._cluster_of(subscription)
         partition = None if subscription.partition < 0 else subscription.partition
         now_ms = round(time.time() * 1000)
-        asked = NowQuestion(subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms)
+        question = NowQuestion(
+            subscription.topic, partition, subscription.subscription, now_ms - FOR_MS, now_ms
+        )
         try:
             with self._places.place(DEADLINE_S / 2) as left_s:
                 hurry = Hurry(DEADLINE_S / 2 + left_s, cancelled=cancelled)
-                answer = diagnose_now(asked, self.settings, cluster=cluster, hurry=hurry)
+                answer = diagnose_now(question, self.settings, cluster=cluster, hurry=hurry)
         except SourceError as error:
             if "--deadline" not in (error.fix or ""):
                 raise
-            more = "ask again, or on the command line with more time: throttlescope now --deadline 60s"
-            raise SourceError(error.what, got=error.got, fix=more) from error
+            raise SourceError(
+                error.what,
+                got=error.got,
+                fix="try again, or on the command line with more time: throttlescope now --deadline 60s",
+            ) from error
         except ApiError as error:
             raise SourceError(
                 "Another diagnosis is running in this server", got=error.text, fix="try again in a moment"
@@ -83,7 +88,7 @@ class Live:
         return answer
 
     def _cluster_of(self, subscription: SubscriptionPartition) -> str:
-        """The name in the configuration; a single cluster may be called otherwise there."""
+        """The name in the configuration; a single cluster may have another name there."""
         known = [name for name, cluster in self.settings.clusters.items() if cluster.prometheus is not None]
         if subscription.cluster in known:
             return subscription.cluster

@@ -1,4 +1,4 @@
-"""Inputs that several pages share. In: ids. Out: boxes for times, and a status with a button while an answer is awaited.
+"""Inputs that several pages share. In: ids. Out: boxes for times, and a button and a status while a request runs.
 
 The script ``assets/typed.js`` reads times as the reader's zone has them and writes them into addresses as UTC.
 """
@@ -16,8 +16,9 @@ from throttlescope.app.presentation.links.fields import PageAddress
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.page_declaration import WebPage
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 
-#: What a page shows and, for its form, the range [start, end) that it chose; None: it chose none.
+#: What a page shows and, for its form, the range [start, end) that it chose, or None.
 Answered = tuple[Component, tuple[int, int] | None]
 
 
@@ -50,13 +51,13 @@ def register_answer(app: Dash, id: str, page: WebPage, answer: Callable[[PageAdd
     )
 
 
-def no_samples(lake_path: str, so: str = "") -> dmc.Alert:
-    """A lake that holds nothing to evaluate; ``so`` says what that means, after a comma."""
+def no_samples(lake_path: str, consequence: str = "") -> dmc.Alert:
+    """A lake that holds nothing to evaluate; ``consequence`` says what that means, after a comma."""
     return panel(
-        "No samples yet.",
+        sentence("page.no_samples.title"),
         [
-            f"The lake {lake_path} holds none{so}.",
-            "Fill it: throttlescope ingest --prometheus URL --start -6h --end now --lake DIR, or see recordings: throttlescope demo.",
+            sentence("page.no_samples.lake", path=lake_path, consequence=consequence),
+            sentence("page.no_samples.fix"),
         ],
     )
 
@@ -73,7 +74,7 @@ def time_box(id: str, label: str) -> dmc.TextInput:
 
 
 def running_words(content: str) -> list:
-    """A button that ends what is awaited, and how long it has been; both are seen only while ``content`` is being built."""
+    """A button that cancels the request, and how long it has run; both are visible only while ``content`` is being built."""
     return [
         html.Button("Cancel", className="cancel-button", type="button", hidden=True, **{"data-of": content}),
         html.Span(className="running-words", role="status", **{"data-of": content}),

@@ -1,4 +1,4 @@
-"""How tables look, and what an empty cell shows."""
+"""Looks and cells that all tables share. In: values. Out: plain values; the browser draws them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 
-#: Stands in a table where there is nothing to say; "not measured" would not fit.
+#: The content of an empty cell; "not measured" would not fit.
 NONE = "\N{EN DASH}"
 
 GRID_THEME = {
@@ -24,7 +24,7 @@ GRID_THEME = {
 def badge_cells(
     field: str, word: str, limiter: str | None, more: str = "", more_tip: str = ""
 ) -> dict[str, str]:
-    """A cause as the browser's ``CauseBadge`` draws it in the column ``field``; ``word`` is one of ``contracts.words.CAUSES``."""
+    """A cause as the browser's ``CauseBadge`` draws it in the column ``field``; ``word`` is one of ``ingest.contracts.vocabulary.CAUSES``."""
     cause = CAUSES[word]
     binds = f": the {limiter_words(limiter)}" if limiter else ""
     return {
@@ -36,6 +36,6 @@ def badge_cells(
     }
 
 
-def or_none(value: float | None, words: Callable[[float], str]) -> str:
-    """A number in words, or the sign of nothing."""
-    return NONE if fmt.is_missing(value) else words(value)
+def or_none(value: float | None, write: Callable[[float], str]) -> str:
+    """A number as text, or :data:`NONE`."""
+    return NONE if fmt.is_missing(value) else write(value)

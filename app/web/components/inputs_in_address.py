@@ -14,7 +14,7 @@ _OFFERED = 200
 
 
 def search_box(page: str, value: str, placeholder: str, *, label: str | None = None) -> dmc.TextInput:
-    """A box for words, ``PAGE-search``; ``label`` is what those hear who do not see it."""
+    """A box for words, ``PAGE-search``; ``label`` is its name for screen readers."""
     return dmc.TextInput(
         id=f"{page}-search",
         value=value,

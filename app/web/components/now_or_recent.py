@@ -13,6 +13,7 @@ from throttlescope.app.web.address.subscriptions import SubscriptionsAddress
 from throttlescope.app.web.components.parts import view_link
 from throttlescope.app.web.data.latest import RECENT_MS
 from throttlescope.app.web.data.newest import NOW, RECENT, ClusterFreshness
+from throttlescope.models.messages.catalogue import sentence
 
 _RECENT = fmt.duration(RECENT_MS)
 
@@ -29,11 +30,7 @@ def view_links(address: SubscriptionsAddress | RollupsAddress) -> list[dcc.Link]
     return [
         view_link(label, replace(address, view=view).href(), chosen=view == address.view, title=title)
         for view, label, title in (
-            (NOW, "now", "cause of each subscription in the newest window"),
-            (
-                RECENT,
-                f"last {_RECENT}",
-                f"main cause of each subscription in its cluster's newest {_RECENT}",
-            ),
+            (NOW, "now", sentence("page.view.now")),
+            (RECENT, f"last {_RECENT}", sentence("page.view.recent", length=_RECENT)),
         )
     ]

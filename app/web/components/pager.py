@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
+from throttlescope.models.messages.catalogue import sentence
 
 
 def pager(page: int, total: int, rows_per_page: int, to: Callable[[int], str], *, noun: str) -> html.Nav:
@@ -21,22 +22,31 @@ def pager(page: int, total: int, rows_per_page: int, to: Callable[[int], str], *
     """
     if total == 1:
         noun = noun.removesuffix("s")
+    label = sentence("page.pager.label", noun=noun)
     first, last = (page - 1) * rows_per_page + 1, min(page * rows_per_page, total)
     if total <= rows_per_page and page == 1:
         return html.Nav(
-            f"{fmt.exact(total)} {noun}", className="pager quiet", **{"aria-label": f"pages of {noun}"}
+            sentence("page.pager.all", number=fmt.exact(total), noun=noun),
+            className="pager quiet",
+            **{"aria-label": label},
         )
-    parts: list = [html.Span(f"{fmt.exact(first)} to {fmt.exact(last)} of {fmt.exact(total)} {noun}")]
     if first > total:
-        parts = [
-            html.Span(f"There are {fmt.exact(total)} {noun}; this page is behind the last."),
-            _link("first page", to(1)),
-        ]
+        beyond = sentence("page.pager.beyond", number=fmt.exact(total), noun=noun)
+        parts: list = [html.Span(beyond), _link("first page", to(1))]
+    else:
+        some = sentence(
+            "page.pager.some",
+            first=fmt.exact(first),
+            last=fmt.exact(last),
+            number=fmt.exact(total),
+            noun=noun,
+        )
+        parts = [html.Span(some)]
     if page > 1 and first <= total:
         parts.insert(0, _link("◀ page before", to(page - 1)))
     if last < total and first <= total:
         parts.append(_link("next page ▶", to(page + 1)))
-    return html.Nav(parts, className="pager", **{"aria-label": f"pages of {noun}"})
+    return html.Nav(parts, className="pager", **{"aria-label": label})
 
 
 def _link(text: str, href: str) -> dcc.Link:

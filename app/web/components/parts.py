@@ -1,4 +1,4 @@
-"""Small pieces that several pages show. In: words and values. Out: components; names are shown, never obeyed."""
+"""Small pieces that several pages show. In: texts and values. Out: components; control characters in names are made visible."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from throttlescope.app.pipeline.sources.synthetic_history import CLUSTER as SYNT
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.causes import CAUSES, limiter_words
 from throttlescope.app.presentation.links.subscription import SubscriptionAddress, SubscriptionPartition
+from throttlescope.models.messages.catalogue import sentence
 
 
 def cause_badge(word: str, limiter: str | None = None) -> html.Span:
-    """A cause by shape, colour and name, with the limiter that binds; ``word`` is one of ``contracts.words.CAUSES``."""
+    """A cause by shape, colour and name, with the limiter that binds; ``word`` is one of ``ingest.contracts.vocabulary.CAUSES``."""
     cause = CAUSES[word]
     binds = f": the {limiter_words(limiter)}" if limiter else ""
     return html.Span(
@@ -33,9 +34,9 @@ def synthetic_badge(cluster: str) -> list:
     if cluster != SYNTHETIC:
         return []
     badge = dmc.Badge(
-        "synthetic: made by the simulator", color="orange", variant="light", radius="sm", tt="none"
+        sentence("page.data.synthetic"), color="orange", variant="light", radius="sm", tt="none"
     )
-    return [html.Span(badge, title="nothing of this cluster was measured", className="synthetic")]
+    return [html.Span(badge, title=sentence("page.data.synthetic_hint"), className="synthetic")]
 
 
 def hostile(text: str, className: str = "") -> html.Bdi:  # noqa: N803
@@ -70,11 +71,11 @@ def section(
 
 
 def downloads(links: list[tuple[str, str]], *, label: str = "Download") -> html.Span:
-    """Files of what is shown, as (words, address) below ``/export``."""
+    """Files of what is shown, as (text, address) below ``/export``."""
     return html.Span(
         [
             html.Span(f"{label}: ", className="quiet"),
-            *(html.A(words, href=href, download="", className="download") for words, href in links),
+            *(html.A(text, href=href, download="", className="download") for text, href in links),
         ],
         className="downloads",
     )
@@ -87,7 +88,7 @@ def save_buttons(name: str) -> html.Span:
             html.Button(
                 form.upper(),
                 className="chart-save",
-                title=f"save this chart as {form.upper()}",
+                title=sentence("page.chart.save", form=form.upper()),
                 **{"data-format": form, "data-name": f"throttlescope-{name}"},
             )
             for form in ("png", "svg")
@@ -119,7 +120,7 @@ def view_link(label: str, href: str, *, chosen: bool, title: str | None = None) 
 
 
 def plain_table(head: tuple[str, ...], rows: list[list]) -> html.Div:
-    """A short table without sorting; ``head[0]`` names it to those who hear it."""
+    """A short table without sorting; ``head[0]`` is its name for screen readers."""
     # Wider than a small screen: the table scrolls in its own box, not the page.
     return html.Div(
         html.Table(

@@ -9,6 +9,7 @@ from dash.development.base_component import Component
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.ingest.core.times import BLOCK_MS
+from throttlescope.models.messages.catalogue import sentence
 
 LENGTHS_MS = (BLOCK_MS, 3 * BLOCK_MS, 6 * BLOCK_MS, 24 * BLOCK_MS, 7 * 24 * BLOCK_MS)
 
@@ -54,9 +55,9 @@ def range_bar(
             *links,
             html.Span(className="shell-space"),
             *tools,
-            html.Span(f"data up to {fmt.moment(data_up_to_ms)}", className="freshness"),
+            html.Span(sentence("page.data.up_to", at=fmt.moment(data_up_to_ms)), className="freshness"),
             *(
-                [html.Span(f"longer than {fmt.duration(cut_to_ms)}: cut to its end", className="quiet")]
+                [html.Span(sentence("page.range.cut", length=fmt.duration(cut_to_ms)), className="quiet")]
                 if cut_to_ms
                 else []
             ),

@@ -15,7 +15,7 @@ from throttlescope.app.web.components.grid import GRID_THEME
 from throttlescope.ingest.core.errors import InputError
 
 ROW_PX = 34
-#: Rows that are asked for at once.
+#: Rows of one request.
 BLOCK_ROWS = 100
 
 #: From the address and an order to rows [start, end) in words, and how many there are in all.
@@ -38,7 +38,7 @@ def served_grid(
     name : str
         Its id.
     columns : sequence of dict
-        Those that do not depend on what the lake holds; a callback may say others.
+        Those that do not depend on the lake's data; a callback may replace them.
     height : str, optional
         None: as the style sheet says.
     options : dict, optional
@@ -64,7 +64,7 @@ def served_grid(
 
 
 def page_grid(page: str) -> dag.AgGrid:
-    """The grid of a page that is a table; a callback says its columns, since they depend on what the lake holds."""
+    """The grid of a page that is a table; a callback sets its columns, since they depend on the lake's data."""
     return served_grid(
         f"{page}-grid",
         options={
@@ -78,7 +78,7 @@ def page_grid(page: str) -> dag.AgGrid:
 
 
 def shown_store(page: str, query: str | None) -> dcc.Store:
-    """Filled when the address changed what the table shows: the grid then asks for its rows again."""
+    """Filled when the address changed what the table shows: the grid then requests its rows again."""
     return dcc.Store(id=f"{page}-shown", data=query or "")
 
 

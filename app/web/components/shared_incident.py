@@ -6,24 +6,24 @@ from dash import dcc, html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.address.rollups import RollupsAddress
+from throttlescope.models.messages.catalogue import sentence
 
-#: In words, and what kind of place it is, by the ``kind`` of an incident.
-_SHARED = {
-    "broker": ("the broker", "broker"),
-    "broker_limiter": ("the broker's limit", "broker"),
-    "namespace_policy": ("a limit of the namespace", "namespace"),
-    "topic_limiter": ("the topic's limit", "topic"),
+#: The roll-up that shows it, by the ``kind`` of an incident.
+_ROLLUPS = {
+    "broker": "broker",
+    "broker_limiter": "broker",
+    "namespace_policy": "namespace",
+    "topic_limiter": "topic",
 }
 
 
 def shared_link(row: dict, start_ms: int | None = None, end_ms: int | None = None) -> dcc.Link:
     """The place that is shared, over a range or the newest hours."""
-    words, by = _SHARED[row["kind"]]
-    name = row["shared_with"]
+    by, name = _ROLLUPS[row["kind"]], row["shared_with"]
     to = RollupsAddress(by, clusters=(row["cluster"],), name=name, start_ms=start_ms, end_ms=end_ms)
     return dcc.Link(
         [
-            html.Span(words, className="row-name"),
+            html.Span(sentence(f"page.shared.{row['kind']}"), className="row-name"),
             html.Bdi(fmt.topic_name(name, -1), className="row-place"),
         ],
         href=to.href(),

@@ -19,6 +19,7 @@ from throttlescope.app.presentation import time_zone
 from throttlescope.app.presentation.links.paths import OVERVIEW_PATH
 from throttlescope.app.web.data.newest import ClusterFreshness
 from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.models.messages.catalogue import sentence
 
 _LOG = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
         theme=THEME,
         children=[
             dcc.Location(id="address", refresh="callback-nav"),
-            html.A("Skip to the content", href="#page", className="skip-link"),
+            html.A(sentence("page.skip"), href="#page", className="skip-link"),
             html.Header(
                 className="shell-header",
                 children=[
@@ -60,7 +61,7 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
                         ["times ", html.Strong(time_zone.name())],
                         id="zone-toggle",
                         className="shell-button",
-                        title="UTC or this browser's time zone (t)",
+                        title=sentence("page.zone_hint"),
                     ),
                     html.Button("?", id="keys-open", className="shell-button", title="keys (?)"),
                     dmc.ColorSchemeToggle(
@@ -68,7 +69,7 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
                         darkIcon="☀",
                         variant="default",
                         size="md",
-                        **{"aria-label": "light or dark"},
+                        **{"aria-label": sentence("page.scheme_hint")},
                     ),
                 ],
             ),
@@ -82,10 +83,10 @@ def shell(pages: Sequence[tuple[str, str]]) -> dmc.MantineProvider:
 
 _KEYS = (
     ("/", "search subscriptions"),
-    ("j k", "next and previous row of a table"),
+    ("j k", sentence("page.keys.next")),
     ("Enter", "open the row"),
-    ("[ ]", "the range before, the range after"),
-    ("t", "times in UTC, or in this browser's zone"),
+    ("[ ]", sentence("page.keys.range")),
+    ("t", sentence("page.keys.zone")),
     ("?", "this list"),
 )
 
@@ -115,10 +116,10 @@ def skeleton(*, answer: bool = True, chart: bool = True) -> html.Div:
     )
 
 
-def panel(title: str, sentences: list[str], *, next_step: object = None, tone: str = "blue") -> dmc.Alert:
+def panel(title: str, texts: list[str], *, next_step: object = None, tone: str = "blue") -> dmc.Alert:
     """A box that says what is wrong and what to do next."""
     return dmc.Alert(
-        [*(html.P(sentence) for sentence in sentences), *([html.P(next_step)] if next_step else [])],
+        [*(html.P(text) for text in texts), *([html.P(next_step)] if next_step else [])],
         title=title,
         color=tone,
         variant="light",
@@ -128,58 +129,54 @@ def panel(title: str, sentences: list[str], *, next_step: object = None, tone: s
 
 def fault(error: ThrottlescopeError) -> dmc.Alert:
     """A fault that is known: what, got, expected, fix."""
-    sentences = [
+    facts = [
         f"{label}: {value}"
         for label, value in (("Got", error.got), ("Expected", error.expected), ("Next", error.fix))
         if value is not None
     ]
-    return panel(f"{error.what}.", sentences, next_step=back_link(), tone="orange")
+    return panel(f"{error.what}.", facts, next_step=back_link(), tone="orange")
 
 
 def freshness_line(freshness: ClusterFreshness) -> list:
     """How new the data is; recordings are named as such."""
     if freshness.data_up_to_ms is None:
-        return ["no data yet"]
-    words = [html.Span(f"data up to {fmt.moment(freshness.data_up_to_ms)}")]
+        return [sentence("page.data.none")]
+    parts = [html.Span(sentence("page.data.up_to", at=fmt.moment(freshness.data_up_to_ms)))]
     if freshness.is_recording:
-        words.insert(
+        parts.insert(
             0,
             html.Span(
                 dmc.Badge("demo: recordings", color="grape", variant="light", radius="sm", tt="none"),
-                title="times are those of the recordings",
+                title=sentence("page.data.recordings_hint"),
             ),
         )
     if SYNTHETIC in freshness.clusters:
-        words.append(html.Span(f"{SYNTHETIC} is simulated data, not measurements", className="quiet"))
-    return words
+        parts.append(html.Span(sentence("page.data.simulated", cluster=SYNTHETIC), className="quiet"))
+    return parts
 
 
 def cluster_choices(freshness: ClusterFreshness) -> list[dict[str, str]]:
-    """The clusters of the lake, as a list offers them."""
+    """The clusters of the lake, as options of a list."""
     return [{"value": cluster, "label": fmt.name(cluster, 60)} for cluster in freshness.clusters]
 
 
 def no_verdicts(lake_path: str) -> dmc.Alert:
     """An empty lake, and how it is filled."""
     return panel(
-        "No verdicts yet.",
-        [
-            f"The lake {lake_path} has none.",
-            "Fill it: throttlescope run --prometheus URL --pulsar-admin URL --start -6h --end now --lake DIR, "
-            "or see recordings: throttlescope demo.",
-        ],
+        sentence("page.no_verdicts.title"),
+        [sentence("page.no_verdicts.lake", path=lake_path), sentence("page.no_verdicts.fix")],
     )
 
 
 def back_link() -> dcc.Link:
-    return dcc.Link("Open the overview", href=OVERVIEW_PATH)
+    return dcc.Link(sentence("page.overview_link"), href=OVERVIEW_PATH)
 
 
 def not_found(pathname: str) -> html.Div:
     return html.Div(
         panel(
-            "There is no such page.",
-            ["This app has no page at this address."],
+            sentence("page.not_found.title"),
+            [sentence("page.not_found.why")],
             next_step=back_link(),
             tone="orange",
         ),
@@ -201,8 +198,8 @@ def explained(build: Callable) -> Callable:
         except Exception:
             _LOG.exception("a page could not be built")
             return panel(
-                "This page could not be built.",
-                ["The fault is in the server's log. Other pages may still work."],
+                sentence("page.failed.title"),
+                [sentence("page.failed.why")],
                 next_step=back_link(),
                 tone="red",
             )

@@ -24,7 +24,7 @@ from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.promql import PromqlAddress
 from throttlescope.app.web.client_disconnect import left
 from throttlescope.app.web.data.promql import LONGEST_S, asking_of
-from throttlescope.app.web.pages.promql.completions import words
+from throttlescope.app.web.pages.promql.completions import completions
 from throttlescope.app.web.pages.promql.evaluation import read_view
 from throttlescope.app.web.pages.promql.page import page
 from throttlescope.app.web.pages.promql.query_error import fault_of_query, marked
@@ -326,7 +326,7 @@ def test_concurrency_error_has_advice():
 
 
 def test_every_function_that_is_carried_is_suggested():
-    kinds = {word["text"]: word["kind"] for word in words()}
+    kinds = {word["text"]: word["kind"] for word in completions()}
     assert {name for name, one in FUNCTIONS.items() if one.supported} == {
         name for name, kind in kinds.items() if kind == "function"
     }

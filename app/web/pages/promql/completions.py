@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.promql import ast
 from throttlescope.transforms.promql.functions import FUNCTIONS, KIND_WORDS
 
-_OPERATORS = {
-    "by": "keep these labels",
-    "without": "drop these labels",
-    "on": "match by these labels",
-    "ignoring": "match by all other labels",
-    "group_left": "many on the left",
-    "group_right": "many on the right",
-    "and": "left, where right is there",
-    "or": "left, and right where left is not",
-    "unless": "left, where right is not",
-    "bool": "0 or 1 instead of a filter",
-    "offset": "so long ago",
-    "atan2": "angle of two values",
-}
+_OPERATORS = (
+    "by",
+    "without",
+    "on",
+    "ignoring",
+    "group_left",
+    "group_right",
+    "and",
+    "or",
+    "unless",
+    "bool",
+    "offset",
+    "atan2",
+)
 
 
-def words() -> list[dict[str, str]]:
+def completions() -> list[dict[str, str]]:
     """``{"text", "kind", "detail"}`` of functions, aggregations and operators; metrics and labels come from the HTTP API."""
     return [
         *(
@@ -37,5 +38,8 @@ def words() -> list[dict[str, str]]:
             }
             for name, takes in ast.AGGREGATIONS.items()
         ),
-        *({"text": name, "kind": "operator", "detail": detail} for name, detail in _OPERATORS.items()),
+        *(
+            {"text": name, "kind": "operator", "detail": sentence(f"promql.operator.{name}")}
+            for name in _OPERATORS
+        ),
     ]

@@ -1,4 +1,4 @@
-"""What the console shows, evaluated once. In: an address and the way to the lake's samples. Out: an answer, an explanation, or a fault."""
+"""What the console shows, evaluated once. In: an address and access to the lake's samples. Out: an answer, an explanation, or a fault."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class QueryView:
     fault : ThrottlescopeError, ApiError or None
         Why there is neither; all three are None where no query was given.
     took_s : float
-        With waiting for a place.
+        Including the wait for the concurrency limit.
     """
 
     address: PromqlAddress
@@ -47,7 +47,7 @@ class QueryView:
 
 
 def read_view(asking: Asking, address: PromqlAddress) -> QueryView | None:
-    """Ask what the address asks; None where the lake has no samples."""
+    """Evaluate the query of the address; None where the lake has no samples."""
     newest_ms = asking.queries.catalogue().newest_ms
     if newest_ms is None:
         return None

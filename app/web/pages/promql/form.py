@@ -13,17 +13,18 @@ from dash import dcc, html
 from throttlescope.app.web.address.promql import EXPLAIN, GRAPH, TABLE, PromqlAddress
 from throttlescope.app.web.components.form_inputs import running_words, time_box
 from throttlescope.app.web.components.parts import view_link
-from throttlescope.app.web.pages.promql.completions import words
+from throttlescope.app.web.pages.promql.completions import completions
+from throttlescope.models.messages.catalogue import sentence
 
 _TABS = (
-    (TABLE, "table", "at one moment, the end"),
-    (GRAPH, "graph", "over the range"),
-    (EXPLAIN, "explain", "how it would run; nothing is evaluated"),
+    (TABLE, "table", sentence("promql.tab.table")),
+    (GRAPH, "graph", sentence("promql.tab.graph")),
+    (EXPLAIN, "explain", sentence("promql.tab.explain")),
 )
 
 
 def form(address: PromqlAddress) -> html.Div:
-    """Everything that is typed into; it stays while answers come and go."""
+    """All inputs; they stay in place while answers change."""
     return html.Div(
         [
             html.Div(
@@ -31,7 +32,7 @@ def form(address: PromqlAddress) -> html.Div:
                     dmc.Textarea(
                         id="promql-query",
                         value=address.query,
-                        placeholder="a PromQL expression, such as sum by (topic) (rate(pulsar_in_messages_total[5m]))",
+                        placeholder=sentence("promql.query.placeholder"),
                         autosize=True,
                         minRows=2,
                         maxRows=14,
@@ -79,7 +80,7 @@ def form(address: PromqlAddress) -> html.Div:
                     html.Span(
                         [
                             html.Kbd("Ctrl Space"),
-                            " suggests metrics, labels and functions; in an empty box, your last queries",
+                            f" {sentence('promql.query.keys')}",
                         ],
                         id="promql-keys",
                         className="quiet",
@@ -87,7 +88,7 @@ def form(address: PromqlAddress) -> html.Div:
                 ],
                 className="typed-row",
             ),
-            dcc.Store(id="promql-words", data=words()),
+            dcc.Store(id="promql-words", data=completions()),
         ],
         className="promql-form",
     )
@@ -101,5 +102,5 @@ def tabs(address: PromqlAddress) -> html.Nav:
             for tab, label, title in _TABS
         ],
         className="views promql-tabs",
-        **{"aria-label": "how the answer is shown"},
+        **{"aria-label": sentence("promql.tab.label")},
     )

@@ -27,23 +27,25 @@ from throttlescope.app.web.pages.promql.query_error import fault_of_query
 from throttlescope.app.web.pages.promql.result import explained as plan_of
 from throttlescope.app.web.pages.promql.result import graph, notes, table
 from throttlescope.ingest.core.times import format_time
+from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "PromQL"
 
+#: Key of its sentence, query, tab.
 _EXAMPLES = (
     (
-        "the ten largest backlogs, entries",
+        "largest_backlogs",
         "topk(10, max by (topic, partition, subscription) (pulsar_subscription_back_log))",
         TABLE,
     ),
-    ("messages in per topic, msg/s", "sum by (topic) (rate(pulsar_in_messages_total[5m]))", GRAPH),
+    ("in_per_topic", "sum by (topic) (rate(pulsar_in_messages_total[5m]))", GRAPH),
     (
-        "throttle events by reason, per second",
+        "throttle_events",
         "sum by (subscription, reason) (rate(pulsar_subscription_dispatch_throttled_msg_events[5m])) > 0",
         GRAPH,
     ),
     (
-        "message limits of subscriptions, msg/s",
+        "limits",
         'throttlescope_dispatch_limit{level="subscription", unit="msg"} < Inf',
         TABLE,
     ),
@@ -65,10 +67,10 @@ def layout(address: PromqlAddress | None, _query: str | None) -> html.Div:
 
 
 def register(app: Dash, _reader: LakeReader) -> None:
-    """One callback that asks, one in the browser that keeps the form in step with the address."""
+    """One callback that evaluates, one in the browser that copies the address into the form."""
     asking = asking_of(app)
 
-    register_answer(app, "promql", PAGE, lambda address: _parts(asking, address))
+    register_answer(app, "promql", PAGE, lambda address: _evaluated(asking, address))
     app.clientside_callback(
         ClientsideFunction("throttlescope", "fillPromql"),
         Output("promql-filled", "data"),
@@ -80,7 +82,7 @@ def register(app: Dash, _reader: LakeReader) -> None:
     )
 
 
-def _parts(asking: Asking, address: PromqlAddress) -> Answered:
+def _evaluated(asking: Asking, address: PromqlAddress) -> Answered:
     view = read_view(asking, address)
     if view is None:
         return no_samples(asking.queries.lake.root), None
@@ -88,7 +90,7 @@ def _parts(asking: Asking, address: PromqlAddress) -> Answered:
 
 
 def page(view: QueryView, asking: Asking) -> html.Div:
-    """What came of a view. Pure but for the limits that it names."""
+    """The page of a view. Pure but for the limits that it names."""
     at = replace(view.address, start_ms=view.start_ms, end_ms=view.end_ms)
     bar = range_bar(
         view.start_ms,
@@ -99,7 +101,7 @@ def page(view: QueryView, asking: Asking) -> html.Div:
     return html.Div(
         [
             bar,
-            html.Div([tabs(at), *_beside(view, at)], className="promql-bar"),
+            html.Div([tabs(at), *_facts(view)], className="promql-bar"),
             *_answer(view, asking),
             limits_line(asking),
         ]
@@ -116,28 +118,37 @@ def _answer(view: QueryView, asking: Asking) -> list:
     return [examples(view)]
 
 
-def _beside(view: QueryView, at: PromqlAddress) -> list:
-    """How long it took, and the same question for other programs."""
+def _facts(view: QueryView) -> list:
+    """How long it took, and the same query for other programs."""
     if view.answer is None:
         return []
     stats = view.answer.stats
     return [
         html.Span(
-            f"{fmt.duration(round(view.took_s * 1000))}, {fmt.exact(stats.get('samples', 0))} samples of "
-            f"{fmt.exact(stats.get('series', 0))} series read",
+            sentence(
+                "promql.cost",
+                duration=fmt.duration(round(view.took_s * 1000)),
+                samples=fmt.exact(stats.get("samples", 0)),
+                series=fmt.exact(stats.get("series", 0)),
+            ),
             className="quiet",
         ),
-        html.A("JSON", href=_api_href(view), target="_blank", title="the same answer from the HTTP API"),
-        copy_button(_command(view), "copy as a command"),
+        html.A("JSON", href=_api_href(view), target="_blank", title=sentence("promql.json_hint")),
+        copy_button(_command(view), sentence("promql.copy_command")),
     ]
 
 
 def limits_line(asking: Asking) -> html.P:
-    """What a query may take here."""
+    """The limits of a query on this page."""
     limits, options = asking.limits, asking.limits.options
     return html.P(
-        f"A query may take {options.timeout_s:g} s, {fmt.exact(options.max_samples)} samples and {fmt.exact(options.max_points)} "
-        f"steps; {limits.running} run at once in each process, those of the HTTP API among them.",
+        sentence(
+            "promql.limits",
+            timeout_s=options.timeout_s,
+            samples=fmt.exact(options.max_samples),
+            steps=fmt.exact(options.max_points),
+            running=limits.running,
+        ),
         className="quiet promql-limits",
     )
 
@@ -150,15 +161,15 @@ def examples(view: QueryView) -> html.Section:
                 dcc.Link(
                     html.Code(text), href=PromqlAddress(text, view.start_ms, view.end_ms, tab=tab).href()
                 ),
-                html.Span(f" {what}", className="quiet"),
+                html.Span(f" {sentence(f'promql.example.{name}')}", className="quiet"),
             ]
         )
-        for what, text, tab in _EXAMPLES
+        for name, text, tab in _EXAMPLES
     ]
     return section(
-        "To begin with",
+        sentence("promql.examples.title"),
         [html.Ul(items, className="promql-examples")],
-        note="answered from the lake's samples, as Prometheus 3.5 answers",
+        note=sentence("promql.examples.note"),
     )
 
 

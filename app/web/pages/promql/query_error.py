@@ -9,6 +9,7 @@ from throttlescope.app.services.promql.errors import UNAVAILABLE, ApiError
 from throttlescope.app.web.components.parts import hostile_sentence
 from throttlescope.app.web.components.shell import panel
 from throttlescope.ingest.core.errors import ThrottlescopeError
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.promql.errors import QueryTimeoutError, TooManySamplesError
 
 #: Characters of a line that are shown on each side of the place.
@@ -16,17 +17,17 @@ _AROUND = 90
 
 
 def fault_of_query(text: str, error: ThrottlescopeError | ApiError, *, timeout_s: float) -> html.Div:
-    """The text with the place marked, and the words of the error."""
+    """The text with the place marked, and the error's text."""
     if isinstance(error, ApiError):
         busy = error.kind == UNAVAILABLE
         return panel(
-            "Too many queries run at once." if busy else "The query waited too long.",
-            ["The console and the HTTP API share their places for queries."],
-            next_step="Run it again in a moment.",
+            sentence("promql.busy.title") if busy else sentence("promql.busy.waited"),
+            [sentence("promql.busy.why")],
+            next_step=sentence("promql.busy.next"),
             tone="orange",
         )
     position = getattr(error, "position", None)
-    sentences = [
+    facts = [
         [f"{label}: ", hostile_sentence(str(value))]
         for label, value in (
             ("Got", error.got),
@@ -38,7 +39,7 @@ def fault_of_query(text: str, error: ThrottlescopeError | ApiError, *, timeout_s
     return html.Div(
         [
             *([marked(text, position)] if position is not None else []),
-            panel(f"{fmt.name(error.what, 600)}.", sentences, tone="orange"),
+            panel(f"{fmt.name(error.what, 600)}.", facts, tone="orange"),
         ],
         className="promql-fault",
     )
@@ -65,18 +66,18 @@ def marked(text: str, position: int) -> html.Pre:
             "\n",
             " " * len(before),
             html.Span("▲", className="marked-place", **{"aria-hidden": "true"}),
-            f" line {number}, column {column + 1}",
+            f" {sentence('promql.place.line', line=number, column=column + 1)}",
         ],
         className="promql-marked",
         tabIndex=0,
-        **{"aria-label": "the place in the query"},
+        **{"aria-label": sentence("promql.place.label")},
     )
 
 
 def _fix(error: ThrottlescopeError, timeout_s: float) -> str | None:
     """The error's own, where it is not an option of the command line."""
     if isinstance(error, TooManySamplesError):
-        return "ask for fewer series, a shorter range or a longer step"
+        return sentence("promql.fix.samples")
     if isinstance(error, QueryTimeoutError):
-        return f"ask for a shorter range or a longer step; the console allows {timeout_s:g} s, the command throttlescope promql more"
+        return sentence("promql.fix.timeout", timeout_s=timeout_s)
     return error.fix

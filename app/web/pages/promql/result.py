@@ -1,7 +1,8 @@
-"""An answer as a table or a graph. In: a view. Out: components; names and strings are shown, never obeyed."""
+"""An answer as a table or a graph. In: a view. Out: components; control characters in names and strings are made visible."""
 
 from __future__ import annotations
 
+import dash_mantine_components as dmc
 import numpy as np
 from dash import dcc, html
 
@@ -13,6 +14,7 @@ from throttlescope.app.web.components.grid import NONE
 from throttlescope.app.web.components.parts import hostile, plain_table, save_buttons
 from throttlescope.app.web.components.shell import panel
 from throttlescope.app.web.pages.promql.evaluation import QueryView
+from throttlescope.models.messages.catalogue import sentence
 from throttlescope.transforms.promql.answer import number
 from throttlescope.transforms.promql.matrix import StepMatrix
 from throttlescope.transforms.promql.query import QueryAnswer
@@ -38,24 +40,26 @@ def notes(answer: QueryAnswer) -> list:
 def table(view: QueryView) -> list:
     """A line per series, or per point where a range has few of them."""
     answer = view.answer
-    when = f"at {fmt.moment(view.end_ms)}"
+    at = fmt.moment(view.end_ms)
     if answer.kind == "string":
         return [html.P(["A string: ", html.Code(fmt.name(answer.text, 2_000))])]
     found = answer_table(answer, most=_ROWS)
     if not found.lines:
-        return [_nothing(view, when)]
-    total = len(found.lines) + found.left_out
-    lines = "line" if total == 1 else "lines"
-    said = f"{fmt.exact(total)} {lines}, {when}"
+        return [_empty(sentence("promql.empty.at", at=at, newest=fmt.moment(view.newest_ms)))]
+    total, shown = fmt.exact(len(found.lines) + found.left_out), len(found.lines)
     if found.left_out:
-        said += f"; the first {fmt.exact(len(found.lines))} are shown"
+        summary = sentence("promql.table.first_lines", number=total, at=at, shown=fmt.exact(shown))
+    elif shown == 1:
+        summary = sentence("promql.table.line", at=at)
+    else:
+        summary = sentence("promql.table.lines", number=total, at=at)
     heads = (
         *(fmt.name(head, 60) for head in found.heads),
         *((f"time, {fmt.zone_of(view.end_ms)}",) if found.timed else ()),
         *(SUMMED_UP if found.summed else ("value",)),
     )
     return [
-        html.P([said, *_shared(found.shared)], className="promql-said"),
+        html.P([summary, *_shared(found.shared)], className="promql-said"),
         html.Div(
             plain_table(heads, [_row(line, summed=found.summed) for line in found.lines]),
             className="promql-table",
@@ -67,7 +71,8 @@ def graph(view: QueryView) -> list:
     """Lines over the range, those with the greatest values, and a table that names them."""
     series = _series(view)
     if not series:
-        return [_nothing(view, f"from {fmt.between(view.start_ms, view.end_ms)}")]
+        evaluated = fmt.between(view.start_ms, view.end_ms)
+        return [_empty(sentence("promql.empty.range", range=evaluated, newest=fmt.moment(view.newest_ms)))]
     drawn = sorted(range(len(series)), key=lambda at: (-_greatest(series[at][1].values), at))[:MOST_LINES]
     # In the order of labels again: the same series keeps its colour when values change places.
     drawn = sorted(drawn)
@@ -81,17 +86,18 @@ def graph(view: QueryView) -> list:
         if all(one.get(name) == value for one in all_labels)
     }
     names = sorted({name for labels in all_labels for name in labels if name not in shared})
-    said = [f"{fmt.exact(len(series))} series, every {fmt.duration(view.step_ms)}"]
+    summary = [
+        sentence("promql.graph.series", number=fmt.exact(len(series)), step=fmt.duration(view.step_ms))
+    ]
     if len(series) > len(drawn):
-        said.append(
-            f"drawn are the {len(drawn)} with the greatest values, {fmt.exact(len(series) - len(drawn))} more are not"
-        )
+        more = fmt.exact(len(series) - len(drawn))
+        summary.append(sentence("promql.graph.greatest", shown=len(drawn), more=more))
     if is_short:
-        said.append("of neighbouring points the least and the greatest are drawn")
-    if odd := sum(int(np.isinf(one.values).sum()) for _, one in series):
-        said.append(f"{fmt.exact(odd)} infinite values are gaps")
+        summary.append(sentence("promql.graph.thinned"))
+    if infinite := sum(int(np.isinf(one.values).sum()) for _, one in series):
+        summary.append(sentence("promql.graph.infinite", number=fmt.exact(infinite)))
     return [
-        html.P(["; ".join(said), *_shared(shared)], className="promql-said"),
+        html.P(["; ".join(summary), *_shared(shared)], className="promql-said"),
         html.Div(
             [
                 save_buttons("promql"),
@@ -124,8 +130,13 @@ def explained(view: QueryView) -> list:
     """How the query would run."""
     lines = "\n".join(fmt.name(line, 2_000) for line in view.explained.split("\n"))
     return [
-        html.P("Nothing was evaluated. Times are UTC.", className="promql-said"),
-        html.Pre(lines, className="promql-explained", tabIndex=0, **{"aria-label": "plan of the query"}),
+        html.P(sentence("promql.explain.note"), className="promql-said"),
+        html.Pre(
+            lines,
+            className="promql-explained",
+            tabIndex=0,
+            **{"aria-label": sentence("promql.explain.label")},
+        ),
     ]
 
 
@@ -190,18 +201,11 @@ def _value(value: float) -> html.Span:
 def _shared(shared: dict[str, str]) -> list:
     if not shared:
         return []
-    parts: list = [". Every series: "]
+    parts: list = [f". {sentence('promql.graph.shared')} "]
     for name, value in shared.items():
         parts += [html.Code([html.Bdi(fmt.name(name, 60)), "=", hostile(value)]), " "]
     return parts
 
 
-def _nothing(view: QueryView, when: str):
-    return panel(
-        "No series has a value then.",
-        [
-            f"Asked was {when}; the lake's newest sample is of {fmt.moment(view.newest_ms)}.",
-            "The metric may not be scraped or not be read into the lake, a filter may leave nothing, or the time is one that the lake "
-            "does not cover.",
-        ],
-    )
+def _empty(evaluated: str) -> dmc.Alert:
+    return panel(sentence("promql.empty.title"), [evaluated, sentence("promql.empty.why")])
