@@ -13,8 +13,8 @@ from collections.abc import Callable
 from flask import has_request_context, request
 
 
-def left() -> Callable[[], bool]:
-    """A question about the current request that any thread may ask."""
+def disconnect_check() -> Callable[[], bool]:
+    """A function that says whether the client of the current request has disconnected; any thread may call it."""
     connection = request.environ.get("gunicorn.socket") if has_request_context() else None
     if connection is None:
         return lambda: False
@@ -22,8 +22,8 @@ def left() -> Callable[[], bool]:
 
 
 def is_closed(connection: socket.socket) -> bool:
-    """Whether the other end has closed; what it sent meanwhile, the next request, is left to be read."""
-    # One each time: threads of one answer ask at once, and a poll object serves one of them. select() would fail beyond 1,023 sockets.
+    """Whether the other end has closed; what it sent before, the next request, is not consumed."""
+    # One each time: threads of one answer call it at once, and a poll object serves one of them. select() would fail beyond 1,023 sockets.
     poll = select.poll()
     try:
         poll.register(connection, select.POLLIN)

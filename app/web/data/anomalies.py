@@ -1,4 +1,4 @@
-"""What the page of anomalies asks. In: a reader and an address. Out: groups with their rows, counts for the filters, and one anomaly's minutes."""
+"""What the page of anomalies reads. In: a reader and an address. Out: groups with their rows, counts for the filters, and one anomaly's minutes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 from throttlescope.app.web.address.anomalies import AnomaliesAddress, Opened
 from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.app.web.data.sql_filters import Conditions
+from throttlescope.app.web.data.table_query import Conditions
 from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import DataFile
 from throttlescope.models.anomaly.band import UsualBand, usual
@@ -17,9 +17,9 @@ from throttlescope.models.anomaly.minutes import COLUMNS
 from throttlescope.models.anomaly.subscription import SIDES, Range
 from throttlescope.models.anomaly.verdicts import CALM
 
-#: Groups of one page, and rows that are shown of each; one group that is asked for is shown up to ``MOST_OF_ONE``.
+#: Groups of one page, and rows that are shown of each; a selected group is shown up to ``MOST_OF_ONE``.
 PAGE_GROUPS, MOST_OF_EACH, MOST_OF_ONE = 20, 6, 200
-#: No anomaly is longer: what goes on is told anew.
+#: No anomaly is longer: one that lasts longer becomes another row.
 _LONGEST_MS = 3 * DAY_MS
 #: Files of minutes that a band is made of at most; hours of five weeks are 840.
 MOST_FILES = 2_000

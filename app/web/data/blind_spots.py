@@ -11,7 +11,7 @@ from throttlescope.ingest.core.times import MINUTE_MS
 
 #: Tables whose files are of one cluster, the column that says how new their rows are, and what a row's end is beyond it.
 _PER_CLUSTER = (("signals", "minute_ms", MINUTE_MS), ("verdicts", "window_end_ms", 0))
-#: Tables that are small enough to be asked.
+#: Tables that are small enough to be queried.
 _ASKED = (("policies", "observed_ms"), ("forecasts", "made_at_ms"), ("episodes", "known_until_ms"), ("anomalies", "end_ms"))  # fmt: skip
 #: Metrics of which every subscription, topic and broker has a series.
 _SUBSCRIPTION, _TOPIC, _BROKER = "pulsar_subscription_back_log", "pulsar_rate_in", "pulsar_version_info"
@@ -145,14 +145,14 @@ def _brokers(cursor, snapshot) -> tuple[UnseenBroker, ...]:
     """Every broker's newest version, as the admin API or the metric ``pulsar_version_info`` reported it."""
     policies = snapshot.source("policies", snapshot.files["policies"])
     rows = cursor.execute(
-        f"""WITH told AS (
+        f"""WITH versions AS (
             SELECT cluster, coalesce(broker, key) AS broker, trim(body, '"') AS version, observed_ms AS at_ms
             FROM {policies} WHERE scope = 'broker_version'
             UNION ALL
             SELECT cluster, instance, version, last_ms FROM blind_series
             WHERE metric_name = '{_BROKER}' AND version IS NOT NULL AND instance IS NOT NULL
         )
-        SELECT cluster, broker, arg_max(version, at_ms) FROM told GROUP BY ALL ORDER BY ALL"""  # noqa: S608
+        SELECT cluster, broker, arg_max(version, at_ms) FROM versions GROUP BY ALL ORDER BY ALL"""  # noqa: S608
     ).fetchall()
     return tuple(
         UnseenBroker(cluster, broker, version, has_throttle_counters(version))

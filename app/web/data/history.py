@@ -45,7 +45,7 @@ def span(reader: LakeReader, subscription: SubscriptionPartition) -> tuple[int, 
                 bounds += [] if best is None else [best]
         return (min(bounds), max(bounds)) if bounds else None
 
-    return reader.read_kept(("span", subscription), read)
+    return reader.read_cached(("span", subscription), read)
 
 
 def _by_hour(files: list[DataFile], column: str, *, newest: bool) -> list[list[DataFile]]:
@@ -130,13 +130,13 @@ def newest_windows(
 
     def read(cursor, snapshot):
         files = snapshot.files_of("verdicts", subscription, "window_end_ms", start_ms, end_ms)
-        asked = (
+        matching = (
             f"FROM {snapshot.source('verdicts', files)} {THIS} AND window_end_ms > ? AND window_end_ms <= ?"
         )
         values = [*values_of(subscription), start_ms, end_ms]
-        total = cursor.execute(f"SELECT count(*) {asked}", values).fetchall()[0][0]
+        total = cursor.execute(f"SELECT count(*) {matching}", values).fetchall()[0][0]
         order = "ORDER BY window_end_ms DESC, window_start_ms DESC LIMIT ? OFFSET ?"
-        rows = cursor.execute(f"SELECT {_LIGHT} {asked} {order}", [*values, most, skip])
+        rows = cursor.execute(f"SELECT {_LIGHT} {matching} {order}", [*values, most, skip])
         return dicts(rows), total
 
     return reader.read(read)
@@ -170,7 +170,7 @@ def _verdicts(
     *,
     keep: bool = False,
 ) -> list[dict]:
-    """``keep``: a day at most; another range up to the same end asks for the same windows again."""
+    """``keep``: a day at most; another range up to the same end needs the same windows."""
 
     def read(cursor, snapshot):
         files = snapshot.files_of("verdicts", subscription, "window_end_ms", start_ms, end_ms)
@@ -184,8 +184,8 @@ def _verdicts(
 
     if not keep:
         return reader.read(read)
-    kept = reader.read_kept(("verdicts", subscription, start_ms, end_ms, columns), read)
-    return [dict(row) for row in kept]
+    rows = reader.read_cached(("verdicts", subscription, start_ms, end_ms, columns), read)
+    return [dict(row) for row in rows]
 
 
 def truth(reader: LakeReader, subscription: SubscriptionPartition, start_ms: int, end_ms: int) -> list[dict]:

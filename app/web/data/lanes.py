@@ -1,7 +1,7 @@
 """How full the limits of one place were over time. In: a reader, a place and a range. Out: one lane per limiter, the fullest first.
 
 A limiter is what the broker has: one of a broker, of a topic partition, or of one subscription on one. Its use is
-summed over all that share it, so any of them tells it; a lane keeps the largest of each cell: a mean would hide the minute that was full.
+summed over all that share it, so any of them shows it; a lane keeps the largest of each cell: a mean would hide the minute that was full.
 The slow twin is ``tests/naive/limit_lanes.py``.
 """
 
@@ -83,8 +83,8 @@ def limit_lanes(
         topics = None
         if count * ((end_ms - start_ms) // MINUTE_MS) > most_minutes:
             topics = _topics(cursor, snapshot, address, start_ms, end_ms)
-        query, asked = _query(snapshot, address, start_ms, end_ms, step, topics)
-        rows = cursor.execute(query, asked).fetchall()
+        query, values = _query(snapshot, address, start_ms, end_ms, step, topics)
+        rows = cursor.execute(query, values).fetchall()
         return Lanes(
             tuple(
                 Lane(limiter, broker, topic, partition, subscription, tuple(Cell(*cell) for cell in cells))
@@ -139,7 +139,7 @@ def _query(snapshot, address, start_ms, end_ms, step, topics) -> tuple[str, list
         f"""
         SELECT '{limiter}', {_HAS[limiter.split(".")[0]]}, cell, max({rho_column(limiter)}),
                count(*) FILTER (list_contains(bound_by, '{limiter}'))
-        FROM told WHERE {rho_column(limiter)} IS NOT NULL OR list_contains(bound_by, '{limiter}') GROUP BY ALL
+        FROM cells WHERE {rho_column(limiter)} IS NOT NULL OR list_contains(bound_by, '{limiter}') GROUP BY ALL
         """  # noqa: S608
         for limiter in LIMITERS
     )
@@ -153,7 +153,7 @@ def _query(snapshot, address, start_ms, end_ms, step, topics) -> tuple[str, list
         SELECT topic, partition, subscription, window_end_ms - 1 - (window_end_ms - 1) % {step} AS cell,
                list(DISTINCT limiter) AS bound_by
         {bound} {only} GROUP BY ALL
-    ), told AS (
+    ), cells AS (
         SELECT * FROM minutes FULL JOIN windows USING (topic, partition, subscription, cell)
     ), lanes (limiter, broker, topic, partition, subscription, cell, share, bound) AS ({lanes})
     SELECT limiter, broker, topic, partition, subscription,

@@ -24,7 +24,7 @@ KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
 
 #: A subscription whose last verdict is older than its cluster's newest by this is not current.
 STALE_MS = 10 * MINUTE_MS
-#: A cluster whose rows are older than its verdicts by this is not kept by those who write them.
+#: A cluster whose rows are older than its verdicts by this was written by a version that does not update them.
 _BEHIND_MS = BLOCK_MS
 
 # The selector is as it is typed elsewhere, so that a pasted one is found; in lower case, since it is only searched.
@@ -36,26 +36,26 @@ SELECT *, window_end_ms < cluster_end_ms - {STALE_MS} AS stale,
        coalesce(list_position({list(ORDER)!r}, main_cause), {len(ORDER)}) AS main_rank,
        lower(cluster || ' ' || topic || CASE WHEN partition < 0 THEN '' ELSE '-partition-' || partition END
              || '#' || subscription) AS selector
-FROM (SELECT *, max(window_end_ms) OVER (PARTITION BY cluster) AS cluster_end_ms FROM told)
+FROM (SELECT *, max(window_end_ms) OVER (PARTITION BY cluster) AS cluster_end_ms FROM newest)
 """  # noqa: S608
 
 
 def make_latest(snapshot: Snapshot) -> None:
     """Make ``latest``: the columns of ``verdict_latest`` and what pages sort, filter and search by."""
     connection = snapshot.connection
-    told = snapshot.source("verdict_latest", snapshot.files["verdict_latest"])
-    connection.execute(f"CREATE TEMP TABLE told AS SELECT * FROM {told}")  # noqa: S608
+    stored = snapshot.source("verdict_latest", snapshot.files["verdict_latest"])
+    connection.execute(f"CREATE TEMP TABLE newest AS SELECT * FROM {stored}")  # noqa: S608
     ends = dict(
-        connection.execute("SELECT cluster, max(window_end_ms) FROM told GROUP BY cluster").fetchall()
+        connection.execute("SELECT cluster, max(window_end_ms) FROM newest GROUP BY cluster").fetchall()
     )
     for cluster, files in snapshot.by_cluster("verdicts").items():
         if ends.get(cluster, 0) < max(file.maximum["window_end_ms"] for file in files) - _BEHIND_MS:
             connection.register("computed", latest_of(files))
-            connection.execute("DELETE FROM told WHERE cluster = ?", [cluster])
-            connection.execute("INSERT INTO told BY NAME SELECT * FROM computed")
+            connection.execute("DELETE FROM newest WHERE cluster = ?", [cluster])
+            connection.execute("INSERT INTO newest BY NAME SELECT * FROM computed")
             connection.unregister("computed")
     connection.execute(_LATEST_SQL)
-    connection.execute("DROP TABLE told")
+    connection.execute("DROP TABLE newest")
 
 
 def make_day_before(snapshot: Snapshot) -> None:

@@ -1,6 +1,6 @@
-"""Changes of limits as the page tells them. In: a reader, an address and a range. Out: events, each with what it did to one subscription.
+"""Changes of limits as the page shows them. In: a reader, an address and a range. Out: events, each with what it did to one subscription.
 
-What a change is and what is compared is said by ``models/episodes/changes.py`` and ``before_after.py``; here only what they need is read.
+``models/episodes/changes.py`` defines what a change is, ``before_after.py`` what is compared; here only what they need is read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.limit_subject import namespace_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
-from throttlescope.app.web.data.sql_filters import Conditions
+from throttlescope.app.web.data.table_query import Conditions
 from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import DataFile
 from throttlescope.models.episodes.before_after import (
@@ -73,7 +73,7 @@ def changes(reader: LakeReader, address: LimitsAddress, start_ms: int, end_ms: i
     """Changes that were seen in [start_ms, end_ms)."""
 
     def read(cursor, snapshot):
-        # The answer before the range is what its first one is compared with.
+        # The first answer of the range is compared with the one before it.
         files = _between(snapshot.files["limits"], "observed_ms", start_ms - DAY_MS, end_ms - 1)
         source = snapshot.source("limits", files)
         where = _where(address).add("observed_ms >= ? AND observed_ms < ?", start_ms - DAY_MS, end_ms)
@@ -98,8 +98,8 @@ def changes(reader: LakeReader, address: LimitsAddress, start_ms: int, end_ms: i
             # What changed did so before the range.
             return LimitChanges((), 0, is_whole)
         shown = found[:MOST_EVENTS]
-        told = [_worst(cursor, event) for event in shown]
-        compared = _compared(cursor, snapshot, told)
+        worst = [_worst(cursor, event) for event in shown]
+        compared = _compared(cursor, snapshot, worst)
         return LimitChanges(tuple(map(LimitChangeEvent, shown, compared)), len(found), is_whole)
 
     return reader.read(read)
@@ -132,12 +132,12 @@ def _worst(cursor, event: PolicyEvent) -> LimitChange:
     return next((by_key[key] for row in found if (key := tuple(row.values())) in by_key), event.changes[0])
 
 
-def _compared(cursor, snapshot: Snapshot, told: list[LimitChange]) -> list[Compared]:
+def _compared(cursor, snapshot: Snapshot, changes: list[LimitChange]) -> list[Compared]:
     signals, verdicts, when_s, when_v, values_s, values_v = [], [], [], [], [], []
-    for one in told:
+    for one in changes:
         first, last = one.old_until_ms - SPAN_MS, one.new_from_ms + SPAN_MS
         bounds = {"cluster": (one.key.cluster,) * 2, "topic": (one.key.topic,) * 2}
-        # Only the minutes beside the two answers count: between them nobody knows which limit was in force.
+        # Only the minutes before the first answer and after the second count: between them it is not known which limit was in force.
         for start_ms, end_ms in ((first, one.old_until_ms), (one.new_from_ms, last)):
             signals += _between(snapshot.files["signals"], "minute_ms", start_ms, end_ms, bounds)
             verdicts += _between(snapshot.files["verdicts"], "window_end_ms", start_ms, end_ms, bounds)
@@ -155,7 +155,7 @@ def _compared(cursor, snapshot: Snapshot, told: list[LimitChange]) -> list[Compa
             values_v,
         )
     )
-    return compare(told, minutes, windows)
+    return compare(changes, minutes, windows)
 
 
 def _once(files: list[DataFile]) -> list[DataFile]:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from throttlescope.app.web.address.limits import LimitsAddress
 from throttlescope.app.web.data.latest import KEY, RECENT_MS
 from throttlescope.app.web.data.limit_use import NOW_MS, covers_recent, recent_files, rho_column
-from throttlescope.app.web.data.paging import Sort, cut, ordered
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.app.web.data.snapshot import Snapshot
-from throttlescope.app.web.data.sql_filters import Conditions
+from throttlescope.app.web.data.table_query import Conditions, Sort, cut, ordered
 from throttlescope.ingest.contracts.vocabulary import LEVELS, LIMITERS, UNITS
 from throttlescope.ingest.core.times import DAY_MS
 from throttlescope.ingest.lake import DataFile
@@ -52,7 +51,7 @@ class Known:
     observed_ms : int or None
         When the admin API last answered; None: no limits were ever read.
     oldest_ms : int or None
-        The oldest answer that is still gone by.
+        The oldest answer that is still used.
     use_ms : int
         Length of the range, up to the newest verdicts, over which use was read.
     subscriptions : int
@@ -73,7 +72,7 @@ class Known:
 
 
 def known(reader: LakeReader) -> Known:
-    """What is known of limits at all."""
+    """How many limits are known, of which subscriptions, and how fresh they are."""
 
     def read(cursor, snapshot):
         make_limiters(snapshot)
@@ -82,7 +81,7 @@ def known(reader: LakeReader) -> Known:
             "SELECT max(observed_ms), min(observed_ms) FROM limit_rows"
         ).fetchall()[0]
         subscriptions = cursor.execute("SELECT count(*) FROM latest").fetchall()[0][0]
-        told = dict(cursor.execute("SELECT level, subscriptions FROM limits_told").fetchall())
+        with_limit = dict(cursor.execute("SELECT level, subscriptions FROM limits_by_level").fetchall())
         namespaces = cursor.execute("SELECT namespace FROM limits_namespaces ORDER BY namespace").fetchall()
         return Known(
             limiters,
@@ -90,7 +89,7 @@ def known(reader: LakeReader) -> Known:
             oldest,
             RECENT_MS if covers_recent(snapshot) else NOW_MS,
             subscriptions,
-            {level: subscriptions - told.get(level, 0) for level in LEVELS},
+            {level: subscriptions - with_limit.get(level, 0) for level in LEVELS},
             tuple(name for (name,) in namespaces),
         )
 
@@ -165,15 +164,15 @@ def newest_limit_files(snapshot: Snapshot) -> list[DataFile]:
 
 
 def make_limiters(snapshot: Snapshot) -> None:
-    """See that ``limit_rows`` and ``limiters`` are there."""
+    """Make ``limit_rows`` and ``limiters`` unless they exist."""
 
     def make() -> None:
         length_ms = RECENT_MS if covers_recent(snapshot) else NOW_MS
         cursor = snapshot.connection.cursor()
         cursor.execute(_ROWS_SQL.format(source=snapshot.source("limits", newest_limit_files(snapshot))))
-        # What every view says is counted once.
+        # Every view shows these counts: they are made once.
         cursor.execute(
-            f"CREATE TABLE limits_told AS SELECT level, count(*) AS subscriptions FROM limit_rows JOIN latest USING ({KEY}) GROUP BY level"  # noqa: S608
+            f"CREATE TABLE limits_by_level AS SELECT level, count(*) AS subscriptions FROM limit_rows JOIN latest USING ({KEY}) GROUP BY level"  # noqa: S608
         )
         cursor.execute(
             "CREATE TABLE limits_namespaces AS SELECT DISTINCT namespace FROM limit_rows ORDER BY namespace LIMIT 1000"
@@ -184,7 +183,7 @@ def make_limiters(snapshot: Snapshot) -> None:
     snapshot.once("limiters", make)
 
 
-# An answer speaks for a day; what is older is not gone by.
+# An answer is used for a day; older ones are ignored.
 _ROWS_SQL = f"""
 CREATE TABLE limit_rows AS
 SELECT {KEY}, level, max(observed_ms) AS observed_ms,
@@ -220,7 +219,7 @@ WITH ends AS (
 }
     FROM {{source}} JOIN ends USING (cluster)
     WHERE minute_ms < end_ms AND minute_ms >= end_ms - {{length}} GROUP BY {KEY}
-), told AS (
+), by_limiter AS (
     {
     " UNION ALL ".join(
         f"SELECT cluster, topic, partition, subscription, broker AS seen_on, '{one.split('.')[0]}' AS level, '{one}' AS limiter, "
@@ -233,7 +232,7 @@ WITH ends AS (
     SELECT cluster, limiter, owner, max(share) AS share, max(near) AS near_minutes, max(known) AS minutes
     FROM (SELECT cluster, limiter, share, near, known, {
     _OWNER.format(broker="seen_on")
-} FROM told) GROUP BY cluster, limiter, owner
+} FROM by_limiter) GROUP BY cluster, limiter, owner
 ), owned AS (
     SELECT cluster, namespace, level, observed_ms, r, {_OWNER.format(broker="r.broker")},
            {{{{cluster: cluster, topic: limit_rows.topic, partition: limit_rows.partition, subscription: limit_rows.subscription}}}} AS member

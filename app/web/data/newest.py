@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from throttlescope.app.presentation.causes import ORDER
 from throttlescope.app.web.address.subscriptions import VIEWS, SubscriptionsAddress
 from throttlescope.app.web.data.latest import KEY
-from throttlescope.app.web.data.paging import Sort, cut, ordered
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.app.web.data.sql_filters import Conditions
+from throttlescope.app.web.data.table_query import Conditions, Sort, cut, ordered
 
 NOW, RECENT = VIEWS
 

@@ -1,4 +1,4 @@
-"""What was foretold of one subscription, and which backlog it is in. In: a reader, a subscription and a moment. Out: rows of ``forecasts`` and ``episodes``."""
+"""The forecasts of one subscription, and the backlog that it is in. In: a reader, a subscription and a moment. Out: rows of ``forecasts`` and ``episodes``."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from throttlescope.app.web.data.history import THIS, values_of
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.core.times import DAY_MS
 
-#: An older forecast says nothing any more.
+#: Older forecasts are ignored.
 LOOK_BACK_MS = DAY_MS
 
 
 @dataclass(frozen=True)
 class StoredOutlook:
-    """What the lake says of what comes.
+    """Stored forecasts and the open backlog.
 
     Attributes
     ----------
     forecasts : tuple of dict
         Of each kind and method the newest that was made by then, columns of ``forecasts``; a deadline before the drain.
     are_stored : bool
-        The lake has forecasts at all, of anyone.
+        The lake has forecasts at all, of any subscription.
     episode : dict or None
-        The backlog that holds at that moment, columns of ``episodes``.
+        The backlog that is open at that moment, columns of ``episodes``.
     episodes_are_stored : bool
     """
 
@@ -56,7 +56,7 @@ def outlook(
             )
         )
         files = snapshot.files_of("episodes", subscription, "start_ms", 0, at_ms)
-        held = dicts(
+        episodes = dicts(
             cursor.execute(
                 f"SELECT * FROM {snapshot.source('episodes', files)} {THIS} "  # noqa: S608
                 "AND start_ms < ? AND (end_ms IS NULL OR end_ms > ?) ORDER BY start_ms DESC LIMIT 1",
@@ -66,8 +66,8 @@ def outlook(
         return StoredOutlook(
             tuple(made),
             snapshot.versions["forecasts"] is not None,
-            held[0] if held else None,
+            episodes[0] if episodes else None,
             snapshot.versions["episodes"] is not None,
         )
 
-    return reader.read_kept(("outlook", subscription, start_ms, at_ms), read)
+    return reader.read_cached(("outlook", subscription, start_ms, at_ms), read)

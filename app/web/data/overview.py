@@ -1,4 +1,4 @@
-"""What the first page asks. In: a reader. Out: counts a day before, the next losses, what is shared, what is largest, the last run."""
+"""What the first page reads. In: a reader. Out: counts a day before, the next losses, what is shared, what is largest, the last run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from throttlescope.app.web.data.latest import KEY
 from throttlescope.app.web.data.reader import LakeReader, dicts
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
-#: A forecast that is older than its cluster's newest verdict by this says nothing of now.
+#: A forecast that is older than its cluster's newest verdict by this is ignored.
 FORECAST_KNOWN_MS = 2 * BLOCK_MS
 
 
@@ -49,7 +49,7 @@ def next_losses(reader: LakeReader, *, most: int = 8) -> list[dict]:
         Columns of ``forecasts``, with ``cause`` and ``limiter`` of the newest verdict and the cluster's newest ``window_end_ms``.
     """
 
-    def ask(cursor, snapshot):
+    def read(cursor, snapshot):
         newest = _newest(cursor)
         files = [
             file
@@ -74,13 +74,13 @@ def next_losses(reader: LakeReader, *, most: int = 8) -> list[dict]:
             )
         )
 
-    return reader.read(ask)
+    return reader.read(read)
 
 
 def open_incidents(reader: LakeReader, *, most: int = 8) -> list[dict]:
     """What several open episodes share, those with most subscriptions first; columns of ``incidents`` without members."""
 
-    def ask(cursor, snapshot):
+    def read(cursor, snapshot):
         source = snapshot.source("incidents", snapshot.files["incidents"])
         return dicts(
             cursor.execute(
@@ -90,30 +90,30 @@ def open_incidents(reader: LakeReader, *, most: int = 8) -> list[dict]:
             )
         )
 
-    return reader.read(ask)
+    return reader.read(read)
 
 
 def open_episodes(reader: LakeReader, *, most: int = 8) -> tuple[list[dict], int]:
-    """Backlogs that are not drained, the largest first, and how many there are, with what their newest verdict says.
+    """Backlogs that are not drained, the largest first, and how many there are, with the cause of their newest verdict.
 
     One that is at its floor is left out, though its episode stays open for a few minutes: it may come back.
     """
 
-    def ask(cursor, snapshot):
+    def read(cursor, snapshot):
         source = snapshot.source("episodes", snapshot.files["episodes"])
-        held = f"FROM {source} WHERE end_ms IS NULL AND over_until_ms >= known_until_ms - {MINUTE_MS}"
-        total = cursor.execute(f"SELECT count(*) {held}").fetchall()[0][0]
+        open_rows = f"FROM {source} WHERE end_ms IS NULL AND over_until_ms >= known_until_ms - {MINUTE_MS}"
+        total = cursor.execute(f"SELECT count(*) {open_rows}").fetchall()[0][0]
         rows = dicts(
             cursor.execute(
                 f"SELECT open.*, latest.cause, latest.limiter FROM "  # noqa: S608
-                f"(SELECT {KEY}, since_ms, known_until_ms, last_entries, peak_entries, state {held}) AS open "
+                f"(SELECT {KEY}, since_ms, known_until_ms, last_entries, peak_entries, state {open_rows}) AS open "
                 f"LEFT JOIN latest USING ({KEY}) ORDER BY last_entries DESC, {KEY} LIMIT ?",
                 [most],
             )
         )
         return rows, total
 
-    return reader.read(ask)
+    return reader.read(read)
 
 
 def judged(reader: LakeReader) -> frozenset[str]:
@@ -128,7 +128,7 @@ def judged(reader: LakeReader) -> frozenset[str]:
 def last_run(reader: LakeReader) -> LastRun | None:
     """How the newest run ended."""
 
-    def ask(cursor, snapshot):
+    def read(cursor, snapshot):
         source = snapshot.source("ingest_runs", snapshot.files["ingest_runs"])
         rows = cursor.execute(
             "SELECT command, status, finished_ms, max(CASE WHEN status = 'done' THEN finished_ms END) OVER () "  # noqa: S608
@@ -136,7 +136,7 @@ def last_run(reader: LakeReader) -> LastRun | None:
         ).fetchall()
         return LastRun(*rows[0]) if rows else None
 
-    return reader.read(ask)
+    return reader.read(read)
 
 
 def _newest(cursor) -> dict[str, int]:

@@ -33,7 +33,7 @@ def windows(reader: LakeReader, subscription: SubscriptionPartition, at_ms: int 
                 [*values_of(subscription), start, end],
             )
         )
-        # Windows may slide by a minute: the one that is asked for has to be among those that are listed.
+        # Windows may slide by a minute: the requested one has to be among those that are listed.
         later = 0 if at_ms is None else sum(row["window_end_ms"] > at_ms for row in rows)
         first = max(0, later - MOST_WINDOWS // 3)
         return rows[first : first + MOST_WINDOWS]

@@ -13,7 +13,7 @@ from dash import Dash
 
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.lake_queries import LakeQueries
-from throttlescope.app.web.client_disconnect import left
+from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.transforms.promql.query import Options
 
 #: Where the server keeps the one object for all its pages.
@@ -50,7 +50,7 @@ class Asking:
             Too many queries at once, or none of them ended in time.
         """
         options = self.limits.options
-        is_cancelled = left()
+        is_cancelled = disconnect_check()
         with self._concurrency.place(options.timeout_s) as left_s:
             yield replace(options, timeout_s=left_s, is_cancelled=is_cancelled)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from throttlescope.app.web.data.paging import cut
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.app.web.data.sql_filters import Conditions
+from throttlescope.app.web.data.table_query import Conditions, cut
 
 #: Rows of one page of a table.
 PAGE_ROWS = 50

@@ -1,11 +1,11 @@
 """The only reader of the web app. In: the lake's folder or URI. Out: answers of one snapshot per request.
 
-Nothing is kept between requests but what belongs to a version of the tables: their file lists and
+Only what belongs to a version of the tables is cached between requests: their file lists and
 one small table with the newest verdict of every subscription. Each request has a cursor of its own.
 No Spark session is here.
 
-A request is answered by the newest snapshot that is there. A thread looks every second (into an object store every thirty) whether the lake has changed, and
-makes the next snapshot while requests go on with the one before. Outside of requests the lake is looked at each time.
+A request is answered by the newest snapshot. A thread checks every second (an object store every thirty) whether the lake has changed,
+and makes the next snapshot while requests use the one before. Outside of requests the lake is checked each time.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _LOG = logging.getLogger(__name__)
 _LOOK_S = 1.0
 # A look into an object store is two requests per table, and each costs money.
 _LOOK_INTO_STORE_S = 30.0
-# Times of folders are kept in steps of milliseconds at best: two commits within one leave a single trace.
+# Times of folders are stored in milliseconds at best: two commits within one leave a single trace.
 _SETTLED_NS = 2_000_000_000
 
-# A thread that is in DuckDB or Delta while the interpreter goes away would take the process down with a fault.
+# A thread that is in DuckDB or Delta while the interpreter exits would crash the process.
 _LONGEST_END_S = 10.0
 _ENDING = threading.Event()
 _WATCHERS: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 
 def is_ending() -> bool:
-    """Whether the process goes away: who reads in a thread of its own begins nothing more."""
+    """Whether the process is ending: threads that read must not begin anything more."""
     return _ENDING.is_set()
 
 
 def ends_with_process(thread: threading.Thread) -> None:
-    """Have the process wait for a thread that reads, before it goes away."""
+    """Make the process wait for a thread that reads, before it ends."""
     _WATCHERS.add(thread)
 
 
@@ -79,24 +79,24 @@ class LakeReader:
         self._snapshot: Snapshot | None = None
         self._fault: Exception | None = None
 
-    def read(self, ask: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
-        """Ask one snapshot something; ``ask`` gets a cursor of its own."""
+    def read(self, query: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
+        """The result of ``query`` on one snapshot; it gets a cursor of its own."""
         try:
             snapshot = self._of_request()
-            return ask(snapshot.connection.cursor(), snapshot)
+            return query(snapshot.connection.cursor(), snapshot)
         except duckdb.IOException:
-            # A vacuum took a file of an old snapshot: the newest one names only files that are there.
+            # A vacuum deleted a file of an old snapshot: the newest one names only files that exist.
             with self._lock:
                 self._snapshot = None
-            snapshot = self._of_request(anew=True)
-            return ask(snapshot.connection.cursor(), snapshot)
+            snapshot = self._of_request(refresh=True)
+            return query(snapshot.connection.cursor(), snapshot)
 
-    def read_kept(self, key: Hashable, ask: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
+    def read_cached(self, key: Hashable, query: Callable[[duckdb.DuckDBPyConnection, Snapshot], T]) -> T:
         """As :meth:`read`, but a recent answer under this key is reused while the tables are unchanged.
 
         Callers must not modify it.
         """
-        return self.read(lambda cursor, snapshot: snapshot.kept(key, lambda: ask(cursor, snapshot)))
+        return self.read(lambda cursor, snapshot: snapshot.cached(key, lambda: query(cursor, snapshot)))
 
     def watch(self) -> None:
         """Make snapshots as the lake changes, from now on, in a thread that ends with this reader."""
@@ -108,24 +108,24 @@ class LakeReader:
                 watcher.start()
 
     def check(self) -> None:
-        """Raise what the last look at the lake raised: pages would be answered from before that, or not at all."""
+        """Raise the error of the last check of the lake: pages would be answered from an older snapshot, or not at all."""
         if self._fault is not None:
             raise self._fault
         self._known()
 
     def newest_files(self) -> dict[str, StoredFile]:
-        """By table the data file that came last, of the snapshot that is there. That none can be made, :meth:`check` says."""
+        """By table the newest data file of the current snapshot; empty where none could be made, see :meth:`check`."""
         snapshot = self._snapshot
         return {} if snapshot is None else snapshot.newest_files
 
-    def _of_request(self, *, anew: bool = False) -> Snapshot:
-        """The snapshot that a web request began with."""
+    def _of_request(self, *, refresh: bool = False) -> Snapshot:
+        """The snapshot that a web request began with; ``refresh``: the newest one from now on."""
         if not has_request_context():
             return self._current()
-        kept = g.setdefault("snapshots", {})
-        if anew or self not in kept:
-            kept[self] = self._current() if anew else self._known()
-        return kept[self]
+        of_request = g.setdefault("snapshots", {})
+        if refresh or self not in of_request:
+            of_request[self] = self._current() if refresh else self._known()
+        return of_request[self]
 
     def _known(self) -> Snapshot:
         self.watch()
@@ -152,19 +152,19 @@ class LakeReader:
 
 
 def _watch(reader_of: weakref.ref[LakeReader]) -> None:
-    said = None
+    logged = None
     while not _ENDING.is_set() and (reader := reader_of()) is not None:
         try:
             reader._look()
-            said = reader._fault = None
+            logged = reader._fault = None
         except Exception as error:
-            # Whatever it is, requests go on with the snapshot before, and the next look may find it mended. Told once, in a line.
+            # Requests use the snapshot before, and the next check may succeed. Logged once, in a line.
             reader._fault = error
             snapshot_made(well=False)
-            words = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-            if words != said:
-                _LOG.warning("the lake could not be looked at: %s", words)
-            said = words
+            text = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+            if text != logged:
+                _LOG.warning("the lake could not be looked at: %s", text)
+            logged = text
         pause_s = _LOOK_INTO_STORE_S if reader._lake.storage.is_remote else _LOOK_S
         del reader
         _ENDING.wait(pause_s)

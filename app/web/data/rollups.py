@@ -8,11 +8,10 @@ from __future__ import annotations
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.data.limit_use import covers_recent, make_uses
 from throttlescope.app.web.data.newest import NOW, RECENT
-from throttlescope.app.web.data.paging import Sort, cut, ordered
 from throttlescope.app.web.data.reader import LakeReader, dicts
-from throttlescope.app.web.data.sql_filters import Conditions
+from throttlescope.app.web.data.table_query import Conditions, Sort, cut, ordered
 
-#: What names a place, of a row of ``latest`` beside its row of ``uses``.
+#: What names a place, of a row of ``latest`` joined with its row of ``uses``.
 PLACE = {"topic": "topic", "namespace": "namespace", "broker": "broker"}
 JOINED = "latest LEFT JOIN uses USING (cluster, namespace, topic, partition, subscription)"
 
@@ -123,7 +122,7 @@ def _grouped(address: RollupsAddress, recent_is_read: bool, where: str) -> str:
 
 
 def _told(address: RollupsAddress, where: str) -> str:
-    """What else a row tells, of the places of ``page``."""
+    """The other columns, of the places of ``page``."""
     of, name = _OF_VIEW[address.view or NOW], PLACE[address.by]
     cause = f"coalesce({of['cause']}, 'healthy')"
     worst = (

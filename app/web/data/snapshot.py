@@ -41,10 +41,10 @@ READ_TABLES = (
     "limits",
 )
 
-#: What the queries of one worker may hold; beyond it they use a folder for temporary files.
+#: Memory of the queries of one worker; beyond it they use a folder for temporary files.
 _MEMORY_LIMIT = "1GB"
-#: Answers that a snapshot keeps, each of at most some hundred rows.
-_MOST_KEPT = 256
+#: Answers that a snapshot caches, each of at most some hundred rows.
+_MOST_CACHED = 256
 T = TypeVar("T")
 
 
@@ -54,7 +54,7 @@ class Snapshot:
     Parameters
     ----------
     before : Snapshot, optional
-        An older one, whose lists hold for the tables that have not changed.
+        An older one, whose lists are reused for tables that have not changed.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Snapshot:
         self._lock = threading.Lock()
         self._made: set[str] = set()
         self._widened: dict[str, bool] = {}
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._cached: OrderedDict[Hashable, Any] = OrderedDict()
         self.files: dict[str, list[DataFile]] = {}
         for table, version in versions.items():
             if before is not None and before.versions.get(table) == version is not None:
@@ -88,7 +88,7 @@ class Snapshot:
 
     @cached_property
     def newest_files(self) -> dict[str, StoredFile]:
-        """Of each table that has files, the one that came last, with its path below the lake."""
+        """Of each table that has files, the newest one, with its path below the lake."""
         last = {
             table: max(files, key=lambda file: (file.committed_ms, file.relative_path))
             for table, files in self.files.items()
@@ -113,29 +113,29 @@ class Snapshot:
         return self._widened[table]
 
     def once(self, name: str, make: Callable[[], None]) -> None:
-        """Let ``make`` make a small table of this version, when the first page asks for it."""
+        """Let ``make`` make a small table of this version, when a page first needs it."""
         with self._lock:
             if name not in self._made:
                 make()
                 self._made.add(name)
 
-    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of ``make`` for this key, cached while it is among the most recently used: one page needs the same result several times.
 
         Callers must not modify it.
         """
         with self._lock:
-            found = key in self._kept
+            found = key in self._cached
             count_lookup("answers", found=found)
             if found:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        # Two threads may both make it; that does no harm, and nobody waits for another's query.
+                self._cached.move_to_end(key)
+                return self._cached[key]
+        # Two threads may both make it; that does no harm, and no thread waits for the query of another.
         value = make()
         with self._lock:
-            self._kept[key] = value
-            while len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
+            self._cached[key] = value
+            while len(self._cached) > _MOST_CACHED:
+                self._cached.popitem(last=False)
         return value
 
     def by_cluster(self, table: str) -> dict[str, list[DataFile]]:

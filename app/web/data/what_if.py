@@ -1,7 +1,7 @@
-"""Windows to replay. In: a lake and an address. Out: what was read and fitted, kept for the next move of a slider.
+"""Windows to replay. In: a lake and an address. Out: what was read and fitted, cached for the next move of a slider.
 
 The samples at scrape resolution are read by ``models/throttling/replay``, which knows them. Reading and fitting a day takes seconds, so a
-few windows are kept in each worker, by the version of the tables that they were read from: nothing else is kept between requests.
+few windows are cached in each worker, by the version of the tables that they were read from.
 """
 
 from __future__ import annotations
@@ -88,26 +88,26 @@ class Windows:
         self._lake = Lake(lake_path)
         self._most = most
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple, _Place] = OrderedDict()
+        self._cached: OrderedDict[tuple, _Cached] = OrderedDict()
 
     def of(self, address: WhatIfAddress) -> LabWindow:
-        """The window that an address asks for.
+        """The window of an address.
 
         Raises
         ------
         InputError
-            Nothing is there, or it is too long or too short to be replayed.
+            It has no samples, or is too long or too short to be replayed.
         """
-        asked = (self.versions(), address.subscription, address.start_ms, address.end_ms)
+        key = (self.versions(), address.subscription, address.start_ms, address.end_ms)
         with self._lock:
-            place = self._kept.pop(asked, None) or _Place()
-            self._kept[asked] = place
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        with place.lock:
-            if place.window is None:
-                place.window = self._read(address)
-            return place.window
+            entry = self._cached.pop(key, None) or _Cached()
+            self._cached[key] = entry
+            while len(self._cached) > self._most:
+                self._cached.popitem(last=False)
+        with entry.lock:
+            if entry.window is None:
+                entry.window = self._read(address)
+            return entry.window
 
     def versions(self) -> tuple:
         """Of the tables that a replay is made from."""
@@ -123,7 +123,7 @@ class Windows:
 
 
 @dataclass
-class _Place:
+class _Cached:
     lock: threading.Lock = field(default_factory=threading.Lock)
     window: LabWindow | None = None
 

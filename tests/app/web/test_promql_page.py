@@ -22,7 +22,7 @@ from throttlescope.app.server.app import create_app
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit, QueryLimits
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.web.address.promql import PromqlAddress
-from throttlescope.app.web.client_disconnect import left
+from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.app.web.data.promql import LONGEST_S, asking_of
 from throttlescope.app.web.pages.promql.completions import completions
 from throttlescope.app.web.pages.promql.evaluation import read_view
@@ -297,7 +297,7 @@ def test_an_evaluation_ends_when_nobody_waits(lake):
 def test_a_client_that_hangs_up_is_noticed_by_many_threads():
     ours, theirs = socket.socketpair()
     with Flask("x").test_request_context("/", environ_overrides={"gunicorn.socket": ours}):
-        is_gone = left()
+        is_gone = disconnect_check()
     assert not is_gone()
     theirs.send(b"GET /next")
     assert not is_gone(), "the next request is no goodbye"
@@ -312,7 +312,7 @@ def test_a_client_that_hangs_up_is_noticed_by_many_threads():
     assert found == [True] * 800
     ours.close()
     assert is_gone()
-    assert not left()(), "outside of a request nobody is known to have left"
+    assert not disconnect_check()(), "outside of a request nobody is known to have left"
 
 
 def test_concurrency_error_has_advice():

@@ -236,11 +236,11 @@ def test_what_a_page_asks_for_again_is_kept_as_long_as_the_version(lake, app):
     longer = history.windows(reader, key, first - 48 * BLOCK_MS, last)
     assert again == [row for row in longer if row["window_end_ms"] > last - BLOCK_MS]
     made = []
-    asked[0].kept("one", lambda: made.append(1))
-    asked[0].kept("one", lambda: made.append(2))
+    asked[0].cached("one", lambda: made.append(1))
+    asked[0].cached("one", lambda: made.append(2))
     for other in range(1000):
-        asked[0].kept(other, lambda: None)
-    asked[0].kept("one", lambda: made.append(3))
+        asked[0].cached(other, lambda: None)
+    asked[0].cached("one", lambda: made.append(3))
     assert made == [1, 3]
 
 

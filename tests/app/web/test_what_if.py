@@ -167,7 +167,7 @@ def test_controls_stand_where_the_run_says(windows):
     assert all(part.thumbLabel for part in walk(place) if type(part).__name__ == "Slider")
 
 
-def test_a_window_is_read_once_and_few_are_kept(lake, monkeypatch):
+def test_a_window_is_read_once_and_few_are_cached(lake, monkeypatch):
     few, counted = Windows(lake, most=2), []
     read = few._read
     monkeypatch.setattr(few, "_read", lambda address: counted.append(1) or read(address))
@@ -176,7 +176,7 @@ def test_a_window_is_read_once_and_few_are_kept(lake, monkeypatch):
     assert len(counted) == 1
     for address in others:
         few.of(address)
-    assert len(few._kept) == 2
+    assert len(few._cached) == 2
 
 
 # What makes no sense

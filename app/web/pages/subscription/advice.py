@@ -14,7 +14,7 @@ from throttlescope.app.incident.advice import AdviceOutcome, advice_within
 from throttlescope.app.services.promql.concurrency import ConcurrencyLimit
 from throttlescope.app.services.promql.errors import ApiError
 from throttlescope.app.services.whatif.replay import Question
-from throttlescope.app.web.client_disconnect import left
+from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription.advice_text import advice
@@ -101,7 +101,7 @@ def _recommend(reader: LakeReader, page: Shown, most_s: float) -> AdviceOutcome:
     key, at_ms = page.address.subscription, page.window_ms[1]
     name = SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
     question = Question(str(name), key.cluster, (), format_time(at_ms), _WINDOW, _HISTORY, _TARGET, None)
-    return advice_within(reader.lake_path, question, at_ms, most_s=most_s, cancelled=left())
+    return advice_within(reader.lake_path, question, at_ms, most_s=most_s, cancelled=disconnect_check())
 
 
 def advice_of(answer: dict | None, data: dict | None):

@@ -10,7 +10,7 @@ from dash import Dash, Output, html
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.presentation.answer import VerdictAnswer, answer
 from throttlescope.app.presentation.limits import known_limits
-from throttlescope.app.web.client_disconnect import left
+from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.app.web.components.parts import cause_badge, hostile_sentence
 from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.live import DEADLINE_S, Live
@@ -67,7 +67,7 @@ def register(app: Dash) -> None:
 def diagnosis_card(live: Live, data: dict):
     """The card of a diagnosis."""
     key = Shown.of(data).address.subscription
-    return card(live.diagnose(key, cancelled=left()))
+    return card(live.diagnose(key, cancelled=disconnect_check()))
 
 
 def card(found: NowAnswer):

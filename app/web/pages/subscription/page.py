@@ -33,8 +33,7 @@ from throttlescope.app.web.pages.subscription.content import (
 from throttlescope.app.web.pages.subscription.episode import this_backlog
 from throttlescope.app.web.pages.subscription.evidence import evidence, missing
 from throttlescope.app.web.pages.subscription.limits import limits_table
-from throttlescope.app.web.pages.subscription.links import crumbs, what_if_href
-from throttlescope.app.web.pages.subscription.range_bar import range_of_page
+from throttlescope.app.web.pages.subscription.links import crumbs, range_of_page, what_if_href
 from throttlescope.app.web.pages.subscription.selection import Shown, shown
 from throttlescope.models.messages.catalogue import sentence
 

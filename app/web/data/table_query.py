@@ -1,12 +1,32 @@
-"""What rows must fulfil, as SQL with its values apart. In: filters of an address. Out: one expression and the values of its marks.
+"""Parts of the SQL of a table: conditions, order, page. In: the filters of an address, and the request of a grid. Out: SQL, and its values apart.
 
-Nothing that anyone typed becomes SQL: it is a value.
+Nothing that a user typed becomes SQL: it is a value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+#: Upper bound of the rows of one response.
+MOST_ROWS = 1_000
+
+#: (column, descending), the most important first.
+Sort = Sequence[tuple[str, bool]]
+
+
+def ordered(sort: Sort, sortable: Mapping[str, str]) -> list[str]:
+    """Parts of an ORDER BY, absent values last; columns that are not ``sortable`` {name: SQL} are left out."""
+    return [
+        f"{sortable[column]} {'DESC' if down else 'ASC'} NULLS LAST"
+        for column, down in sort
+        if column in sortable
+    ]
+
+
+def cut(start: int, end: int) -> list[int]:
+    """The values of ``LIMIT ? OFFSET ?`` for rows [start, end)."""
+    return [max(0, min(end - start, MOST_ROWS)), max(0, start)]
 
 
 class Conditions:
