@@ -90,7 +90,7 @@ class WebPage:
         on_fault : tuple
             Values of the other outputs where the first one explains a fault.
         table : str, optional
-            A table of this page whose rows depend on the address: it asks for them again when the address changed.
+            A table of this page whose rows depend on the address: it requests them again when the address changes.
         options
             Of ``app.callback``.
         """

@@ -76,7 +76,7 @@ def neighbours(
 def consumers(
     reader: LakeReader, subscription: SubscriptionPartition, cause: str, start_ms: int, end_ms: int
 ) -> SlowConsumers | None:
-    """The consumers of a window that something holds, as the lake's samples tell; None where nothing holds it."""
+    """The consumers of a window whose verdict names a cause, from the samples of the lake; None where it is healthy."""
     if cause == "healthy":
         return None
     window = {"window_start_ms": start_ms, "window_end_ms": end_ms}

@@ -1,4 +1,4 @@
-"""The limits of one subscription partition. In: a reader and a subscription. Out: what holds, the ladder it came from, the raw answers."""
+"""The limits of one subscription partition. In: a reader and a subscription. Out: the limits in force, the records they come from, the raw answers."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _named(key: SubscriptionPartition) -> dict[str, Any]:
 
 
 def _policies(cursor, snapshot: Snapshot, key: SubscriptionPartition) -> list[dict]:
-    """The newest answer to each question that its limits rest on, of the last day of the cluster."""
+    """The newest answer of each kind that its limits are based on, of the last day of the cluster."""
     mine = [file for file in snapshot.files["policies"] if _may_hold(file, key.cluster)]
     newest = max((file.maximum["observed_ms"] for file in mine), default=0)
     files = [file for file in mine if file.maximum["observed_ms"] > newest - DAY_MS]

@@ -49,7 +49,8 @@ def test_a_byte_limit_below_the_read_size_proves_nothing(rate, proves):
     assert one("broker", "bytes", frame).events_prove is proves
 
 
-def test_the_period_does_not_change_what_events_prove_but_the_speed():
+def test_period_does_not_change_what_events_prove():
+    """It changes the speed."""
     frame = minutes(
         {"limit_topic_msg": 600, "limit_topic_period_s": 60, "limit_topic_set_by": "namespace_policy"}
     )
@@ -81,7 +82,8 @@ def test_zero_and_less_are_no_limit():
     assert limit_lines(frame, "msg") == {}
 
 
-def test_a_limit_in_entries_is_drawn_in_messages_where_the_factor_is_known():
+def test_limit_in_entries_is_drawn_in_messages():
+    """Where messages per entry are known."""
     base = {
         "limit_topic_msg": 10,
         "limit_topic_period_s": 1,
@@ -96,7 +98,8 @@ def test_a_limit_in_entries_is_drawn_in_messages_where_the_factor_is_known():
     assert "entries per 1" in one("topic", "msg", frame).amount()
 
 
-def test_a_relative_limit_is_drawn_on_top_of_the_publish_rate_but_never_the_brokers():
+def test_relative_limit_is_drawn_above_publish_rate():
+    """Never the broker's: it is not relative."""
     frame = minutes(
         {
             "limit_topic_msg": 10,
@@ -122,7 +125,7 @@ def test_a_change_in_the_range_is_said():
     assert one("topic", "msg", minutes(old, new)).rate == 80
 
 
-def test_bytes_that_were_typed_in_thousands_are_said_as_typed():
+def test_bytes_set_in_thousands_are_shown_so():
     frame = minutes(
         {"limit_topic_bytes": 1_000_000, "limit_topic_period_s": 1, "limit_topic_set_by": "topic_policy"}
     )

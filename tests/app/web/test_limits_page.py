@@ -89,7 +89,7 @@ def test_use_is_that_of_every_minute_one_by_one(limits_reader, limits_lake):
     assert 0 < topic["near_minutes"] < topic["minutes"] == len(shares)
 
 
-def test_limits_that_bind_most_and_those_never_half_used(limits_reader):
+def test_filters_by_use_select_limits(limits_reader):
     often, _ = limiters(limits_reader, LimitsAddress(use="often"))
     assert [row["limiter"] for row in often] == ["topic.msg"]
     never, total = limiters(limits_reader, LimitsAddress(use="never"))
@@ -114,7 +114,7 @@ def test_filters_and_order(limits_reader):
     assert named(LimitsAddress(), sort=[("rate", True)], start=1, end=2) == ["topic.msg"]
 
 
-def test_a_row_says_unit_period_and_what_its_events_prove(limits_reader):
+def test_row_shows_unit_period_and_proof(limits_reader):
     rows = {
         row["limiter"] + (row["subscription"] or ""): row
         for row in limiters(limits_reader, LimitsAddress())[0]
@@ -151,7 +151,7 @@ def test_how_fresh_and_what_is_not_known(limits_reader, reader):
     assert known(reader).unknown == {"broker": 34, "topic": 34, "subscription": 34}
 
 
-def test_each_kind_of_nothing_has_its_own_words(limits_reader, tmp_path):
+def test_each_empty_state_has_its_text(limits_reader, tmp_path):
     assert "No verdicts yet." in read(page_parts(LakeReader(tmp_path), LimitsAddress())[3])
     said = page_parts(limits_reader, LimitsAddress(search="nobody"))[3]
     assert "4 limits are known; none matches the search" in read(said)
@@ -198,7 +198,7 @@ def test_an_unreadable_address_is_said(query):
 # -- one subscription -------------------------------------------------------------------------------
 
 
-def test_the_ladder_says_which_record_won_and_what_it_hides(limits_reader):
+def test_records_show_winner_and_hidden_ones(limits_reader):
     said = read(page_parts(limits_reader, SUBJECT)[0])
     for words in (
         "Limits of s topic persistent://t/n/x · not partitioned · cluster recorded",
@@ -228,7 +228,7 @@ def test_the_winners_are_the_limits_in_force(limits_reader):
         )
 
 
-def test_a_subscription_that_nobody_asked_for_is_explained(limits_reader):
+def test_subscription_without_limits_read_is_explained(limits_reader):
     address = LimitsAddress(subject=SubscriptionPartition(CLUSTER, "persistent://t/other/y", 2, "gone"))
     said = read(page_parts(limits_reader, address)[0])
     assert "No limit of this subscription was read." in said
@@ -266,7 +266,7 @@ def test_changes_are_those_of_the_command(limits_reader, limits_lake):
     assert event.compared.before.rho > 0.9 > event.compared.after.rho
 
 
-def test_changes_belong_to_a_range_and_to_what_is_filtered(limits_reader):
+def test_changes_follow_range_and_filters(limits_reader):
     raised_ms = changes(limits_reader, LimitsAddress(), START_MS, END_MS).events[0].event.new_from_ms
     assert changes(limits_reader, LimitsAddress(), START_MS, raised_ms).total == 0
     assert changes(limits_reader, LimitsAddress(), raised_ms, raised_ms + 1).total == 1

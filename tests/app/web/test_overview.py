@@ -32,7 +32,8 @@ def test_the_whole_page_reads_in_order(reader):
     assert said.index("Upcoming message loss") < said.index("Shared incidents") < said.index("Open backlogs")
 
 
-def test_the_next_loss_is_first_and_only_the_newest_forecast_counts(reader):
+def test_next_loss_is_first(reader):
+    """Only the newest forecast counts."""
     rows = asked.next_losses(reader)
     assert [(row["subscription"], row["kind"]) for row in rows] == [
         ("thumbnails", "quota_size"),
@@ -73,7 +74,8 @@ def test_the_largest_backlogs_are_those_of_the_episodes(reader):
     assert all(link.href.startswith("/subscription?cluster=") for link in links)
 
 
-def test_a_backlog_at_its_floor_is_not_listed_while_its_episode_stays_open(tmp_path):
+def test_backlog_at_its_floor_is_not_listed(tmp_path):
+    """Its episode stays open."""
     lake = write_sample_lake(tmp_path, SAMPLES[:3])
     rows, total = asked.open_episodes(LakeReader(tmp_path))
     (held,) = (

@@ -89,7 +89,7 @@ def test_a_row_is_ready_to_read(reader):
     assert row["other"] == "", "the same as now"
 
 
-def test_now_a_row_tells_what_held_it_lately_and_links_to_it(reader):
+def test_row_of_now_links_to_main_cause(reader):
     row = row_of(reader, "recommendations", "now")
     assert row["cause"] == "Healthy"
     assert row["other"] == "Throttled, 1 h 10 m"
@@ -97,7 +97,8 @@ def test_now_a_row_tells_what_held_it_lately_and_links_to_it(reader):
     assert "at=" not in row["href"]
 
 
-def test_lately_a_row_opens_what_it_tells_and_links_to_now(reader):
+def test_row_of_recent_view_links_to_now(reader):
+    """A click opens the window that the row is about."""
     row = row_of(reader, "recommendations", "recent")
     assert (row["cause"], row["cause_extra"], row["held"]) == ("Throttled", "subscription.msg", "1 h 10 m")
     assert row["when"] == "00:40 to 01:50"
@@ -138,7 +139,7 @@ def test_links_of_rows_lead_back_to_the_same_subscription(reader):
         assert parsed.subscription.topic == row["topic"]
 
 
-def test_each_kind_of_nothing_has_its_own_words(reader, tmp_path):
+def test_each_empty_state_has_its_text(reader, tmp_path):
     empty = LakeReader(tmp_path)
     said = read(summary.status(SubscriptionsAddress(), newest.freshness(empty), 0, empty.lake_path))
     assert "No verdicts yet." in said
@@ -322,7 +323,8 @@ def test_the_range_is_the_addresss_or_the_newest_hours(parts, expected):
     assert chosen_range(address("billing", **parts), (START_MS, END_MS)) == (*expected, False)
 
 
-def test_long_spans_show_their_newest_hours_or_those_around_the_window_asked_for():
+def test_long_span_shows_hours_around_requested_window():
+    """Without a requested window it shows the newest hours."""
     span = (END_MS - 100 * BLOCK_MS, END_MS)
     assert chosen_range(address("billing"), span)[:2] == (END_MS - 6 * BLOCK_MS, END_MS)
     at_ms = END_MS - 50 * BLOCK_MS
@@ -363,7 +365,7 @@ def test_a_stranger_is_explained(reader):
     assert "unloaded" in said
 
 
-def test_windows_are_listed_newest_first_and_tell_themselves(reader):
+def test_windows_are_listed_newest_first(reader):
     data = shown(read_view(reader, address("billing")))
     rows, total = windows.window_rows(reader, data, 0, 100)
     assert (len(rows), total) == (100, 176)

@@ -93,7 +93,7 @@ def test_an_address_comes_back(address):
         ("query=" + "x" * 20_001, "too long"),
     ],
 )
-def test_a_bad_address_is_a_page_that_explains(app, query, says):
+def test_invalid_address_is_explained(app, query, says):
     with pytest.raises(InputError, match=says):
         PromqlAddress.parse(query)
     response = call(
@@ -111,7 +111,7 @@ def test_a_bad_address_is_a_page_that_explains(app, query, says):
 # -- answers
 
 
-def test_nothing_asked_shows_examples_that_can_be_read_and_carry_their_times(app):
+def test_empty_query_shows_examples_with_times(app):
     _, tree = asked(app)
     links = [link for link in find(tree, "Link") if "query=" in (link.href or "")]
     addresses = [PromqlAddress.parse(urlsplit(link.href).query) for link in links]
@@ -256,7 +256,7 @@ def test_the_place_of_an_error_is_marked_in_its_line():
     ],
 )
 @pytest.mark.parametrize("tab", ["table", "graph"])
-def test_what_cannot_be_answered_is_explained(app, query, says, tab):
+def test_query_without_answer_is_explained(app, query, says, tab):
     view, tree = asked(app, query, tab=tab)
     assert view.fault is not None
     assert re.search(says, plain(text_of(tree))), text_of(tree)
@@ -276,7 +276,7 @@ def test_page_queries_share_the_concurrency_limit(lake):
     assert view.fault is None, "the place was given back"
 
 
-def test_samples_steps_and_time_are_bounded_as_in_the_api(lake):
+def test_queries_are_limited_as_in_api(lake):
     app = create_app(lake.root, limits=QueryLimits(Options(max_samples=10)))
     assert "too many samples" in said(app, "many")
     assert "--max-samples" not in said(app, "many")
@@ -294,7 +294,7 @@ def test_an_evaluation_ends_when_nobody_waits(lake):
         asking_of(app).queries.instant("many", END_MS, options)
 
 
-def test_a_client_that_hangs_up_is_noticed_by_many_threads():
+def test_many_threads_notice_disconnected_client():
     ours, theirs = socket.socketpair()
     with Flask("x").test_request_context("/", environ_overrides={"gunicorn.socket": ours}):
         is_gone = disconnect_check()

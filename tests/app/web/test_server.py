@@ -91,7 +91,7 @@ def test_pages_are_built_ahead_for_the_first_reader(sample_lake, tmp_path):
     assert warm_pages.build(LakeReader(tmp_path)) == 1
 
 
-def test_a_worker_serves_scripts_of_a_page_that_another_built(client, sample_lake):
+def test_worker_serves_scripts_of_other_workers_page(client, sample_lake):
     scripts = re.findall(r'src="(/_dash-component-suites/[^"]+)"', client.get("/").text)
     other = app.create_app(sample_lake).server.test_client()
     assert len(scripts) > 5
@@ -124,7 +124,7 @@ def test_rows_come_in_pages_sorted_by_the_server(client):
     assert response["rowData"][0]["subscription"] == "thumbnails"
 
 
-def test_an_unreadable_address_gives_no_rows_and_an_explanation(client):
+def test_invalid_address_is_explained_without_rows(client):
     request = {"startRow": 0, "endRow": 3, "sortModel": [], "filterModel": {}}
     response = call(
         client,
@@ -147,7 +147,7 @@ def test_an_unreadable_address_gives_no_rows_and_an_explanation(client):
         ),
     ],
 )
-def test_a_bad_address_is_a_page_that_explains(client, query, says):
+def test_invalid_address_is_explained(client, query, says):
     assert says in show_subscription(client, query)
 
 

@@ -64,7 +64,8 @@ def add_one(lake, name):
     upsert(lake, "verdict_latest", [row | {"subscription": name}])
 
 
-def test_a_request_is_answered_by_one_version_and_a_later_one_by_the_next(app, lake):
+def test_request_is_answered_by_one_version(app, lake):
+    """A later request is answered by the next version."""
     reader = LakeReader(lake.root)
     with app.test_request_context():
         before = newest.freshness(reader).subscriptions
@@ -75,7 +76,7 @@ def test_a_request_is_answered_by_one_version_and_a_later_one_by_the_next(app, l
         assert newest.freshness(reader).subscriptions == before
 
 
-def test_no_request_waits_while_the_next_snapshot_is_made(app, lake, monkeypatch):
+def test_requests_do_not_wait_for_next_snapshot(app, lake, monkeypatch):
     lake_reader, may_go_on, is_making = LakeReader(lake.root), threading.Event(), threading.Event()
     before = count(app, lake_reader)
 
@@ -111,7 +112,8 @@ def test_what_could_not_be_read_is_tried_again(app, lake, monkeypatch, caplog):
     assert caplog.text.count("the lake could not be looked at: OSError: away") == 1, "told once"
 
 
-def test_a_quiet_lake_is_not_read_again_and_a_young_change_is_looked_at_twice(lake, monkeypatch):
+def test_unchanged_lake_is_not_read_again(lake, monkeypatch):
+    """A change of the last two seconds is checked twice."""
     lake_reader, asked = LakeReader(lake.root), []
     current = lake_reader._current
     monkeypatch.setattr(lake_reader, "_current", lambda: asked.append(1) or current())
@@ -164,7 +166,8 @@ begun.wait()
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_pages_show_the_table_that_a_run_keeps_and_it_says_what_they_would_find(lake, tmp_path):
+def test_pages_show_table_updated_by_runs(lake, tmp_path):
+    """It has the rows that pages would compute."""
     kept = rows_of(LakeReader(lake.root))
     write_sample_lake(tmp_path / "old", SAMPLES[:6] + SAMPLES[-2:])
     assert rows_of(LakeReader(tmp_path / "old")) == kept
@@ -174,7 +177,8 @@ def test_pages_show_the_table_that_a_run_keeps_and_it_says_what_they_would_find(
     assert "only here" in {row["subscription"] for row in rows_of(LakeReader(lake.root))}
 
 
-def test_a_cluster_without_rows_is_computed_beside_one_that_has_them(tmp_path):
+def test_cluster_without_rows_is_computed(tmp_path):
+    """Next to a cluster that has rows."""
     lake = write_sample_lake(tmp_path, SAMPLES[:6] + SAMPLES[-2:])
     build_latest(lake, CLUSTERS[:1], "run")
     add_one(lake, "only here")
@@ -184,7 +188,7 @@ def test_a_cluster_without_rows_is_computed_beside_one_that_has_them(tmp_path):
     assert len(found) == 9
 
 
-def test_rows_that_nobody_keeps_any_more_are_computed_anew(lake):
+def test_outdated_rows_are_recomputed(lake):
     add_one(lake, "only here")
     row = max(
         lake.read("verdicts").to_pylist(),
@@ -214,7 +218,7 @@ def test_names_are_searched_whatever_their_case(tmp_path):
         assert "selector" not in rows[0]
 
 
-def test_what_a_page_asks_for_again_is_kept_as_long_as_the_version(lake, app):
+def test_answers_are_cached_while_version_lasts(lake, app):
     reader = LakeReader(lake.root)
     row = rows_of(reader)[0]
     key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
@@ -244,7 +248,7 @@ def test_what_a_page_asks_for_again_is_kept_as_long_as_the_version(lake, app):
     assert made == [1, 3]
 
 
-def test_files_from_before_a_column_was_added_are_read_with_it(lake, app, monkeypatch):
+def test_files_without_new_column_are_read(lake, app, monkeypatch):
     """Old files alone, new ones alone, and both: a page names all columns of the contract."""
     contract = TABLES["signals"]
     newest = [column.name for column in contract.columns if column.nullable][-1]

@@ -87,7 +87,7 @@ FOUND = {
 }  # fmt: skip
 
 
-def test_command_and_rollback_are_copied_as_they_are_and_marked_not_executed():
+def test_command_and_rollback_are_marked_not_executed():
     tree = in_words(FOUND)
     copied = [button.value for button in find(tree, "CopyButton")]
     assert copied[:2] == [COMMAND, ROLLBACK]
@@ -190,7 +190,7 @@ def test_a_work_nobody_waits_for_is_ended():
     assert time.monotonic() - began < 250
 
 
-def test_a_work_that_takes_a_while_gives_its_whole_answer():
+def test_slow_work_returns_whole_answer():
     program = [
         sys.executable,
         "-c",

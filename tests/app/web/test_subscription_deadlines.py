@@ -41,14 +41,15 @@ def said(*rows, verdict=VERDICT, **more) -> str:
     return read(deadlines(StoredOutlook(tuple(rows), are_stored=True, **more), verdict))
 
 
-def test_a_loss_says_when_its_interval_what_happens_and_how_likely():
+def test_loss_shows_time_interval_consequence_probability():
     assert said(forecast()) == (
         "By when, if nothing changes Messages expire (TTL) in 2 h, at 05:00:00 UTC , 90 %: 04:40:00 to 05:30:00. "
         "83 % likely before it is drained. The broker drops them."
     )
 
 
-def test_losses_come_before_the_drain_and_what_does_not_come_is_last():
+def test_losses_come_before_drain():
+    """What is not expected comes last."""
     tree = deadlines(
         StoredOutlook(
             (forecast("quota_age", "never"), forecast("drain", minutes=20), forecast(minutes=90)), True
@@ -100,7 +101,7 @@ def test_a_moment_that_has_passed_is_not_ahead():
         ),
     ],
 )
-def test_each_kind_of_nothing_has_its_own_words(found, verdict, words):
+def test_each_empty_state_has_its_text(found, verdict, words):
     assert words in read(deadlines(found, verdict))
 
 
@@ -118,7 +119,7 @@ def test_it_stands_on_the_card(reader):
     assert "Drained in 20 m" in top
 
 
-def test_a_lake_without_these_tables_says_how_they_come(tmp_path):
+def test_lake_without_forecasts_says_how_to_make_them(tmp_path):
     sample = Sample("persistent://a/b/c", "bare", (Phase(0),))
     lake = write_sample_lake(tmp_path, (sample,))
     bare = LakeReader(lake.root)

@@ -64,7 +64,7 @@ def test_a_lake_without_episodes_says_how_they_come(reader):
     assert "throttlescope episodes --store" in read(this_backlog(StoredOutlook(), view.address))
 
 
-def test_a_counterfactual_says_what_each_lever_would_have_drained():
+def test_counterfactual_shows_effect_of_each_lever():
     said = read(counterfactual(ANSWER))
     assert "A limiter is the limiting factor: lifting it drains most." in said
     assert "Without the subscription message limit: 98 k (90 k to 99 k) entries less 30 m later." in said
@@ -74,7 +74,8 @@ def test_a_counterfactual_says_what_each_lever_would_have_drained():
     assert "The verdict says another." in read(counterfactual(ANSWER | {"agrees": False}))
 
 
-def test_what_failed_is_said_and_nobody_asked_is_nothing():
+def test_failed_counterfactual_is_explained():
+    """Without a replay there is no section."""
     assert read(counterfactual({"failed": "A replay would take too long"})) == (
         "Counterfactual No answer: A replay would take too long"
     )

@@ -44,7 +44,7 @@ def test_a_row_shows_its_measurement_and_says_it(reader):
     assert {part.width for part in find(tree, "Img")} == {WIDTH_PX}
 
 
-def test_a_query_is_opened_in_the_console_over_the_range_of_the_page(reader):
+def test_query_opens_in_console_over_page_range(reader):
     tree = evidence(read_view(reader, address("billing")))
     asked = PromqlAddress.parse(urlsplit(find(tree, "Link")[0].href).query)
     assert asked.query.startswith("sum by (topic, subscription) (rate(pulsar_out_messages_total{")
@@ -72,17 +72,19 @@ def test_a_gap_in_a_picture_is_a_gap_and_a_spike_stays():
     assert max(ys) <= HEIGHT_PX
 
 
-def test_nothing_known_is_no_picture_and_zero_is_one():
+def test_picture_needs_known_values():
+    """Zero is a known value."""
     assert picture([np.nan, np.nan]) is None
     assert picture([0.0, 0.0]) is not None
 
 
-def test_a_threshold_is_drawn_where_it_does_not_press_the_line_flat():
+def test_threshold_is_drawn_where_it_fits():
+    """Where it does not flatten the line."""
     assert len(svg(picture([5.0, 9.0], threshold=8.0))) == 3
     assert len(svg(picture([5.0, 9.0], threshold=800.0))) == 2
 
 
-def test_every_symptom_is_shown_by_a_column_that_exists_or_by_none():
+def test_every_symptom_has_known_column_or_none():
     columns = {column.name for column in TABLES["signals"].columns}
     assert {column for column, _ in _COLUMNS.values()} <= columns
     assert set(_COLUMNS) <= set(SYMPTOMS)
@@ -112,7 +114,7 @@ def test_a_symptom_without_a_column_has_no_picture():
     assert series_of({"symptom": "rule", "unit": None}, signal_minutes({}), None) is None
 
 
-def test_the_accuracy_is_what_was_measured_of_these_rules():
+def test_accuracy_line_shows_measured_figures():
     known = measured()
     right = known["sets"]["kept aside"]["cause_right_when_answered"]
     said = read(accuracy_line({"rules_version": known["rules_version"], "cause": "throttled"}))

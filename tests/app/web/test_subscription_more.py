@@ -48,7 +48,8 @@ def with_deltas(tmp_path):
     return LakeReader(lake.root)
 
 
-def test_neighbours_of_a_topics_limit_are_those_of_its_partition_most_first(tmp_path):
+def test_neighbours_of_topic_limit_share_its_partition(tmp_path):
+    """The largest use comes first."""
     uses = stored.neighbours(with_deltas(tmp_path), FEED, "topic.msg", *WINDOW)
     assert [(use.key.subscription, use.asked) for use in uses] == [
         ("greedy-export", False),
@@ -58,7 +59,7 @@ def test_neighbours_of_a_topics_limit_are_those_of_its_partition_most_first(tmp_
     assert uses[0].use_per_s == pytest.approx(440, rel=0.01)
 
 
-def test_neighbours_of_a_brokers_limit_are_all_on_the_broker(tmp_path):
+def test_neighbours_of_broker_limit_share_its_broker(tmp_path):
     uses = stored.neighbours(with_deltas(tmp_path), FEED, "broker.msg", *WINDOW)
     assert {use.key.subscription for use in uses} == {"greedy-export", "search-index", "billing"}
 
@@ -69,7 +70,7 @@ def test_a_limit_of_its_own_has_no_neighbours(reader):
     assert context.neighbours([], {"limiter": None}, page_of(reader, "billing")) == []
 
 
-def test_the_section_names_them_and_leads_to_the_same_moment(tmp_path):
+def test_neighbours_link_to_same_moment(tmp_path):
     own = with_deltas(tmp_path)
     page = page_of(own, "search-index")
     tree = context.more(own, page)
@@ -92,7 +93,8 @@ def consumer(name: str, slow: bool | None, **more_) -> Consumer:
     return Consumer(**(values | {"name": name, "consumer_id": name, "slow": slow} | more_))
 
 
-def test_consumers_are_listed_slow_ones_marked_by_more_than_colour():
+def test_slow_consumers_are_marked():
+    """By more than colour."""
     listed = (
         consumer("<b>a</b>", True, ack_msg_rate=0.5, permits=0.0),
         consumer("b", False, ack_msg_rate=24.7),

@@ -53,12 +53,12 @@ def test_it_tells_what_holds_at_this_moment(recorded):
     assert "data up to 2026-" in said
 
 
-def test_another_clusters_prometheus_is_not_taken_for_this_ones(recorded):
+def test_prometheus_of_other_cluster_is_refused(recorded):
     with pytest.raises(InputError, match="another cluster's"):
         Live(settings()).diagnose(key("elsewhere"), cancelled=nobody_left)
 
 
-def test_of_several_clusters_the_one_of_that_name_is_asked():
+def test_cluster_is_chosen_by_name():
     clusters = {name: {"prometheus": {"url": "http://127.0.0.1:9"}} for name in ("east", "west")}
     live = Live(load_settings(None, {"clusters": clusters}))
     assert live._cluster_of(key("west")) == "west"
@@ -100,7 +100,7 @@ def test_whoever_leaves_waits_no_longer(recorded):
         Live(settings()).diagnose(key(), cancelled=lambda: True)
 
 
-def test_without_a_source_the_button_is_disabled_and_says_what_to_configure(reader):
+def test_button_without_source_says_what_to_configure(reader):
     assert Live.of(load_settings(None, {})) is None
     tree = subscription.page(read_view(reader, address("billing")))
     (button,) = [part for part in find(tree, "Button") if part.children == "Diagnose now"]

@@ -52,7 +52,8 @@ def test_what_matters_comes_first(view):
     assert [said.index(words) for words in order] == sorted(said.index(words) for words in order)
 
 
-def test_links_lead_to_the_lab_and_to_the_roll_ups_of_the_same_times(view):
+def test_links_lead_to_same_times(view):
+    """Of the What-if page and of roll-ups."""
     links = {read(link): link.href for link in find(subscription.page(view), "Link")}
     lab = WhatIfAddress.parse(urlsplit(links["What-if lab"]).query)
     assert lab.subscription == view.address.subscription
@@ -78,7 +79,8 @@ def test_a_value_between_two_gaps_is_seen(view):
     assert figure.data[0].mode == "lines+markers"
 
 
-def test_the_age_of_the_oldest_message_has_its_own_chart_or_one_quiet_sentence(view):
+def test_age_of_oldest_message_has_own_chart(view):
+    """Or one sentence where it was not measured."""
     said = read(subscription.page(view))
     assert said.count("Age of the oldest message: not measured.") == 1
     minutes = view.minutes.assign(backlog_age_s=[-1.0, *range(1, len(view.minutes))])

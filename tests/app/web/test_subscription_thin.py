@@ -52,7 +52,8 @@ def test_a_day_of_minutes_is_drawn_whole():
     assert list(kept(np.arange(1440.0))) == list(range(1440))
 
 
-def test_a_week_is_drawn_in_two_points_a_pixel_and_every_spike_stays():
+def test_week_is_thinned_and_keeps_spikes():
+    """Two points per pixel."""
     values = np.full(WEEK, 5.0) + np.arange(WEEK) % 3
     spikes = [7, 3000, 3001, 9999]
     values[spikes] = [900.0, 800.0, -50.0, 700.0]
@@ -117,7 +118,8 @@ def test_a_long_series_is_packed_and_says_the_same():
     assert len(known(["a", "b"])) == len(known(None)) == 0
 
 
-def test_a_packed_series_moves_with_the_zone_and_small_counts_keep_whole_steps(monkeypatch):
+def test_packed_series_moves_with_zone(monkeypatch):
+    """Small counts keep whole steps."""
     frame = week_of_minutes(
         backlog_entries=np.arange(WEEK) % 3 * 1.0, backlog_ready_entries=np.nan, delayed_entries=0.0
     )

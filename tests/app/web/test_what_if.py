@@ -58,7 +58,7 @@ def shown(windows, address) -> list:
 # What is shown
 
 
-def test_runs_stand_beside_each_other_with_what_holds_them(windows):
+def test_runs_are_compared_with_their_limiting_factors(windows):
     view = read_view(windows, HELPED)
     as_is, helped, more = (
         main(answer.changed) for answer in (view.as_is, view.runs[0].answer, view.runs[1].answer)
@@ -84,7 +84,7 @@ def test_a_run_is_what_the_simulator_says_of_it(windows):
     )
 
 
-def test_the_figure_has_the_recorded_backlog_the_replay_and_a_band_for_each_run(windows):
+def test_figure_has_recording_replay_and_bands(windows):
     drawn = figure(read_view(windows, HELPED))
     names = [trace.name for trace in drawn.data]
     assert [name for name in names if name] == [
@@ -115,7 +115,7 @@ def test_the_window_as_it_would_have_been(windows):
     assert "Gone after" in said
 
 
-def test_the_command_restates_the_whole_limit_and_leads_back(windows):
+def test_command_repeats_whole_limit_with_rollback(windows):
     command = shown(windows, HELPED)[4]
     said = plain(command)
     assert "not executed" in said
@@ -144,7 +144,7 @@ def test_every_link_carries_the_runs_and_absolute_times(windows):
     assert find(shown(windows, full)[3], "Link", className="what-if-add") == []
 
 
-def test_an_address_without_times_gets_those_of_the_newest_half_hour(windows):
+def test_address_without_times_shows_newest_half_hour(windows):
     place, absolute, is_done = page._place(windows, query(WhatIfAddress(BILLING)))
     found = WhatIfAddress.parse(urlsplit(absolute).query)
     assert (found.start_ms, found.end_ms) == (END_MS - 1_800_000, END_MS)
@@ -167,7 +167,8 @@ def test_controls_stand_where_the_run_says(windows):
     assert all(part.thumbLabel for part in walk(place) if type(part).__name__ == "Slider")
 
 
-def test_a_window_is_read_once_and_few_are_cached(lake, monkeypatch):
+def test_window_is_read_once(lake, monkeypatch):
+    """Few windows are cached."""
     few, counted = Windows(lake, most=2), []
     read = few._read
     monkeypatch.setattr(few, "_read", lambda address: counted.append(1) or read(address))
@@ -195,7 +196,7 @@ def test_a_window_is_read_once_and_few_are_cached(lake, monkeypatch):
         ("load=2 rate_msg=5", "one of them"),
     ],
 )
-def test_an_absurd_run_says_what_is_accepted_and_the_others_run(windows, run, accepted):
+def test_invalid_run_is_explained_others_run(windows, run, accepted):
     view = replace(ADDRESS, runs=(run, "subscription.msg=1200"))
     _, _, _, table, command, _ = shown(windows, view)
     said = plain(table)
@@ -248,7 +249,8 @@ def test_an_empty_lake_says_so(tmp_path):
     assert "No verdicts yet." in plain(search_box.found(LakeReader(tmp_path), ""))
 
 
-def test_the_search_box_finds_and_hostile_names_stay_text(reader, sample_lake):
+def test_search_box_finds_subscriptions(reader, sample_lake):
+    """Names with markup stay text."""
     place, *_ = page._place(Windows(sample_lake), "")
     assert "Which subscription?" in [part.label for part in find(place, "TextInput")]
     found = search_box.found(reader, "onerror")
@@ -282,7 +284,8 @@ def test_a_band_of_fewer_points_holds_the_whole_one():
         assert most[at] == high[first:last].max()
 
 
-def test_a_curve_of_straight_lines_is_its_corners_and_a_spike_is_one():
+def test_straight_curve_is_reduced_to_corners():
+    """A spike is a corner."""
     times = np.arange(0, 1_000_000, 1_000)
     values = np.maximum(0.0, 50_000 - 100.0 * np.arange(1000))
     values[900] = 700.0

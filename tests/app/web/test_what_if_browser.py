@@ -34,7 +34,7 @@ def wait_for_curves(shown):
     shown.wait_for_selector("#what-if-runs .plain-table")
 
 
-def test_a_slider_is_dragged_and_field_address_and_table_follow(watched):
+def test_dragged_slider_updates_field_address_table(watched):
     shown = watched.open(ADDRESS.href())
     wait_for_curves(shown)
     field = shown.locator(".what-if-field input").first
@@ -62,7 +62,8 @@ def test_a_slider_is_dragged_and_field_address_and_table_follow(watched):
     shown.wait_for_function("() => document.querySelector('.what-if-field input').value === ''")
 
 
-def test_a_typed_value_moves_the_slider_and_an_absurd_one_is_explained(watched):
+def test_typed_value_moves_slider(watched):
+    """An invalid value is explained."""
     shown = watched.open(ADDRESS.href())
     wait_for_curves(shown)
     field = shown.locator(".what-if-field input").first
@@ -83,7 +84,8 @@ def test_a_typed_value_moves_the_slider_and_an_absurd_one_is_explained(watched):
     shown.wait_for_function("() => !location.search.includes('run=')")
 
 
-def test_a_search_runs_through_a_reload_and_its_answer_becomes_a_run(watched):
+def test_search_survives_reload(watched):
+    """Its answer becomes a run."""
     shown = watched.open(ADDRESS.href())
     wait_for_curves(shown)
     shown.click("#what-if-start")
@@ -107,7 +109,7 @@ def test_without_a_subscription_one_is_searched_for(watched):
     assert parse_qs(urlsplit(shown.url).query)["subscription"] == [BILLING.subscription]
 
 
-def test_the_way_at_three_in_the_morning_takes_three_clicks_from_the_alerts_link(watched):
+def test_alert_to_change_takes_three_clicks(watched):
     """Alert link, then the answer with its evidence; what-if; copy the command; the bundle."""
     shown, clicks = watched.page, 0
 
