@@ -78,7 +78,7 @@ SENTENCES = {
     "limits.in_force.first_read": "also at {at}, the first of these answers",
     "limits.record.title": "Which record won",
     "limits.record.note": (
-        "in the order in which the broker looks; the first record that sets anything wins whole, and all three levels hold at once"
+        "in the order in which the broker looks; the first record that sets anything wins whole, and all three levels apply at once"
     ),
     "limits.record.unreadable": "The answers cannot be read.",
     "limits.record.none_read": "No policies of it were read.",

@@ -146,7 +146,7 @@ SENTENCES = {
         "No minute of this range has pulsar_storage_backlog_age_seconds: it was not scraped, or the broker said -1 (unknown)."
     ),
     "subscription.charts.events": "Throttle events by reason",
-    "subscription.charts.events.note": "an event is a trimmed read plan, not a withheld message",
+    "subscription.charts.events.note": "an event is a read that the limiter cut short, not a withheld message",
     "subscription.charts.events.thinned": "each bar is the fullest minute of those that share its place",
     "subscription.charts.no_events": "None in this range.",
     "subscription.charts.no_counters": (

@@ -34,7 +34,7 @@ SENTENCES = {
     # The controls.
     "what_if_page.controls.unset": "Limits that are not set ({number})",
     "what_if_page.controls.hint": "An empty field is as it is; none lifts a limit.",
-    "what_if_page.controls.per_partition": "topic and subscription limits hold per partition",
+    "what_if_page.controls.per_partition": "topic and subscription limits apply per partition",
     "what_if_page.controls.now": "as it is: {value}",
     "what_if_page.controls.capacity_unknown": "never observed at their limit",
     # The runs.
@@ -94,7 +94,7 @@ SENTENCES = {
     "what_if_page.search.note": "runs in the background; its link survives a reload",
     "what_if_page.search.deleted": "This search is no longer stored.",
     "what_if_page.search.deleted_why": (
-        "Searches are kept for a day on the machine that ran them. Search again: it takes a minute or less."
+        "Searches are stored for a day on the machine that ran them. Search again: it takes a minute or less."
     ),
     "what_if_page.search.waiting": "waits for its turn",
     "what_if_page.search.progress_label": "how far the search is",
