@@ -18,7 +18,7 @@ from throttlescope.app.web.pages import overview
 from throttlescope.app.web.pages.subscription.content import read_view
 from throttlescope.app.web.pages.subscription.context import more
 from throttlescope.app.web.pages.subscription.page import page
-from throttlescope.app.web.pages.subscription.selection import Shown, shown
+from throttlescope.app.web.pages.subscription.page_state import PageState, state_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ def build(reader: LakeReader) -> int:
         key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
         view = read_view(reader, SubscriptionAddress(key))
         if view is not None:
-            pages += [page(view), more(reader, Shown.of(shown(view)))]
+            pages += [page(view), more(reader, PageState.of(state_of(view)))]
     _as_text(pages)
     return len(pages)
 

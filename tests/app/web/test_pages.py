@@ -29,7 +29,7 @@ from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription import windows
 from throttlescope.app.web.pages.subscription.content import LONGEST_MS, chosen_range, read_view
-from throttlescope.app.web.pages.subscription.selection import shown
+from throttlescope.app.web.pages.subscription.page_state import state_of
 from throttlescope.app.web.pages.subscriptions import summary, table
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
@@ -366,7 +366,7 @@ def test_a_stranger_is_explained(reader):
 
 
 def test_windows_are_listed_newest_first(reader):
-    data = shown(read_view(reader, address("billing")))
+    data = state_of(read_view(reader, address("billing")))
     rows, total = windows.window_rows(reader, data, 0, 100)
     assert (len(rows), total) == (100, 176)
     assert plain(rows[0]["window"]) == "2026-11-20 02:55:00 to 03:00:00 UTC"

@@ -16,7 +16,7 @@ from throttlescope.app.web.pages.subscription import advice
 from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription.advice_text import advice as in_words
 from throttlescope.app.web.pages.subscription.content import read_view
-from throttlescope.app.web.pages.subscription.selection import Shown, shown
+from throttlescope.app.web.pages.subscription.page_state import PageState, state_of
 from throttlescope.ingest.core.times import MINUTE_MS
 
 COMMAND = "pulsar-admin topicPolicies set-subscription-dispatch-rate persistent://shop/checkout/orders -s billing --msg-dispatch-rate 92"
@@ -127,18 +127,18 @@ def test_names_of_a_command_are_text():
 
 
 def test_an_answer_is_shown_for_its_own_window_alone(reader):
-    data = shown(read_view(reader, address("billing")))
-    stored = {"of": Shown.of(data).answer_key, "found": FOUND, "why_not": None}
+    data = state_of(read_view(reader, address("billing")))
+    stored = {"of": PageState.of(data).answer_key, "found": FOUND, "why_not": None}
     assert "The smallest change" in read(advice.advice_of(stored, data))
-    other = shown(read_view(reader, address("billing", at_ms=START_MS + 90 * MINUTE_MS)))
+    other = state_of(read_view(reader, address("billing", at_ms=START_MS + 90 * MINUTE_MS)))
     assert advice.advice_of(stored, other) is None
     assert advice.advice_of(None, data) is None
 
 
 def test_a_limit_of_time_says_what_to_do(reader):
-    data = shown(read_view(reader, address("billing")))
+    data = state_of(read_view(reader, address("billing")))
     why = {
-        "of": Shown.of(data).answer_key,
+        "of": PageState.of(data).answer_key,
         "found": None,
         "why_not": "it took longer than 45 s",
         "timed_out": True,
@@ -158,7 +158,7 @@ def test_there_is_no_button_where_nothing_holds_it(reader):
 
 
 def test_one_at_a_time_in_a_worker(reader, monkeypatch):
-    data, places = shown(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
+    data, places = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
     asked = []
     monkeypatch.setattr(
         advice, "advice_within", lambda *parts, **_: asked.append(parts) or AdviceOutcome(FOUND, None)
@@ -175,7 +175,7 @@ def test_one_at_a_time_in_a_worker(reader, monkeypatch):
 
 @pytest.mark.long
 def test_a_lake_without_samples_says_so(reader):
-    data, places = shown(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
+    data, places = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
     found = advice.compute_advice(reader, places, data)
     assert found["found"] is None
     assert "Traceback" not in found["why_not"]

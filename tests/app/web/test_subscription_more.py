@@ -21,7 +21,7 @@ from throttlescope.app.web.data import context as stored
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription import context
 from throttlescope.app.web.pages.subscription.content import read_view
-from throttlescope.app.web.pages.subscription.selection import Shown, shown
+from throttlescope.app.web.pages.subscription.page_state import PageState, state_of
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import MINUTE_MS, date_of
 from throttlescope.models.diagnosis.single_consumers import Consumer
@@ -31,8 +31,8 @@ WINDOW = (END_MS - 5 * MINUTE_MS, END_MS)
 FEED = SubscriptionPartition("sample-east", "persistent://shop/web/feed", -1, "search-index")
 
 
-def page_of(reader, name: str) -> Shown:
-    return Shown.of(shown(read_view(reader, address(name))))
+def page_of(reader, name: str) -> PageState:
+    return PageState.of(state_of(read_view(reader, address(name))))
 
 
 def with_deltas(tmp_path):

@@ -19,7 +19,7 @@ from throttlescope.app.web.live import Live
 from throttlescope.app.web.pages.subscription import now
 from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription.content import read_view
-from throttlescope.app.web.pages.subscription.selection import shown
+from throttlescope.app.web.pages.subscription.page_state import state_of
 from throttlescope.ingest.core.errors import InputError, SourceError
 
 NAME = "slow-one-of-three"
@@ -117,7 +117,7 @@ def test_with_a_source_it_can_be_pressed(reader):
 
 
 def test_a_prometheus_that_is_down_is_a_panel(reader):
-    data = shown(read_view(reader, address("billing")))
+    data = state_of(read_view(reader, address("billing")))
     said = read(explained(lambda: now.diagnosis_card(Live(settings()), data))())
     assert "127.0.0.1:9" in said
     assert "could not be built" not in said

@@ -23,7 +23,7 @@ from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.address.what_if import WhatIfAddress
 from throttlescope.app.web.pages.subscription import page as subscription
 from throttlescope.app.web.pages.subscription.content import LONGEST_MS, read_view
-from throttlescope.app.web.pages.subscription.selection import Shown, shown
+from throttlescope.app.web.pages.subscription.page_state import PageState, state_of
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 
@@ -153,7 +153,7 @@ def test_links_to_other_ranges_and_windows_drop_the_zoom(reader):
 
 
 def test_what_a_page_shows_is_given_back_as_it_was(view):
-    page = Shown.of(json.loads(json.dumps(shown(view))))
+    page = PageState.of(json.loads(json.dumps(state_of(view))))
     assert (page.address, page.start_ms, page.end_ms) == (view.address, view.start_ms, view.end_ms)
     assert page.window_ms == (END_MS - 5 * MINUTE_MS, END_MS)
 
@@ -171,4 +171,4 @@ def test_what_a_page_shows_is_given_back_as_it_was(view):
 )
 def test_what_a_browser_made_up_is_refused(view, change):
     with pytest.raises(InputError):
-        Shown.of(shown(view) | change)
+        PageState.of(state_of(view) | change)

@@ -18,7 +18,7 @@ from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription.advice_text import advice
-from throttlescope.app.web.pages.subscription.selection import Shown
+from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.app.web.pages.subscription.slow_button import register_button
 from throttlescope.ingest.core.errors import ThrottlescopeError
 from throttlescope.ingest.core.subscription_name import SubscriptionName
@@ -76,7 +76,7 @@ def register(app: Dash, reader: LakeReader) -> None:
 def compute_advice(reader: LakeReader, places: ConcurrencyLimit, data: dict) -> dict[str, Any]:
     """What the browser stores: the window, and the facts of the advice or the reason why there are none."""
     try:
-        page = Shown.of(data)
+        page = PageState.of(data)
         if page.window_ms is None:
             return {
                 "of": page.answer_key,
@@ -97,7 +97,7 @@ def compute_advice(reader: LakeReader, places: ConcurrencyLimit, data: dict) -> 
     }
 
 
-def _recommend(reader: LakeReader, page: Shown, most_s: float) -> AdviceOutcome:
+def _recommend(reader: LakeReader, page: PageState, most_s: float) -> AdviceOutcome:
     key, at_ms = page.address.subscription, page.window_ms[1]
     name = SubscriptionName(key.topic, None if key.partition < 0 else key.partition, key.subscription)
     question = Question(str(name), key.cluster, (), format_time(at_ms), _WINDOW, _HISTORY, _TARGET, None)
@@ -108,7 +108,7 @@ def advice_of(answer: dict | None, data: dict | None):
     """The answer, if it is about the open window."""
     if not answer or not data:
         return None
-    if answer.get("of") not in (None, Shown.of(data).answer_key):
+    if answer.get("of") not in (None, PageState.of(data).answer_key):
         return None
     if answer["found"] is None:
         title = sentence("subscription.advice.failed", why=str(answer["why_not"])[:400])

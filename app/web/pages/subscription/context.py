@@ -21,7 +21,7 @@ from throttlescope.app.web.components.parts import (
 from throttlescope.app.web.components.shell import explained
 from throttlescope.app.web.data import context, history
 from throttlescope.app.web.data.reader import LakeReader
-from throttlescope.app.web.pages.subscription.selection import Shown
+from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.models.diagnosis.neighbours import QuotaUse
 from throttlescope.models.diagnosis.slowest import SlowConsumers
 from throttlescope.models.episodes.before_after import Compared, Side
@@ -39,10 +39,10 @@ def register(app: Dash, reader: LakeReader) -> None:
         prevent_initial_call=True,
     )
     def show(data):
-        return explained(lambda: more(reader, Shown.of(data)))() if data else None
+        return explained(lambda: more(reader, PageState.of(data)))() if data else None
 
 
-def more(reader: LakeReader, page: Shown) -> list:
+def more(reader: LakeReader, page: PageState) -> list:
     """All sections that have something to say."""
     key, parts = page.address.subscription, []
     if page.window_ms is not None:
@@ -59,7 +59,7 @@ def more(reader: LakeReader, page: Shown) -> list:
     return parts
 
 
-def neighbours(uses: list[QuotaUse], verdict: dict, page: Shown) -> list[html.Section]:
+def neighbours(uses: list[QuotaUse], verdict: dict, page: PageState) -> list[html.Section]:
     """Who used the shared limit in the selected window."""
     if len(uses) < 2:
         return []
@@ -88,7 +88,7 @@ def neighbours(uses: list[QuotaUse], verdict: dict, page: Shown) -> list[html.Se
     ]
 
 
-def _link(one: QuotaUse, page: Shown):
+def _link(one: QuotaUse, page: PageState):
     # To the same moment of theirs.
     key = SubscriptionPartition(one.key.cluster, one.key.topic, one.key.partition, one.key.subscription)
     link = subscription_link(one.key._asdict())

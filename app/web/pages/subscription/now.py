@@ -14,7 +14,7 @@ from throttlescope.app.web.client_disconnect import disconnect_check
 from throttlescope.app.web.components.parts import cause_badge, hostile_sentence
 from throttlescope.app.web.components.shell import explained, panel
 from throttlescope.app.web.live import DEADLINE_S, Live
-from throttlescope.app.web.pages.subscription.selection import Shown
+from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.app.web.pages.subscription.slow_button import register_button
 from throttlescope.models.messages.catalogue import sentence
 
@@ -66,7 +66,7 @@ def register(app: Dash) -> None:
 
 def diagnosis_card(live: Live, data: dict):
     """The card of a diagnosis."""
-    key = Shown.of(data).address.subscription
+    key = PageState.of(data).address.subscription
     return card(live.diagnose(key, cancelled=disconnect_check()))
 
 

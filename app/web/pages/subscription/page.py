@@ -34,7 +34,7 @@ from throttlescope.app.web.pages.subscription.episode import this_backlog
 from throttlescope.app.web.pages.subscription.evidence import evidence, missing
 from throttlescope.app.web.pages.subscription.limits import limits_table
 from throttlescope.app.web.pages.subscription.links import crumbs, range_of_page, what_if_href
-from throttlescope.app.web.pages.subscription.selection import Shown, shown
+from throttlescope.app.web.pages.subscription.page_state import PageState, state_of
 from throttlescope.models.messages.catalogue import sentence
 
 TITLE = "Subscription"
@@ -77,7 +77,7 @@ def register(app: Dash, reader: LakeReader) -> None:
         prevent_initial_call=True,
     )
     def show_rest(data):
-        found = explained(lambda: _rest(reader, Shown.of(data)))() if data else (None, None)
+        found = explained(lambda: _rest(reader, PageState.of(data)))() if data else (None, None)
         return found if isinstance(found, tuple) else (found, None)
 
     for part in (advice, context, windows):
@@ -107,10 +107,10 @@ def _answered(reader: LakeReader, address: SubscriptionAddress, live: Live | Non
     found = read_answered(reader, address)
     if found is None:
         return never_seen(address), None
-    return html.Div(top(found, live)), shown(found)
+    return html.Div(top(found, live)), state_of(found)
 
 
-def _rest(reader: LakeReader, data: Shown) -> tuple:
+def _rest(reader: LakeReader, data: PageState) -> tuple:
     found = read_answered(reader, data.pinned)
     if found is None:
         return None, None

@@ -16,7 +16,7 @@ from throttlescope.app.web.components.served_table import BLOCK_ROWS, served_gri
 from throttlescope.app.web.data import history
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages.subscription.content import SubscriptionView
-from throttlescope.app.web.pages.subscription.selection import Shown
+from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.models.messages.catalogue import sentence
 
 _WINDOW = {"field": "window", "headerName": "Window", "width": 290, "cellRenderer": "SubscriptionLink"}
@@ -80,9 +80,9 @@ def window_rows(reader: LakeReader, shown: dict, start: int, end: int) -> tuple[
     Parameters
     ----------
     shown : dict
-        What the page shows, as the browser gives it back: see :class:`Shown`.
+        What the page shows, as the browser gives it back: see :class:`PageState`.
     """
-    page = Shown.of(shown)
+    page = PageState.of(shown)
     found, total = history.newest_windows(
         reader,
         page.address.subscription,

@@ -15,7 +15,7 @@ from throttlescope.ingest.core.errors import InputError
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageState:
     """An address with the range and the window that were chosen for it.
 
     Attributes
@@ -33,13 +33,13 @@ class Shown:
     window_ms: tuple[int, int] | None
 
     @classmethod
-    def of(cls, data: Any) -> Shown:
+    def of(cls, data: Any) -> PageState:
         """Read what a browser sent back; it is not trusted.
 
         Raises
         ------
         InputError
-            It is not what :func:`shown` wrote.
+            It is not what :func:`state_of` wrote.
         """
         try:
             address = SubscriptionAddress.parse(urlsplit(str(data["href"])).query)
@@ -67,8 +67,8 @@ class Shown:
         return SubscriptionAddress(self.address.subscription, at_ms=at_ms).href()
 
 
-def shown(view: AnsweredWindow) -> dict[str, Any]:
-    """What :meth:`Shown.of` reads."""
+def state_of(view: AnsweredWindow) -> dict[str, Any]:
+    """What :meth:`PageState.of` reads."""
     verdict = view.verdict
     return {
         "href": view.address.href(),
