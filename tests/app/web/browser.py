@@ -42,7 +42,7 @@ def new_context(browser, **options):
 
 
 class Watched:
-    """A page, and everything that it asked for or complained about.
+    """A page with its requests and its errors.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Watched:
         return self.page
 
     def checked(self):
-        """The page is closed: it complained of nothing and asked nobody but this machine."""
+        """Close the page: it reported no error and sent requests to this machine only."""
         self.page.close()
         if self._own is not None:
             self._own.close()

@@ -11,7 +11,7 @@ from throttlescope.app.web.data.reader import LakeReader
 
 @pytest.fixture(scope="session")
 def sample_lake(tmp_path_factory) -> str:
-    """A lake with every shape that the pages must show; nobody writes to it."""
+    """A lake with every shape that the pages must show; tests must not write to it."""
     return write_sample_lake(tmp_path_factory.mktemp("web") / "lake").root
 
 
@@ -51,7 +51,7 @@ def context(browser):
 
 @pytest.fixture
 def watched(browser, context, address):
-    """A page that may complain of nothing and ask nobody but this machine."""
+    """A page that must report no error and send requests to this machine only."""
     watched = Watched(browser, address, context=context)
     yield watched
     watched.checked()

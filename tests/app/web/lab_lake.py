@@ -25,7 +25,7 @@ ADDRESS = WhatIfAddress(BILLING, start_ms=END_MS - 600_000, end_ms=END_MS, ahead
 def write_lab_lake(
     root: Path, *, seconds: int = SECONDS, every_s: int = 5, until_s: int | None = None, **fields
 ) -> Lake:
-    """600 msg/s under a limit of 500: a growing backlog, and consumers that nobody saw at their limit."""
+    """600 msg/s under a limit of 500: a growing backlog, and consumers that were never observed at their limit."""
     until_s = until_s or seconds
     lake = simulated_lake(root, scenario(duration_s=seconds, **fields), until_s, every_s=every_s)
     end_ms = START_MS + 1000 * until_s

@@ -17,7 +17,7 @@ LIMITS = known_limits(
 )
 
 
-def told(row: dict, history=(), limits=LIMITS):
+def answered(row: dict, history=(), limits=LIMITS):
     return answer(row, history, limits)
 
 
@@ -27,7 +27,7 @@ def test_a_throttled_subscription_hears_which_limit_and_who_set_it():
         "naive_side": "throttle",
         "confidence": 0.93,
     }
-    said = told(row)
+    said = answered(row)
     assert plain(said.title) == (
         "The topic message limit (500 msg per 10 s, set by namespace policy) holds this subscription back."
     )
@@ -38,11 +38,11 @@ def test_a_throttled_subscription_hears_which_limit_and_who_set_it():
 
 def test_a_limit_that_was_not_read_is_not_invented():
     assert (
-        told(verdict(5, 10, "throttled", "broker.msg")).title
+        answered(verdict(5, 10, "throttled", "broker.msg")).title
         == "The broker message limit holds this subscription back."
     )
     assert (
-        told(verdict(5, 10, "throttled", "topic.msg"), limits=[]).title
+        answered(verdict(5, 10, "throttled", "topic.msg"), limits=[]).title
         == "The topic message limit holds this subscription back."
     )
 
@@ -50,8 +50,8 @@ def test_a_limit_that_was_not_read_is_not_invented():
 def test_since_reaches_back_through_the_history():
     row = verdict(25, 30, "slow_consumers")
     history = [verdict(5, 10), *(verdict(start, start + 5, "slow_consumers") for start in (10, 15, 20))]
-    assert plain(told(row, history).since) == "Since 1970-01-01 00:10:00 UTC, for 20 m."
-    assert plain(told(row).since) == "Since at least 1970-01-01 00:25:00 UTC, for 5 m."
+    assert plain(answered(row, history).since) == "Since 1970-01-01 00:10:00 UTC, for 20 m."
+    assert plain(answered(row).since) == "Since at least 1970-01-01 00:25:00 UTC, for 5 m."
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_since_reaches_back_through_the_history():
 )
 def test_the_backlog_is_said_in_entries(backlog, growth, expected):
     row = verdict(5, 10) | {"backlog_entries": backlog, "backlog_growth_entries": growth}
-    assert plain(told(row).backlog) == expected
+    assert plain(answered(row).backlog) == expected
 
 
 def test_reasons_are_the_strongest_for_and_against():
@@ -74,20 +74,20 @@ def test_reasons_are_the_strongest_for_and_against():
         evidence(f"s{i}", weight, f"{weight} {i}")
         for i, weight in enumerate(["for", "against", "for", "for", "for", "neutral"])
     ]
-    said = told(verdict(5, 10) | {"evidence": rows})
+    said = answered(verdict(5, 10) | {"evidence": rows})
     assert said.why == ("for 0", "for 2", "for 3")
     assert said.against == ("against 1",)
 
 
 def test_the_naive_rule_is_beside_it_also_when_it_differs():
     row = verdict(5, 10, "slow_consumers") | {"side": "consumer_capacity", "naive_side": "throttle"}
-    assert told(row).naive == "▲ a limit"
-    assert not told(row).naive_agrees
+    assert answered(row).naive == "▲ a limit"
+    assert not answered(row).naive_agrees
 
 
 @pytest.mark.parametrize("word", sorted(CAUSES))
 def test_every_cause_has_an_answer_a_first_step_and_a_warning(word):
-    said = told(verdict(5, 10, word))
+    said = answered(verdict(5, 10, word))
     assert said.title.endswith(".")
     assert len(said.first) > 5
     assert said.never.startswith("Do not")

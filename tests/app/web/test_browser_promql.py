@@ -36,7 +36,7 @@ def address(tmp_path_factory):
         yield address
 
 
-def asked(page) -> dict:
+def query_of(page) -> dict:
     return parse_qs(urlsplit(page.url).query)
 
 
@@ -70,8 +70,8 @@ def test_a_query_is_typed_with_suggestions_and_run_by_keys(watched):
     page.keyboard.press("Control+Enter")
     page.wait_for_selector(".promql-said")
     assert "persistent://shop/checkout/orders" in page.inner_text(".promql-content")
-    assert asked(page)["query"] == [f'sum by (topic) ({BACKLOG}{{subscription="billing"}})']
-    assert asked(page)["from"][0].endswith("Z"), "shared links carry absolute times"
+    assert query_of(page)["query"] == [f'sum by (topic) ({BACKLOG}{{subscription="billing"}})']
+    assert query_of(page)["from"][0].endswith("Z"), "shared links carry absolute times"
     page.keyboard.press("Control+z")
     assert page.input_value("#promql-query").endswith("}"), "suggestions are typed, so they can be undone"
 
@@ -93,7 +93,7 @@ def test_escape_closes_the_list_first_and_a_hostile_value_is_harmless(watched):
     page.wait_for_selector(".promql-said")
     assert "1 line, at" in page.inner_text(".promql-said").replace("\N{NO-BREAK SPACE}", " ")
     assert page.locator("img").count() == 0
-    assert len(HOSTILE_NAME) < len(asked(page)["query"][0])
+    assert len(HOSTILE_NAME) < len(query_of(page)["query"][0])
 
 
 def test_back_and_shared_links_bring_query_tab_and_times_back(watched):
@@ -124,7 +124,7 @@ def test_times_are_typed_in_the_readers_zone_and_linked_in_utc(browser, address)
     page.fill("#promql-to", "2026-11-20 3:30")
     page.keyboard.press("Enter")
     page.wait_for_selector(".promql-said:has-text('03:30:00 UTC+01:00')")
-    assert asked(page)["to"] == ["2026-11-20T02:30:00Z"]
+    assert query_of(page)["to"] == ["2026-11-20T02:30:00Z"]
     # A change of the clock in between.
     assert (
         page.evaluate("throttlescope.absoluteTime('2026-07-01 12:00:00', 'Europe/Berlin')")
@@ -220,17 +220,17 @@ def test_leaving_the_page_ends_its_query(watched):
 
 def test_what_is_typed_before_the_first_answer_stays(watched):
     page = watched.page
-    held = []
+    pending = []
     page.route(
         "**/_dash-update-component*",
         lambda route: (
-            held.append(route) if "promql-content" in route.request.post_data else route.continue_()
+            pending.append(route) if "promql-content" in route.request.post_data else route.continue_()
         ),
     )
     watched.open("/promql?query=1")
     page.fill("#promql-query", "2 + 2")
     page.wait_for_function("() => document.querySelector('.cancel-button:not([hidden])')")
-    held.pop().continue_()
+    pending.pop().continue_()
     page.wait_for_selector(".promql-said")
     page.wait_for_function("() => document.getElementById('promql-to').value")
     assert page.input_value("#promql-query") == "2 + 2"
@@ -249,11 +249,11 @@ def test_a_rule_is_previewed_from_the_list_and_changed(watched):
     page.fill("#alerts-yaml", LARGE)
     page.click("#alerts-run")
     page.wait_for_selector("#alerts-answer:has-text('It would have fired')")
-    assert asked(page)["yaml"] == [LARGE]
+    assert query_of(page)["yaml"] == [LARGE]
     assert "Large" in page.inner_text(".alerts-name")
     page.click(".alerts-table a:has-text('billing')")
     page.wait_for_selector("#answer")
-    assert asked(page)["subscription"] == ["billing"]
+    assert query_of(page)["subscription"] == ["billing"]
     page.go_back()
     page.wait_for_selector("#alerts-answer:has-text('It would have fired')")
     page.wait_for_function("() => document.getElementById('alerts-yaml').value.includes('Large')")

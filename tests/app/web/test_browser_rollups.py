@@ -26,7 +26,7 @@ FEED = "/rollups?by=topic&cluster=sample-east&name=persistent%3A%2F%2Fshop%2Fweb
 SUBJECT = "/limits?cluster=recorded&topic=persistent%3A%2F%2Ft%2Fn%2Fx&partition=-1&subscription=s"
 
 
-def asked(page) -> dict:
+def query_of(page) -> dict:
     return parse_qs(urlsplit(page.url).query)
 
 
@@ -38,14 +38,14 @@ def test_a_place_is_found_opened_and_its_range_shifted(watched):
     page.keyboard.press("/")
     page.keyboard.type("web east")
     page.wait_for_selector("#rollups-status:has-text('1 namespace,')")
-    assert asked(page) == {"by": ["namespace"], "q": ["web east"], "view": ["recent"]}
+    assert query_of(page) == {"by": ["namespace"], "q": ["web east"], "view": ["recent"]}
     page.click("#rollups-grid .ag-row a >> text=shop/web")
     page.wait_for_selector("#rollups-heat .annotation-text")
     assert page.is_hidden("#rollups-list")
     assert "topic.msg of shop/web/feed" in page.inner_text("#rollups-heat")
     page.keyboard.press("[")
     page.wait_for_selector(".range-words:not(:has-text('03:00:00 UTC'))")
-    assert {"from", "to"} <= asked(page).keys()
+    assert {"from", "to"} <= query_of(page).keys()
     page.go_back()
     page.wait_for_selector(".range-words:has-text('03:00:00 UTC')")
     page.click("#rollups-place .plain-table .row-link >> nth=0")
@@ -85,7 +85,7 @@ def test_a_limit_is_found_and_its_ladder_is_read(limits):
     page.wait_for_selector("#limits-status:has-text('2 limiters.')")
     page.fill("#limits-search", "#s recorded")
     page.wait_for_selector("#limits-status:has-text('1 limiter.')")
-    assert asked(page) == {"level": ["subscription"], "q": ["#s recorded"]}
+    assert query_of(page) == {"level": ["subscription"], "q": ["#s recorded"]}
     page.click("#limits-grid .ag-row a")
     page.wait_for_selector(".answer-body")
     said = page.inner_text("#limits-below").replace("\N{NO-BREAK SPACE}", " ")

@@ -112,8 +112,8 @@ def test_a_server_that_does_not_answer_is_said_and_retry_helps(browser, address)
 def test_a_slow_answer_can_be_cancelled(browser, address):
     watched = Watched(browser, address)
     page = watched.page
-    held = []
-    page.route(CALLBACKS, lambda route: held.append(route))
+    pending = []
+    page.route(CALLBACKS, lambda route: pending.append(route))
     watched.open("/")
     page.wait_for_selector("#notice:has-text('Still reading.')")
     page.click("#notice >> text=Cancel")

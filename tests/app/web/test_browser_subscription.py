@@ -123,7 +123,7 @@ def test_pictures_of_evidence_are_drawn_and_described(watched):
 def test_advice_that_cannot_be_worked_out_is_said_and_kept_for_its_window(watched):
     page = watched.open(BILLING)
     page.wait_for_selector("#subscription-advice-ask")
-    # It is disabled for a moment that nobody need be looking at.
+    # It is disabled for a moment that the test may miss.
     page.evaluate(
         "new MutationObserver(() => { if (document.querySelector('#subscription-advice-ask:disabled')) window.wasDisabled = true; })"
         ".observe(document.body, {subtree: true, attributes: true, attributeFilter: ['disabled']})"

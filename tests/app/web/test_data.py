@@ -43,7 +43,7 @@ def test_harm_comes_first(reader):
     assert healthy == sorted(healthy)
     waiting = [row["backlog_entries"] for row in rows if row["cause"] != "healthy"]
     assert waiting == sorted(waiting, reverse=True)
-    # The first healthy one is the one that was in trouble lately.
+    # The first healthy one is the one whose main cause differs.
     assert rows[healthy.index(True)]["subscription"] == "recommendations"
 
 

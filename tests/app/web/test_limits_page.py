@@ -47,11 +47,11 @@ def limits_reader(limits_lake) -> LakeReader:
 
 def test_a_limiter_that_many_share_is_one_row(limits_reader):
     rows, total = limiters(limits_reader, LimitsAddress())
-    told = {
+    expected = {
         (row["limiter"], row["topic"], row["subscription"]): (row["r"]["rate"], row["shared_by"])
         for row in rows
     }
-    assert told == {
+    assert expected == {
         ("broker.msg", None, None): (5000, 2),
         ("topic.msg", TOPIC, None): (120, 2),
         ("subscription.msg", TOPIC, SUB): (500, 1),
@@ -71,10 +71,10 @@ def test_rows_are_those_of_the_newest_answers(limits_reader, limits_lake):
     rows, _ = limiters(limits_reader, LimitsAddress(without=True))
     for row in rows:
         level, unit = row["limiter"].split(".")
-        told = newest[(row["member"]["subscription"], level)]
-        assert row["r"]["rate"] == told[f"rate_{unit}"]
-        assert (row["r"]["set_by"], row["r"]["period_s"]) == (told["set_by"], told["period_s"])
-        assert row["observed_ms"] == told["observed_ms"]
+        expected = newest[(row["member"]["subscription"], level)]
+        assert row["r"]["rate"] == expected[f"rate_{unit}"]
+        assert (row["r"]["set_by"], row["r"]["period_s"]) == (expected["set_by"], expected["period_s"])
+        assert row["observed_ms"] == expected["observed_ms"]
 
 
 def test_use_is_that_of_every_minute_one_by_one(limits_reader, limits_lake):
@@ -135,9 +135,9 @@ def test_row_shows_unit_period_and_proof(limits_reader):
 
 
 def test_how_fresh_and_what_is_not_known(limits_reader, reader):
-    told = known(limits_reader)
-    assert told.observed_ms >= START_MS + 2 * BLOCK_MS
-    assert (told.subscriptions, told.unknown) == (2, {"broker": 0, "topic": 0, "subscription": 0})
+    found = known(limits_reader)
+    assert found.observed_ms >= START_MS + 2 * BLOCK_MS
+    assert (found.subscriptions, found.unknown) == (2, {"broker": 0, "topic": 0, "subscription": 0})
     below, hidden, fresh, status, *_ = page_parts(limits_reader, LimitsAddress())
     assert hidden is False
     assert "policies read up to 2026-11-20 02:00:00 UTC" in read(fresh)
@@ -256,13 +256,13 @@ def test_answers_are_text(tmp_path):
 
 def test_changes_are_those_of_the_command(limits_reader, limits_lake):
     found = changes(limits_reader, LimitsAddress(), START_MS, END_MS)
-    told = read_changes(Lake(limits_lake), VerdictFilter(start_ms=START_MS, end_ms=END_MS))
+    expected = read_changes(Lake(limits_lake), VerdictFilter(start_ms=START_MS, end_ms=END_MS))
     assert found.total == 1
     assert found.is_whole
     event = found.events[0]
-    assert [one.to_row() for one in event.event.changes] == [one.change.to_row() for one in told]
-    assert len(told) == 2, "one for each subscription of the topic"
-    assert event.compared.to_row() in [one.to_row() for one in told]
+    assert [one.to_row() for one in event.event.changes] == [one.change.to_row() for one in expected]
+    assert len(expected) == 2, "one for each subscription of the topic"
+    assert event.compared.to_row() in [one.to_row() for one in expected]
     assert event.compared.before.rho > 0.9 > event.compared.after.rho
 
 

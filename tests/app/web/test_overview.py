@@ -10,7 +10,7 @@ from tests.app.web.test_pages import read
 from throttlescope.app.web.address.rollups import RollupsAddress
 from throttlescope.app.web.components.shared_incident import shared_link
 from throttlescope.app.web.data import newest
-from throttlescope.app.web.data import overview as asked
+from throttlescope.app.web.data import overview as queries
 from throttlescope.app.web.data.overview import LastRun
 from throttlescope.app.web.data.reader import LakeReader
 from throttlescope.app.web.pages import overview
@@ -34,7 +34,7 @@ def test_the_whole_page_reads_in_order(reader):
 
 def test_next_loss_is_first(reader):
     """Only the newest forecast counts."""
-    rows = asked.next_losses(reader)
+    rows = queries.next_losses(reader)
     assert [(row["subscription"], row["kind"]) for row in rows] == [
         ("thumbnails", "quota_size"),
         ("billing", "ttl"),
@@ -62,8 +62,8 @@ def test_an_empty_lake_says_how_to_fill_it(tmp_path):
 
 
 def test_the_largest_backlogs_are_those_of_the_episodes(reader):
-    rows, total = asked.open_episodes(reader, most=2)
-    everything, _ = asked.open_episodes(reader, most=1000)
+    rows, total = queries.open_episodes(reader, most=2)
+    everything, _ = queries.open_episodes(reader, most=1000)
     assert len(rows) == 2 < total == len(everything)
     sizes = [row["last_entries"] for row in everything]
     assert sizes == sorted(sizes, reverse=True)
@@ -77,22 +77,22 @@ def test_the_largest_backlogs_are_those_of_the_episodes(reader):
 def test_backlog_at_its_floor_is_not_listed(tmp_path):
     """Its episode stays open."""
     lake = write_sample_lake(tmp_path, SAMPLES[:3])
-    rows, total = asked.open_episodes(LakeReader(tmp_path))
-    (held,) = (
+    rows, total = queries.open_episodes(LakeReader(tmp_path))
+    (open_row,) = (
         row for row in lake.read("episodes").to_pylist() if row["subscription"] == rows[0]["subscription"]
     )
-    rest = held | {"over_until_ms": held["known_until_ms"] - 2 * MINUTE_MS, "last_entries": 3.0}
+    rest = open_row | {"over_until_ms": open_row["known_until_ms"] - 2 * MINUTE_MS, "last_entries": 3.0}
     lake.upsert(
         "episodes", pa.Table.from_pylist([rest], schema=TABLES["episodes"].loose_schema), run_id="later"
     )
-    left, count = asked.open_episodes(LakeReader(tmp_path))
+    left, count = queries.open_episodes(LakeReader(tmp_path))
     assert count == total - 1
     assert left == rows[1:]
 
 
 def test_counts_are_compared_with_a_day_before(tmp_path):
     lake = write_sample_lake(tmp_path, SAMPLES[:3])
-    assert asked.counts_a_day_before(LakeReader(tmp_path)) is None
+    assert queries.counts_a_day_before(LakeReader(tmp_path)) is None
     verdicts = lake.read("verdicts").to_pylist()
     # A day earlier all were healthy but the first, and two minutes later none was judged.
     earlier = [
@@ -109,7 +109,7 @@ def test_counts_are_compared_with_a_day_before(tmp_path):
         "verdicts", pa.Table.from_pylist(earlier, schema=TABLES["verdicts"].loose_schema), run_id="earlier"
     )
     reader = LakeReader(tmp_path)
-    assert asked.counts_a_day_before(reader) == {"throttled": 1, "healthy": 2}
+    assert queries.counts_a_day_before(reader) == {"throttled": 1, "healthy": 2}
     said = read(overview.page(reader))
     # Now: billing is throttled, ledger has slow consumers, audit is healthy.
     assert "▲ Throttled 1 no change" in said
@@ -136,7 +136,7 @@ def test_shared_incidents_name_what_is_shared(tmp_path):
     lake = write_sample_lake(tmp_path, samples)
     assert isinstance(lake, Lake)
     reader = LakeReader(tmp_path)
-    rows = asked.open_incidents(reader)
+    rows = queries.open_incidents(reader)
     assert [(row["kind"], row["shared_with"], row["subscriptions"]) for row in rows] == [
         ("topic_limiter", topic, 3)
     ]

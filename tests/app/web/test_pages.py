@@ -107,7 +107,7 @@ def test_row_of_recent_view_links_to_now(reader):
     assert row["other"] == "Healthy"
     assert "at=" not in row["other_href"]
     steady = row_of(reader, "billing", "recent")
-    assert "at=" not in steady["href"], "what held it lately holds it now"
+    assert "at=" not in steady["href"], "its main cause is its cause now"
 
 
 def test_both_views_fill_all_their_columns(reader):

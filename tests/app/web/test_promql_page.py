@@ -54,7 +54,7 @@ def app(lake):
     return create_app(lake.root)
 
 
-def asked(app, query="", **parts):
+def evaluated(app, query="", **parts):
     view = read_view(
         asking_of(app), PromqlAddress(query, **{"start_ms": START_MS, "end_ms": END_MS, **parts})
     )
@@ -62,7 +62,7 @@ def asked(app, query="", **parts):
 
 
 def said(app, query="", **parts) -> str:
-    return " ".join(plain(text_of(asked(app, query, **parts)[1])).split())
+    return " ".join(plain(text_of(evaluated(app, query, **parts)[1])).split())
 
 
 # -- the address
@@ -112,7 +112,7 @@ def test_invalid_address_is_explained(app, query, says):
 
 
 def test_empty_query_shows_examples_with_times(app):
-    _, tree = asked(app)
+    _, tree = evaluated(app)
     links = [link for link in find(tree, "Link") if "query=" in (link.href or "")]
     addresses = [PromqlAddress.parse(urlsplit(link.href).query) for link in links]
     queries = {address.query for address in addresses if address.query}
@@ -136,7 +136,7 @@ def test_a_table_says_what_all_share_once(app):
 def test_a_long_table_says_how_much_is_left_out(app):
     assert "62 lines, at" in said(app, "many or up")
     copies = " or ".join(f'label_replace(many, "m", "{n}", "n", ".*")' for n in range(5))
-    view, tree = asked(app, copies)
+    view, tree = evaluated(app, copies)
     assert view.fault is None
     assert "300 lines, at 2023-11-14 22:43:20 UTC; the first 200 are shown" in " ".join(
         plain(text_of(tree)).split()
@@ -155,7 +155,7 @@ def test_a_scalar_a_string_and_nothing(app):
 
 def test_hostile_labels_are_shown_and_never_reach_the_chart(app):
     for tab in ("table", "graph"):
-        view, tree = asked(app, "hostile or up", tab=tab)
+        view, tree = evaluated(app, "hostile or up", tab=tab)
         assert view.fault is None
         assert "⟨U+202E⟩⟨U+000A⟩" in text_of(tree)
         for graph in find(tree, "Graph"):
@@ -164,7 +164,7 @@ def test_hostile_labels_are_shown_and_never_reach_the_chart(app):
 
 
 def test_a_graph_draws_fifty_and_says_how_many_more(app):
-    _, tree = asked(app, "many", tab="graph")
+    _, tree = evaluated(app, "many", tab="graph")
     text = " ".join(plain(text_of(tree)).split())
     assert "60 series" in text
     assert "drawn are the 50 with the greatest values, 10 more are not" in text
@@ -212,7 +212,7 @@ def test_notes_are_shown_with_their_kind(app):
 
 
 def test_explain_is_what_the_command_prints(app):
-    view, tree = asked(app, "sum(rate(many[5m]))", tab="explain")
+    view, tree = evaluated(app, "sum(rate(many[5m]))", tab="explain")
     text = asking_of(app).queries.explain("sum(rate(many[5m]))", START_MS, END_MS, view.step_ms)
     (shown,) = find(tree, "Pre")
     assert shown.children == text
@@ -220,7 +220,7 @@ def test_explain_is_what_the_command_prints(app):
 
 
 def test_the_same_question_for_other_programs(app):
-    _, tree = asked(app, 'up{instance="a\'b"}', tab="graph")
+    _, tree = evaluated(app, 'up{instance="a\'b"}', tab="graph")
     (link,) = find(tree, "A")
     answer = app.server.test_client().get(link.href)
     assert answer.get_json()["status"] == "success"
@@ -257,7 +257,7 @@ def test_the_place_of_an_error_is_marked_in_its_line():
 )
 @pytest.mark.parametrize("tab", ["table", "graph"])
 def test_query_without_answer_is_explained(app, query, says, tab):
-    view, tree = asked(app, query, tab=tab)
+    view, tree = evaluated(app, query, tab=tab)
     assert view.fault is not None
     assert re.search(says, plain(text_of(tree))), text_of(tree)
 
@@ -268,11 +268,11 @@ def test_query_without_answer_is_explained(app, query, says, tab):
 def test_page_queries_share_the_concurrency_limit(lake):
     app = create_app(lake.root, limits=QueryLimits(running=1, waiting=0))
     with asking_of(app).place():
-        view, tree = asked(app, "up")
+        view, tree = evaluated(app, "up")
         assert "Too many queries run at once." in text_of(tree)
         answer = app.server.test_client().get("/api/v1/query?query=1")
         assert (answer.status_code, answer.get_json()["errorType"]) == (503, "unavailable")
-    view, _ = asked(app, "up")
+    view, _ = evaluated(app, "up")
     assert view.fault is None, "the place was given back"
 
 
@@ -312,7 +312,7 @@ def test_many_threads_notice_disconnected_client():
     assert found == [True] * 800
     ours.close()
     assert is_gone()
-    assert not disconnect_check()(), "outside of a request nobody is known to have left"
+    assert not disconnect_check()(), "outside of a request no client has disconnected"
 
 
 def test_concurrency_error_has_advice():

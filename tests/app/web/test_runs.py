@@ -1,4 +1,4 @@
-"""Runs of one subscription and what stands of all are two ways to say the same; the naive way is a walk over every second minute."""
+"""Runs of one subscription agree with the newest verdicts of all; the naive twin walks over every minute."""
 
 from __future__ import annotations
 
@@ -124,15 +124,15 @@ def test_the_table_of_the_newest_says_the_same_for_all_subscriptions_at_once(win
         stretches = runs(own)
         last = stretches[-1]
         assert found[name][:5] == (last.cause, last.limiter, last.start_ms, last.follows_gap, last.end_ms)
-        held: dict = {}
+        lasted: dict = {}
         for run in stretches:
             if run.end_ms > newest - RECENT_MS:
                 pair = (run.cause, run.limiter)
-                held[pair] = held.get(pair, 0) + run.end_ms - max(run.start_ms, newest - RECENT_MS)
+                lasted[pair] = lasted.get(pair, 0) + run.end_ms - max(run.start_ms, newest - RECENT_MS)
         # Trouble before what is not known, and that before health.
         for passed_over in (("unknown", "healthy"), ("healthy",), ()):
-            candidates = {pair: ms for pair, ms in held.items() if pair[0] not in passed_over}
+            candidates = {pair: ms for pair, ms in lasted.items() if pair[0] not in passed_over}
             if candidates:
                 break
-        assert held[found[name][5:7]] == found[name][7] == max(candidates.values())
+        assert lasted[found[name][5:7]] == found[name][7] == max(candidates.values())
         assert found[name][5:7] in candidates

@@ -1,4 +1,4 @@
-"""Snapshots: one per request, made beside requests when the lake changes, from ``verdict_latest`` where it is kept."""
+"""Snapshots: one per request, made in the background when the lake changes, from ``verdict_latest`` where it is up to date."""
 
 from __future__ import annotations
 
@@ -109,27 +109,27 @@ def test_what_could_not_be_read_is_tried_again(app, lake, monkeypatch, caplog):
     add_one(lake, "new")
     until(lambda: count(app, lake_reader) == before + 1)
     assert len(failures) == 3
-    assert caplog.text.count("the lake could not be looked at: OSError: away") == 1, "told once"
+    assert caplog.text.count("the lake could not be looked at: OSError: away") == 1, "logged once"
 
 
 def test_unchanged_lake_is_not_read_again(lake, monkeypatch):
     """A change of the last two seconds is checked twice."""
-    lake_reader, asked = LakeReader(lake.root), []
+    lake_reader, reads = LakeReader(lake.root), []
     current = lake_reader._current
-    monkeypatch.setattr(lake_reader, "_current", lambda: asked.append(1) or current())
+    monkeypatch.setattr(lake_reader, "_current", lambda: reads.append(1) or current())
     monkeypatch.setattr(reader, "_SETTLED_NS", 10**15)
     lake_reader._look()
     lake_reader._look()
     # Written just now: another commit in the same tick would leave no other trace.
-    assert len(asked) == 2
+    assert len(reads) == 2
     monkeypatch.setattr(reader, "_SETTLED_NS", -(10**12))
     for _ in range(3):
         lake_reader._look()
-    assert len(asked) == 3
+    assert len(reads) == 3
     time.sleep(0.02)
     add_one(lake, "new")
     lake_reader._look()
-    assert len(asked) == 4
+    assert len(reads) == 4
     assert "new" in {row["subscription"] for row in rows_of(lake_reader)}
 
 
@@ -204,8 +204,8 @@ def test_outdated_rows_are_recomputed(lake):
 
 
 def test_a_long_query_draws_nothing_into_the_log(lake):
-    asked = "SELECT current_setting('enable_progress_bar')"
-    assert LakeReader(lake.root).read(lambda cursor, _: cursor.execute(asked).fetchall()) == [(False,)]
+    setting = "SELECT current_setting('enable_progress_bar')"
+    assert LakeReader(lake.root).read(lambda cursor, _: cursor.execute(setting).fetchall()) == [(False,)]
 
 
 def test_names_are_searched_whatever_their_case(tmp_path):
@@ -223,12 +223,12 @@ def test_answers_are_cached_while_version_lasts(lake, app):
     row = rows_of(reader)[0]
     key = SubscriptionPartition(row["cluster"], row["topic"], row["partition"], row["subscription"])
     first, last = history.span(reader, key)
-    asked = []
+    reads = []
 
     def windows():
         with app.test_request_context():
             found = history.windows(reader, key, last - BLOCK_MS, last)
-            asked.append(reader.read(lambda _, snapshot: snapshot))
+            reads.append(reader.read(lambda _, snapshot: snapshot))
         return found
 
     before = windows()
@@ -240,11 +240,11 @@ def test_answers_are_cached_while_version_lasts(lake, app):
     longer = history.windows(reader, key, first - 48 * BLOCK_MS, last)
     assert again == [row for row in longer if row["window_end_ms"] > last - BLOCK_MS]
     made = []
-    asked[0].cached("one", lambda: made.append(1))
-    asked[0].cached("one", lambda: made.append(2))
+    reads[0].cached("one", lambda: made.append(1))
+    reads[0].cached("one", lambda: made.append(2))
     for other in range(1000):
-        asked[0].cached(other, lambda: None)
-    asked[0].cached("one", lambda: made.append(3))
+        reads[0].cached(other, lambda: None)
+    reads[0].cached("one", lambda: made.append(3))
     assert made == [1, 3]
 
 

@@ -159,12 +159,12 @@ def test_there_is_no_button_where_nothing_holds_it(reader):
 
 def test_one_at_a_time_in_a_worker(reader, monkeypatch):
     data, places = state_of(read_view(reader, address("billing"))), ConcurrencyLimit(running=1, waiting=0)
-    asked = []
+    requests = []
     monkeypatch.setattr(
-        advice, "advice_within", lambda *parts, **_: asked.append(parts) or AdviceOutcome(FOUND, None)
+        advice, "advice_within", lambda *parts, **_: requests.append(parts) or AdviceOutcome(FOUND, None)
     )
     assert advice.compute_advice(reader, places, data)["found"] is FOUND
-    (lake, question, at_ms) = asked[0]
+    (lake, question, at_ms) = requests[0]
     assert lake == reader.lake_path
     assert question.subscription == "persistent://shop/checkout/orders#billing"
     assert (question.cluster, at_ms) == ("sample-east", data["window_ms"][1])

@@ -1,4 +1,4 @@
-"""The backlog that holds, in words: since when, how large, what held it when, and what a replay says would have drained it."""
+"""The open backlog: when it started, how large it is, its causes over time, and what would have drained it according to a replay."""
 
 from __future__ import annotations
 

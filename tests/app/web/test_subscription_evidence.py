@@ -46,9 +46,9 @@ def test_a_row_shows_its_measurement_and_says_it(reader):
 
 def test_query_opens_in_console_over_page_range(reader):
     tree = evidence(read_view(reader, address("billing")))
-    asked = PromqlAddress.parse(urlsplit(find(tree, "Link")[0].href).query)
-    assert asked.query.startswith("sum by (topic, subscription) (rate(pulsar_out_messages_total{")
-    assert (asked.start_ms, asked.end_ms, asked.tab) == (START_MS, END_MS, "graph")
+    opened = PromqlAddress.parse(urlsplit(find(tree, "Link")[0].href).query)
+    assert opened.query.startswith("sum by (topic, subscription) (rate(pulsar_out_messages_total{")
+    assert (opened.start_ms, opened.end_ms, opened.tab) == (START_MS, END_MS, "graph")
 
 
 def test_a_picture_is_numbers_and_nothing_else(reader):

@@ -1,4 +1,4 @@
-"""Long series lose points and nothing that is seen: the fast way beside its slow twin."""
+"""Long series lose points and nothing that is seen: the fast way compared with its slow twin."""
 
 from __future__ import annotations
 
