@@ -38,10 +38,10 @@ def stretches(
 
     def read(cursor, snapshot):
         source = snapshot.source("verdicts", _files(snapshot, "window_end_ms", wanted, start_ms, end_ms))
-        asked = ", ".join("(" + ", ".join("?" for _ in SUBSCRIPTION_KEY_NAMES) + ")" for _ in wanted)
-        columns = ", ".join(f"{name}_asked" for name in SUBSCRIPTION_KEY_NAMES)
+        requested = ", ".join("(" + ", ".join("?" for _ in SUBSCRIPTION_KEY_NAMES) + ")" for _ in wanted)
+        columns = ", ".join(f"{name}_requested" for name in SUBSCRIPTION_KEY_NAMES)
         same = " AND ".join(
-            f"({name}_asked IS NULL OR CAST({name} AS VARCHAR) = {name}_asked)"
+            f"({name}_requested IS NULL OR CAST({name} AS VARCHAR) = {name}_requested)"
             for name in SUBSCRIPTION_KEY_NAMES
         )
         values = [one.get(name) for one in wanted for name in SUBSCRIPTION_KEY_NAMES]
@@ -49,7 +49,7 @@ def stretches(
             cursor.execute(
                 f"SELECT {KEY}, window_start_ms, window_end_ms, cause, side, limiter, confidence, backlog_entries "  # noqa: S608
                 f"FROM {source} WHERE window_end_ms > ? AND window_start_ms < ? "
-                f"AND EXISTS (SELECT 1 FROM (VALUES {asked}) AS asked({columns}) WHERE {same}) "
+                f"AND EXISTS (SELECT 1 FROM (VALUES {requested}) AS requested({columns}) WHERE {same}) "
                 f"ORDER BY {KEY}, window_end_ms, window_start_ms LIMIT ?",
                 [start_ms, end_ms, *values, MOST_VERDICTS + 1],
             )

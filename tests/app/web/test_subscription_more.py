@@ -93,8 +93,7 @@ def consumer(name: str, slow: bool | None, **more_) -> Consumer:
     return Consumer(**(values | {"name": name, "consumer_id": name, "slow": slow} | more_))
 
 
-def test_slow_consumers_are_marked():
-    """By more than colour."""
+def test_consumers_are_listed_slow_ones_marked_by_more_than_colour():
     listed = (
         consumer("<b>a</b>", True, ack_msg_rate=0.5, permits=0.0),
         consumer("b", False, ack_msg_rate=24.7),
