@@ -19,7 +19,6 @@ _UNKNOWN = {
     "quota_age": "No forecast yet of when the backlog quota by age is reached",
 }
 _BY_REPLAY = "(by a replay of the limits)"
-_CHANGE = "{old} to {new}, {set_by}. Seen at {seen}, changed since {since}."
 
 SENTENCES = {
     # The frame of the page.
@@ -65,8 +64,8 @@ SENTENCES = {
     "subscription.deadlines.expected.quota_age": "Backlog quota by age reached {when}",
     "subscription.deadlines.when": "in {left}, at {at}",
     "subscription.deadlines.when_passed": "at {at}, {before} before this window's end",
-    "subscription.deadlines.interval.trend": ", {interval}.",
-    "subscription.deadlines.interval.replay": f" {_BY_REPLAY}, {{interval}}.",
+    "subscription.deadlines.forecast.trend": "{happens}, {interval}.",
+    "subscription.deadlines.forecast.replay": f"{{happens}} {_BY_REPLAY}, {{interval}}.",
     "subscription.deadlines.probability": "{probability} likely before it is drained.",
     "subscription.deadlines.old": "Old: made {age} earlier.",
     "subscription.deadlines.basis": "{consequence} {basis} Made at {made}.",
@@ -212,7 +211,7 @@ SENTENCES = {
     "subscription.changes.what.raised": "The {level} {unit} limit was raised",
     "subscription.changes.what.lowered": "The {level} {unit} limit was lowered",
     "subscription.changes.what.redefined": "The {level} {unit} limit was redefined",
-    "subscription.changes.how": f": {_CHANGE}",
+    "subscription.changes.change": "{what}: {old} to {new}, {set_by}. Seen at {seen}, changed since {since}.",
     "subscription.changes.use": "Use of the limit",
     "subscription.changes.events": "Throttle events per minute",
     "subscription.changes.backlog": "Backlog at the end, entries",

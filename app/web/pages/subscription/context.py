@@ -18,6 +18,7 @@ from throttlescope.app.web.components.parts import (
     section,
     subscription_link,
 )
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.components.shell import explained
 from throttlescope.app.web.data import context, history
 from throttlescope.app.web.data.reader import LakeReader
@@ -25,7 +26,7 @@ from throttlescope.app.web.pages.subscription.page_state import PageState
 from throttlescope.models.diagnosis.neighbours import QuotaUse
 from throttlescope.models.diagnosis.slowest import SlowConsumers
 from throttlescope.models.episodes.before_after import Compared, Side
-from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.catalogue import message, sentence
 
 MOST_ROWS = 12
 
@@ -165,27 +166,23 @@ def _change(one: Compared) -> html.Li:
         ["Published, msg/s", *_both(one, "in_msg_per_s", fmt.short)],
         ["Cause", _cause(one.before), _cause(one.after)],
     ]
+    what = sentence(
+        f"subscription.changes.what.{change.kind}",
+        level=LEVEL_WORDS[change.level],
+        unit=UNIT_WORDS[change.unit],
+    )
+    text = message(
+        "subscription.changes.change",
+        what=html.Strong(what),
+        old=change.old.text(change.unit),
+        new=change.new.text(change.unit),
+        set_by=SET_BY_WORDS.get(change.new.set_by, change.new.set_by),
+        seen=fmt.moment(change.new_from_ms),
+        since=fmt.clock(change.old_until_ms),
+    )
     return html.Li(
         [
-            html.P(
-                [
-                    html.Strong(
-                        sentence(
-                            f"subscription.changes.what.{change.kind}",
-                            level=LEVEL_WORDS[change.level],
-                            unit=UNIT_WORDS[change.unit],
-                        )
-                    ),
-                    sentence(
-                        "subscription.changes.how",
-                        old=change.old.text(change.unit),
-                        new=change.new.text(change.unit),
-                        set_by=SET_BY_WORDS.get(change.new.set_by, change.new.set_by),
-                        seen=fmt.moment(change.new_from_ms),
-                        since=fmt.clock(change.old_until_ms),
-                    ),
-                ]
-            ),
+            html.P(sentence_parts(text)),
             plain_table(("", _head("before", one.before), _head("after", one.after)), rows),
         ]
     )

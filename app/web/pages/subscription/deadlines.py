@@ -6,9 +6,10 @@ from dash import html
 
 from throttlescope.app.presentation import format as fmt
 from throttlescope.app.web.components.parts import hostile_sentence
+from throttlescope.app.web.components.sentence_parts import sentence_parts
 from throttlescope.app.web.data.outlook import StoredOutlook
 from throttlescope.ingest.core.times import MINUTE_MS
-from throttlescope.models.messages.catalogue import sentence
+from throttlescope.models.messages.catalogue import message, sentence
 
 #: Forecasts are made every quarter of an hour. One that missed the last one is old.
 STALE_MS = 30 * MINUTE_MS
@@ -39,10 +40,11 @@ def _forecast(row: dict, verdict: dict) -> html.Li:
     is_loss = kind != "drain" and row["state"] == "expected"
     parts: list = []
     if row["state"] == "expected":
-        parts += [
-            html.Strong(sentence(f"subscription.deadlines.expected.{kind}", when=_when(row, at_ms))),
-            sentence(f"subscription.deadlines.interval.{method}", interval=_interval(row)),
-        ]
+        happens = html.Strong(sentence(f"subscription.deadlines.expected.{kind}", when=_when(row, at_ms)))
+        forecast = message(
+            f"subscription.deadlines.forecast.{method}", happens=happens, interval=_interval(row)
+        )
+        parts += sentence_parts(forecast)
     else:
         state = "never" if row["state"] == "never" else "unknown"
         parts.append(html.Strong(sentence(f"subscription.deadlines.not_expected.{state}.{method}.{kind}")))
