@@ -57,13 +57,13 @@ PART = part() { $(BIN)/python -m pytest -q --durations=12 --dist loadfile --no-l
 	export THROTTLESCOPE_REQUIRE="$(THROTTLESCOPE_REQUIRE)"
 
 # They mostly wait for a broker, and what they measure is timed: they go first where both halves want a core. Shown when they are done.
-test-with-broker: setup
+test-with-broker: setup ## the half of `make test` that starts Pulsar brokers
 	@$(PART); log=$$(mktemp); \
 		part -n 2 -m "broker and not study" $$(marked broker) > $$log 2>&1; failed=$$?; cat $$log; rm -f $$log; exit $$failed
 
 # Three files at a time, in the order of their folders: by default files of few tests, which are the long ones, would come last. What takes
 # most of a core by itself (a browser, Airflow, a cluster) only two at a time.
-test-without-broker: setup
+test-without-broker: setup ## the other half of `make test`
 	@$(PART); renice -n 10 -p $$$$ > /dev/null; failed=0; \
 		part -n 3 -m "not (broker or $(HEAVY)) and not study" || failed=1; \
 		part -n 2 -m "($(HEAVY)) and not broker and not study" $$(marked 'browser|airflow|cluster') || failed=1; \

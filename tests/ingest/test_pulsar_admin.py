@@ -195,15 +195,15 @@ def test_silent_broker_delays_no_other(answers) -> None:
     """Half an hour of topics, each question of which would wait for its whole time."""
     topics, seen = [AdminTopic(f"persistent://lab/silent/t{i}", (0,)) for i in range(50)], []
     begun_s = time.monotonic()
-    with serve(answers, seen=seen, slow_s={"lab/silent": 2}) as url:
+    with serve(answers, seen=seen, slow_s={"lab/silent": 6}) as url:
         # Long enough for the topic that is answered, also where the machine is busy.
-        snapshot = collected(url, [AdminTopic(TOPIC, (0,)), *topics], access=Access(timeout_s=0.5))
-    assert time.monotonic() - begun_s < 0.5 * len(topics)
+        snapshot = collected(url, [AdminTopic(TOPIC, (0,)), *topics], access=Access(timeout_s=2))
+    assert time.monotonic() - begun_s < 2 * len(topics)
     # The namespace, before the topic that is answered, and three in a row.
     assert sum("lab/silent" in path for _, path, _ in seen) == 4
     assert snapshot.topic_stats.num_rows == 1
     reasons = Counter(failure.reason.partition(" of ")[0] for failure in snapshot.failures)
-    assert reasons["nothing for 0.5 s"] == 4
+    assert reasons["nothing for 2 s"] == 4
     assert reasons["no answer"] == len(snapshot.failures) - 4 - sum(
         failure.key == TOPIC for failure in snapshot.failures
     )
