@@ -1,18 +1,16 @@
-"""The page of the tables: in, the contracts; out, ``docs/reference/tables.md``.
-
-``python -m throttlescope.ingest.contracts.render docs/reference/tables.md`` writes it; a test compares it.
-"""
+"""The page of the tables. In: the contracts. Out: ``docs/reference/tables.md``."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 
+from docs.generate.markdown import DOCS
 from throttlescope.ingest.contracts import TABLES, Column, Table
 from throttlescope.ingest.core.labels import LabelMapping, normalise
+
+PAGE = DOCS / "reference" / "tables.md"
 
 _HEAD = """\
 # Tables
@@ -53,8 +51,8 @@ _SHAPES = (
 )
 
 
-def tables_page() -> str:
-    """The whole page, in Markdown."""
+def render(page: str = "") -> str:
+    """The whole page."""
     parts = [_HEAD, "| table | one row is |\n|---|---|"]
     parts[-1] += "".join(f"\n| [`{table.name}`](#{table.name}) | {table.doc} |" for table in TABLES.values())
     parts += ["\n".join(_table(table)) for table in TABLES.values()]
@@ -121,7 +119,3 @@ def _raw_beside_normalised() -> Iterator[str]:
 def _selector(metric_name: str, labels: dict[str, str]) -> str:
     pairs = ",".join(f'{name}="{value}"' for name, value in sorted(labels.items()) if name != "__name__")
     return f"{metric_name}{{{pairs}}}"
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(tables_page())
