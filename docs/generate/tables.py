@@ -56,7 +56,7 @@ def render(page: str = "") -> str:
     parts = [_HEAD, "| table | one row is |\n|---|---|"]
     parts[-1] += "".join(f"\n| [`{table.name}`](#{table.name}) | {table.doc} |" for table in TABLES.values())
     parts += ["\n".join(_table(table)) for table in TABLES.values()]
-    parts.append("\n".join(_raw_beside_normalised()))
+    parts.append("\n".join(_raw_and_normalised()))
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -98,16 +98,16 @@ def _names(names: tuple[str, ...]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _raw_beside_normalised() -> Iterator[str]:
-    yield "## Raw beside normalised"
+def _raw_and_normalised() -> Iterator[str]:
+    yield "## Raw and normalised"
     yield ""
-    yield "Brokers name the same series in several ways. At the door they become one: the same labels and `series_id`."
+    yield "Brokers name the same series in several ways. Ingest validation makes them one: the same labels and `series_id`."
     for title, metric_name, labels, mapping in _SHAPES:
         key = normalise(tuple(sorted({**labels, "__name__": metric_name}.items())), mapping)
-        told = [f"{theirs} = {ours}" for theirs, ours in mapping.renames.items()]
-        told += [f"cluster = {mapping.cluster}"] if mapping.cluster else []
+        settings = [f"{theirs} = {ours}" for theirs, ours in mapping.renames.items()]
+        settings += [f"cluster = {mapping.cluster}"] if mapping.cluster else []
         yield ""
-        yield f"From {title} (told: {', '.join(told)}):"
+        yield f"From {title} (configured: {', '.join(settings)}):"
         yield ""
         yield "```text"
         yield "raw         " + _selector(metric_name, labels)

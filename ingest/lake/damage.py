@@ -76,7 +76,7 @@ def damaged(files: Iterable[DataFile]) -> list[str]:
     return found
 
 
-def told(error: BaseException | str, path: str | None = None) -> ThrottlescopeError | None:
+def damage_error(error: BaseException | str, path: str | None = None) -> ThrottlescopeError | None:
     """What a reader's error is because of a data file that is gone or damaged; None where that is not why.
 
     Parameters
@@ -97,14 +97,14 @@ def told(error: BaseException | str, path: str | None = None) -> ThrottlescopeEr
 
 
 @contextlib.contextmanager
-def telling(path: str) -> Iterator[None]:
+def reporting_damage(path: str) -> Iterator[None]:
     """Where reading one data file fails within it because the file is damaged, say so; one that is gone stays what it was."""
     try:
         yield
     except FileNotFoundError:
         raise
     except UNREADABLE as error:
-        ours = told(error, path)
+        ours = damage_error(error, path)
         if ours is None:
             raise
         raise ours from error

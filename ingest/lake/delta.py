@@ -47,7 +47,7 @@ class DeltaTables:
         if not self._storage.is_remote:
             yield
             return
-        from throttlescope.ingest.lake.store_errors import is_store_fault, told
+        from throttlescope.ingest.lake.store_errors import is_store_fault, store_error
 
         with self._lock:
             try:
@@ -55,7 +55,7 @@ class DeltaTables:
             except (DeltaError, OSError) as error:
                 if isinstance(error, TableNotFoundError | FileNotFoundError) or not is_store_fault(error):
                     raise
-                raise told(error, self._storage.root) from error
+                raise store_error(error, self._storage.root) from error
 
     def open(self, table: str, version: int | None = None) -> DeltaTable | None:
         """A table; None where it was never written. Use it within :meth:`looking`."""

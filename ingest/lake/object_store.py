@@ -21,7 +21,7 @@ from obstore.store import S3Store
 
 from throttlescope.ingest.core.errors import InputError
 from throttlescope.ingest.lake.storage import Storage, StoredFile
-from throttlescope.ingest.lake.store_errors import told
+from throttlescope.ingest.lake.store_errors import store_error
 
 #: How long an answer may take, unless :data:`TIMEOUT_VARIABLE` says otherwise, and a connection at most, in seconds.
 _ANSWER_S, _CONNECT_S = 30.0, 5.0
@@ -157,7 +157,7 @@ class ObjectStorage(Storage):
 
     def write(self, relative_path: str, content: bytes | pa.Buffer, *, if_absent: bool = False) -> bool:
         mode = "create" if if_absent else "overwrite"
-        with self._told(relative_path):
+        with self._reporting_errors(relative_path):
             try:
                 # Parts are for what is larger than any file of ours: a conditional put has to be one request.
                 obstore.put(
@@ -172,14 +172,14 @@ class ObjectStorage(Storage):
         return True
 
     def read(self, relative_path: str) -> bytes | None:
-        with self._told(relative_path):
+        with self._reporting_errors(relative_path):
             try:
                 return bytes(obstore.get(self._store, self._key(relative_path)).bytes())
             except FileNotFoundError:
                 return None
 
     def read_dated(self, relative_path: str) -> tuple[bytes, int] | None:
-        with self._told(relative_path):
+        with self._reporting_errors(relative_path):
             try:
                 found = obstore.get(self._store, self._key(relative_path))
                 return bytes(found.bytes()), self._stored(found.meta).modified_ms
@@ -187,14 +187,14 @@ class ObjectStorage(Storage):
                 return None
 
     def look(self, relative_path: str) -> StoredFile | None:
-        with self._told(relative_path):
+        with self._reporting_errors(relative_path):
             try:
                 return self._stored(obstore.head(self._store, self._key(relative_path)))
             except FileNotFoundError:
                 return None
 
     def list(self, prefix: str = "") -> list[StoredFile]:
-        with self._told(prefix):
+        with self._reporting_errors(prefix):
             found = [
                 self._stored(one)
                 for some in obstore.list(self._store, self._key(prefix) or None)
@@ -204,7 +204,7 @@ class ObjectStorage(Storage):
 
     def delete(self, relative_paths: Iterable[str]) -> None:
         keys = [self._key(relative_path) for relative_path in relative_paths]
-        with self._told(""):
+        with self._reporting_errors(""):
             if keys:
                 obstore.delete(self._store, keys)
 
@@ -229,11 +229,11 @@ class ObjectStorage(Storage):
         return StoredFile(relative_path, found["size"], int(found["last_modified"].timestamp()) * 1000)
 
     @contextlib.contextmanager
-    def _told(self, relative_path: str) -> Iterator[None]:
+    def _reporting_errors(self, relative_path: str) -> Iterator[None]:
         try:
             yield
         except (faults.BaseError, OSError) as error:
-            raise told(error, self.address(relative_path)) from error
+            raise store_error(error, self.address(relative_path)) from error
 
 
 def object_storage(root: str) -> ObjectStorage:

@@ -14,7 +14,7 @@ from throttlescope.ingest.lake.damage import UNREADABLE, DamagedFilesError, dama
 from throttlescope.ingest.lake.files import DataFile
 from throttlescope.ingest.lake.formats import MissingFilesError
 from throttlescope.ingest.lake.open_storage import storage_of
-from throttlescope.ingest.lake.parquet import dataset, told_as_store
+from throttlescope.ingest.lake.parquet import dataset, reporting_store_errors
 
 #: What readers raise on a file that is gone or holds no Parquet: DuckDB many things, some without a class of their own.
 _UNREADABLE = (*UNREADABLE, duckdb.Error)
@@ -33,7 +33,7 @@ def read_files(
     if not files:
         empty = schema.empty_table()
         return empty.select(columns) if columns else empty
-    with naming_missing(table, files), told_as_store(files[0].path):
+    with naming_missing(table, files), reporting_store_errors(files[0].path):
         found = dataset([file.path for file in files], schema=schema)
         return found.to_table(columns=columns, filter=where)
 

@@ -28,7 +28,7 @@ def is_store_fault(error: BaseException | str) -> bool:
     return bool(_OF_A_STORE.search(str(error)))
 
 
-def told(error: BaseException | str, address: str) -> ThrottlescopeError:
+def store_error(error: BaseException | str, address: str) -> ThrottlescopeError:
     """The error that a user is to see.
 
     Parameters

@@ -117,7 +117,7 @@ def faults_of_files(
 
 @functools.lru_cache(maxsize=2)
 def _series_by_metric(catalogue: tuple[str, ...]) -> dict[str, frozenset[str]]:
-    """Series of a shard by metric. Files never change, and the tasks of a worker ask for the same shards again and again."""
+    """Series of a shard by metric. Files never change, and the tasks of a worker need the same shards many times."""
     found: dict[str, set[str]] = {}
     for path in catalogue:
         series = read_parquet(path, ["series_id", "metric_name"], use_threads=False)

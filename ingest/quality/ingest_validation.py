@@ -1,11 +1,11 @@
-"""The gate behind the door: in, the catalogue and the lake's log; out, what is wrong with series and with hours.
+"""The gate after ingest validation. In: the catalogue and the lake's log. Out: what is wrong with series and with hours.
 
 Why each check has its severity:
 
 - A repeated series, a series that is not named by its hash, lacks a label that names its subscription, has a partition
-  that is no number or lies in another shard than its topic: every join of such series is wrong, and the door lets none
-  in. *Errors.*
-- A topic that is none, or a namespace that is not the topic's own: a Prometheus without ``honor_labels`` puts Kubernetes'
+  that is no number or lies in another shard than its topic: every join of such series is wrong, and ingest
+  validation refuses them. *Errors.*
+- A topic that is not a topic's name, or a namespace that is not the topic's own: a Prometheus without ``honor_labels`` puts Kubernetes'
   namespace there. Series still join with each other, but with no limit of the admin API. *Warning.*
 - Three times the series of the most of the hours before: a label has begun to take new values. Nothing is wrong yet, and
   reading will soon be slow. *Warning.*
@@ -52,32 +52,32 @@ SERIES_CHECKS = (
     ),
     GateCheck(
         "namespace_of_topic", "foreign_namespace", "warning", "namespaces that are not the topic's",
-        "tenant/namespace as in the topic; a rename in [clusters.NAME.labels] mends it",
+        "tenant/namespace as in the topic; a rename in [clusters.NAME.labels] repairs it",
     ),
 )  # fmt: skip
 
 HOUR_CHECKS = (
     GateCheck(
         "series_not_multiplied", "surplus_series", "warning", "more series than before",
-        f"at most {hours_stored.JUMP_TIMES} times the most of the {hours_stored.HOURS_BEFORE} hours before", aside=_NO_BEFORE,
+        f"at most {hours_stored.JUMP_TIMES} times the most of the {hours_stored.HOURS_BEFORE} hours before", not_judged=_NO_BEFORE,
     ),
     GateCheck(
         "series_not_lost", "lost_series", "warning", "fewer series than before",
         f"at least {hours_stored.LOST_SHARE:.0%} of the usual number of the {hours_stored.HOURS_BEFORE} hours before",
-        aside=_NO_BEFORE,
+        not_judged=_NO_BEFORE,
     ),
     GateCheck("hours_present", "missing_hours", "warning", "hours without samples", "samples in every hour between two others"),
     GateCheck(
         "samples_fresh", "late_minutes", "warning", "minutes without a sample before the end",
         f"a sample in the last {hours_stored.LATE_MS // 60_000} minutes of a range that has just ended",
-        aside=(("not_recent", "of ranges that ended long ago"),),
+        not_judged=(("not_recent", "of ranges that ended long ago"),),
     ),
 )  # fmt: skip
 
 _COLUMNS = ["cluster", "metric_name", "series_id", "labels", "shard", "first_ms", "last_ms"]
 
 
-def check_door(
+def check_ingested(
     session: SparkSession | None,
     lake: Lake,
     clusters: Iterable[str],
@@ -94,7 +94,7 @@ def check_door(
     session : SparkSession, optional
         Without one everything is counted in this process.
     now_ms : int, optional
-        The moment that freshness is held against; the clock's by default.
+        The moment that freshness is compared with; the clock's by default.
     """
     clusters = sorted(set(clusters))
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
@@ -165,6 +165,6 @@ def _hours(
 
 
 def with_labels(lake: Lake, example: dict) -> dict:
-    """Name a series by its labels; nobody knows it by its hash."""
+    """The example with the labels of its series: a hash means nothing to a reader."""
     found = lake.read("series", columns=["labels"], where=pc.field("series_id") == example["series_id"])
     return example | {"labels": dict(found.column("labels")[0].as_py()) if found.num_rows else None}

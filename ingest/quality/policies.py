@@ -1,14 +1,14 @@
-"""The gate behind the admin API: in, ``policies``, ``limits`` and ``topic_stats`` of a range; out, what limits may not rest on.
+"""The gate after the admin API. In: ``policies``, ``limits`` and ``topic_stats`` of a range. Out: faults that limits may not be based on.
 
 Why each check has its severity:
 
-- A repeated key, an answer that is not what its question asks for, a limit or a period that is not above zero, a record
-  that sets no rate and is yet named as what set it: use of a limit is computed from these, and would be wrong. The door and
-  the resolver let none through. *Errors.*
-- A level without a row beside others with one: a question of its chain was not answered, so that level is unknown and
+- A repeated key, an answer that does not fit its request, a limit or a period that is not above zero, a record
+  that sets no rate and is yet named as what set it: use of a limit is computed from these, and would be wrong. Ingest
+  validation and the resolver refuse them. *Errors.*
+- A level without a row where others have one: a request of its chain was not answered, so that level is unknown and
   verdicts say so. *Warning.*
 - A negative count in the admin API's stats is what a broker printed. *Warning.*
-- Answers older than a day: runs ask every time, so nobody has asked, or nobody was answered, for a whole day, and limits
+- Answers older than a day: every run reads policies, so there was no run, or no answer, for a whole day, and limits
   may have changed in it. *Warning.* A lake without any answer is one that has no admin API: verdicts say what is missing.
 """
 
@@ -33,7 +33,7 @@ from throttlescope.ingest.sources.policy_answers import answer_fault
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Every run asks; a day without an answer is no pause between two runs.
+#: Every run reads policies; a day without an answer is longer than a pause between two runs.
 POLICY_AGE_MS = DAY_MS
 #: Limits are joined for so long, so an answer beyond it is none (transforms/limits).
 _LOOKED_BACK_MS = 7 * DAY_MS
@@ -44,8 +44,8 @@ ANSWER_CHECKS = (
         f"one row per {', '.join(TABLES['policies'].key)}",
     ),
     GateCheck(
-        "answers_readable", "unreadable_answers", "error", "answers that are not what was asked for",
-        "the form that Pulsar documents for the question",
+        "answers_readable", "unreadable_answers", "error", "answers that do not fit the request",
+        "the form that Pulsar documents for the request",
     ),
     GateCheck(
         "policy_age", "stale_hours", "warning", "hours since the newest answer",
@@ -76,7 +76,7 @@ LIMIT_CHECKS = (
         faulty="(set_by = 'none') <> (rate_msg IS NULL AND rate_bytes IS NULL)",
     ),
     GateCheck(
-        "levels_complete", "unknown_levels", "warning", "levels without a row beside others",
+        "levels_complete", "unknown_levels", "warning", "levels without a row where others have one",
         f"{len(LEVELS)} levels of a subscription at every observation",
         tally=f"{len(LEVELS)} * count(DISTINCT observed_ms) - count(*)",
     ),
@@ -93,7 +93,7 @@ STATS_CHECKS = (
     ),
     GateCheck(
         "permits_in_order", "permits_out_of_order", "error", "permits out of order",
-        "permits_min at most permits_max, both where there are consumers alone",
+        "permits_min at most permits_max, both only where there are consumers",
         faulty="permits_min > permits_max OR (permits_min IS NULL) <> (consumers = 0)",
     ),
 )  # fmt: skip
@@ -104,7 +104,7 @@ _ANSWER_KEY = ["cluster", "scope", "key", "observed_ms"]
 def check_policies(
     session: SparkSession | None, lake: Lake, clusters: Iterable[str], start_ms: int, end_ms: int, run_id: str
 ) -> GateResult:
-    """Check what was asked of the admin API of some clusters in [start_ms, end_ms), and the limits that hold in it.
+    """Check the answers of the admin API of some clusters in [start_ms, end_ms), and the limits that apply in it.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def check_policies(
                 run_id=run_id,
                 example_columns=_ANSWER_KEY[1:],
                 describe=_with_time,
-                may_be_empty="the admin API was not asked",
+                may_be_empty="the admin API was not queried",
             ),
             _of_subscriptions(
                 session, lake, "limits", LIMIT_CHECKS, clusters, start_ms - DAY_MS, end_ms, run_id
@@ -217,7 +217,7 @@ def _of_subscriptions(
         row_word="subscriptions",
         run_id=run_id,
         example_columns=SUBSCRIPTION_KEY_NAMES,
-        may_be_empty="the admin API was not asked",
+        may_be_empty="the admin API was not queried",
     )
 
 

@@ -1,4 +1,4 @@
-"""The gate between ingest and transforms: in, the blocks of a range; out, what is wrong with them.
+"""The gate between ingest and transforms. In: the blocks of a range. Out: what is wrong with them.
 
 Why each check has its severity:
 
@@ -7,7 +7,7 @@ Why each check has its severity:
 - Missing scrapes happen whenever Prometheus restarts or a network drops, and the minutes concerned carry their
   coverage on to the verdict. *Warning.*
 - Scrapes that the target's ``up`` has and a series lacks that was there before and after: something between the broker and
-  the lake leaves samples out, and at every second scrape no distance tells it. Rates are right as far as they go.
+  the lake leaves samples out, and at every second scrape no distance shows it. Rates are right as far as they go.
   *Warning.* It is not judged where the lake has no ``up`` of the target, nor where a marker says that the series was away.
 - Scrapes absent after a staleness marker say that the broker did not expose the subscription's backlog: the topic was
   unloaded, or the broker was down. *Warning.*
@@ -75,7 +75,7 @@ CHECKS = (
     GateCheck(
         "scrapes_as_up", "unread_scrapes", "warning", "scrapes that up has and the series does not",
         f"at most {FEW_SCRAPES} scrapes of the target less than up, between samples of the series",
-        aside=(
+        not_judged=(
             ("without_up", "of which the lake holds no up"), ("went_away", "of series that a marker says were away"),
         ),
     ),

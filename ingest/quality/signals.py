@@ -1,4 +1,4 @@
-"""The gate between transforms and models: in, ``signals`` of a range; out, what cannot be true in them.
+"""The gate between transforms and models. In: ``signals`` of a range. Out: what cannot be true in them.
 
 Why each check has its severity:
 
@@ -6,7 +6,7 @@ Why each check has its severity:
   limit and a limit or period that is not above zero are faults of ours, not of a source: *errors*.
 - A share outside 0 to 1 comes from scrapes that crowd into one minute, an age below zero from a broker's clock ahead of
   the Prometheus'. Healthy sources do that: *warnings*.
-- A minute that is missing between two others says that nobody exposed the topic for longer than the look-back of five
+- A minute that is missing between two others says that no broker exposed the topic for longer than the look-back of five
   minutes: an unload, or a hole of the source. Windows with it carry less coverage: *warning*.
 - A backlog that moves otherwise than what came in and went out (:mod:`flow_balance`): *warning*.
 """
@@ -119,7 +119,7 @@ def check_signals(
     session : SparkSession, optional
         Without one everything is counted in this process.
     signals : Lake or pyarrow.Table
-        The lake that holds them, or rows with the columns of ``signals``.
+        The lake with them, or rows with the columns of ``signals``.
     """
     clusters, times = sorted(set(clusters)), {"signals": "minute_ms"}
     if isinstance(signals, Lake):

@@ -1,7 +1,7 @@
-"""The gate behind the diagnosis: in, ``verdicts`` of a range and the ``signals`` they were made from; out, what cannot be.
+"""The gate after the diagnosis. In: ``verdicts`` of a range and the ``signals`` they were made from. Out: what cannot be true in them.
 
-Episodes, forecasts, alerts and pages read verdicts as they stand, so a verdict that contradicts itself and a subscription
-that was passed over are faults of ours that would be believed: *errors*. A verdict without evidence and one by other rules
+Episodes, forecasts, alerts and pages read verdicts without checking them, so a verdict that contradicts itself and a subscription
+without verdicts are faults of ours that would mislead: *errors*. A verdict without evidence and one by other rules
 than its neighbours are right as far as they go, and have to be looked at: *warnings*.
 
 Severity says nothing of how good a verdict is: that is what its confidence and the accuracy pages are for.
@@ -61,7 +61,7 @@ CHECKS = (
     ),
 )  # fmt: skip
 
-#: Asked of a subscription's hour in ``signals`` whether it has verdicts at all.
+#: Checks whether a subscription's hour in ``signals`` has verdicts at all.
 JUDGED_CHECK = GateCheck(
     "subscriptions_judged", "hours_not_judged", "error", "hours with signals and without a verdict",
     "a verdict for every subscription with a whole hour of signals, where the hour was judged",
@@ -70,21 +70,21 @@ JUDGED_CHECK = GateCheck(
 SUITE = (*CHECKS, JUDGED_CHECK)
 
 _KEY = ", ".join(SUBSCRIPTION_KEY_NAMES)
-_ON_KEY = " AND ".join(f"held.{name} = judged.{name}" for name in (*SUBSCRIPTION_KEY_NAMES, "hour_ms"))
+_ON_KEY = " AND ".join(f"measured.{name} = judged.{name}" for name in (*SUBSCRIPTION_KEY_NAMES, "hour_ms"))
 _EITHER_KEY = ", ".join(
-    f"coalesce(judged.{name}, held.{name}) AS {name}" for name in (*SUBSCRIPTION_KEY_NAMES, "hour_ms")
+    f"coalesce(judged.{name}, measured.{name}) AS {name}" for name in (*SUBSCRIPTION_KEY_NAMES, "hour_ms")
 )
 _OWN = ", ".join(f"coalesce(judged.{check.column}, 0) AS {check.column}" for check in CHECKS)
-#: One row per subscription partition and UTC hour that has verdicts or signals. An hour whose end had not come yet was not
-#: judged for anybody, so a subscription without a verdict is missed only where others of its cluster have some.
+#: One row per subscription partition and UTC hour that has verdicts or signals. An hour that had not ended yet was not
+#: judged for any subscription, so one without a verdict is missed only where others of its cluster have some.
 _SELECT = (
     f"WITH judged AS (SELECT {_KEY}, window_start_ms - window_start_ms % {BLOCK_MS} AS hour_ms, {counted(CHECKS)} "  # noqa: S608
     f"FROM {{verdicts}} GROUP BY {_KEY}, window_start_ms - window_start_ms % {BLOCK_MS}), "
-    f"held AS (SELECT {_KEY}, minute_ms - minute_ms % {BLOCK_MS} AS hour_ms, count(DISTINCT minute_ms) AS minutes "
+    f"measured AS (SELECT {_KEY}, minute_ms - minute_ms % {BLOCK_MS} AS hour_ms, count(DISTINCT minute_ms) AS minutes "
     f"FROM {{signals}} GROUP BY {_KEY}, minute_ms - minute_ms % {BLOCK_MS}), "
     "hours AS (SELECT DISTINCT cluster, hour_ms FROM judged), "
-    f"found AS (SELECT {_EITHER_KEY}, {_OWN}, CASE WHEN judged.cluster IS NULL AND held.minutes = {_MINUTES} THEN 1 ELSE 0 "
-    f"END AS missed FROM held FULL OUTER JOIN judged ON {_ON_KEY}) "
+    f"found AS (SELECT {_EITHER_KEY}, {_OWN}, CASE WHEN judged.cluster IS NULL AND measured.minutes = {_MINUTES} THEN 1 ELSE 0 "
+    f"END AS missed FROM measured FULL OUTER JOIN judged ON {_ON_KEY}) "
     f"SELECT found.*, CAST(CASE WHEN hours.cluster IS NULL THEN 0 ELSE found.missed END AS BIGINT) AS {JUDGED_CHECK.column} "
     "FROM found LEFT OUTER JOIN hours ON found.cluster = hours.cluster AND found.hour_ms = hours.hour_ms"
 )

@@ -1,7 +1,7 @@
 """Repairing a refused row. In: the row as it was refused. Out: the row as it should have been, and in words what was changed.
 
 A known repair is one that can be worked out from the row itself. What cannot be (a cluster that has no name, a metric without
-one) is for whoever knows the source: values are set one by one, or the whole row is given as JSON.
+one) needs knowledge of the source: values are set one by one, or the whole row is given as JSON.
 """
 
 from __future__ import annotations

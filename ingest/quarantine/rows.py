@@ -54,7 +54,7 @@ class QuarantinedRows:
 
     @property
     def row(self) -> Any:
-        """The row as it stands: repaired, or as it was refused; None where it is no JSON."""
+        """The row in its current form: repaired, or as it was refused; None where it is not JSON."""
         try:
             return json.loads(self.text if self.repaired is None else self.repaired)
         except ValueError:

@@ -239,7 +239,7 @@ class PrometheusApi:
         received: list[requests.Response] = []
         client._session.hooks["response"].append(lambda answer, **_: received.append(answer))
         try:
-            with self.access.hiding(), self._told():
+            with self.access.hiding(), self._reporting_errors():
                 yield
         finally:
             client._session.hooks["response"].pop()
@@ -258,7 +258,7 @@ class PrometheusApi:
         )
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _reporting_errors(self) -> Iterator[None]:
         """Turn what the client raises into one line."""
         try:
             yield

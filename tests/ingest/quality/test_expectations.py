@@ -111,7 +111,7 @@ def test_the_keys_of_twenty_rows_are_kept_worst_first_and_the_others_counted():
 
 def test_rows_that_a_check_says_nothing_of_are_counted_with_the_reason():
     check = GateCheck(
-        "fine", "there", "warning", "faults", "none", aside=(("young", "too young"), ("old", "too old"))
+        "fine", "there", "warning", "faults", "none", not_judged=(("young", "too young"), ("old", "too old"))
     )
     rows = pa.table(
         {

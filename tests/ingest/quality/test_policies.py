@@ -1,4 +1,4 @@
-"""The gate behind the admin API: what limits may not rest on is found; answers that are not what was asked for are told."""
+"""The gate after the admin API: faults of answers, limits and stats are found."""
 
 import json
 
@@ -36,7 +36,7 @@ def test_a_lake_without_an_admin_api_is_no_fault(tmp_path):
     result = checked(Lake(tmp_path))
     assert result.failures() == []
     assert {row["observed"] for row in result.rows.to_pylist()} == {
-        "0 answers: the admin API was not asked", "0 subscriptions: the admin API was not asked",
+        "0 answers: the admin API was not queried", "0 subscriptions: the admin API was not queried",
     }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from deltalake.schema import PrimitiveType
 from tests.ingest.lake.upkeep.made import BLOCK_MS, HOUR, add, rows_of, table_of, verdict
 from throttlescope.ingest.lake import Lake
 from throttlescope.ingest.lake.actions import commit_properties
-from throttlescope.ingest.lake.damage import DamagedFilesError, DamagedLogError, told
+from throttlescope.ingest.lake.damage import DamagedFilesError, DamagedLogError, damage_error
 from throttlescope.ingest.lake.files import write_data_file
 from throttlescope.ingest.lake.parquet import parquet_file, read_parquet
 from throttlescope.ingest.lake.upkeep.check import check
@@ -217,8 +217,8 @@ def test_readers_name_a_file_that_they_cannot_read(lake):
         assert error.value.exit_code == 1
         assert "lake repair" in str(error.value)
     # What Spark says, and everybody else who names the file.
-    assert path in str(told(f"Error while reading file file://{address}."))
-    assert told("Error while reading file /nowhere/at/all.parquet") is None
+    assert path in str(damage_error(f"Error while reading file file://{address}."))
+    assert damage_error("Error while reading file /nowhere/at/all.parquet") is None
 
 
 def test_a_fault_that_is_no_damage_is_not_taken_for_one(lake):

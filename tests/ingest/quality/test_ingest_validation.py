@@ -9,7 +9,7 @@ from tests.ingest.quality.rows import BACKLOG, HOUR, OUT, block, failures, hold,
 from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.quality import check_door, hours_stored
+from throttlescope.ingest.quality import check_ingested, hours_stored
 from throttlescope.ingest.quality.series_shape import series_faults
 
 LATER = HOUR + 100 * BLOCK_MS
@@ -17,7 +17,7 @@ LATER = HOUR + 100 * BLOCK_MS
 
 def checked(lake, hours=1, now_ms=LATER, first=0):
     start_ms = HOUR + first * BLOCK_MS
-    return check_door(None, lake, ["c"], start_ms, start_ms + hours * BLOCK_MS, "run-1", now_ms=now_ms)
+    return check_ingested(None, lake, ["c"], start_ms, start_ms + hours * BLOCK_MS, "run-1", now_ms=now_ms)
 
 
 def good(folder, **changes):
@@ -141,7 +141,7 @@ def test_an_hour_without_samples_between_two_others_is_a_hole(tmp_path):
 def test_a_source_that_fell_behind_is_late_beyond_the_look_back(tmp_path, late_ms, is_late):
     lake = lake_of(tmp_path, [block("a")])  # its newest sample is noted at the hour's end
     end_ms = HOUR + BLOCK_MS + late_ms
-    result = check_door(None, lake, ["c"], HOUR, end_ms, "run-1", now_ms=end_ms)
+    result = check_ingested(None, lake, ["c"], HOUR, end_ms, "run-1", now_ms=end_ms)
     assert ("samples_fresh" in failures(result)) is is_late
     if is_late:
         assert failures(result)["samples_fresh"]["observed"].startswith("6 minutes without a sample")
