@@ -1,6 +1,6 @@
 """Blocks: in, batches of decoded samples of one metric; out, one file per cluster, UTC hour and shard.
 
-A series is normalised and judged here, cut at the hours, put in order, mended where that is safe, merged with what the
+A series is normalised and judged here, cut at the hours, put in order, repaired where that is safe, merged with what the
 lake already holds, and written. Memory is bounded: beyond a budget of samples the pieces go to scratch files and meet
 again, shard by shard, at the end. The file of a block depends on its samples alone, not on the way they came.
 """

@@ -1,6 +1,6 @@
 """Delta tables of a lake. In: a storage and a table's name. Out: the table at its newest version, or at an older one.
 
-On disk a table is opened anew each time: that takes milliseconds. In an object store its log is kept between two looks and only
+On disk a table is opened each time: that takes milliseconds. In an object store its log is kept between two reads and only
 what came since is fetched: two requests where nothing did.
 """
 
@@ -43,7 +43,7 @@ class DeltaTables:
 
     @contextlib.contextmanager
     def looking(self) -> Iterator[None]:
-        """While in it, no other thread moves a kept table to a newer version; faults of the store are told as such."""
+        """While in it, no other thread moves a kept table to a newer version; faults of the store become errors of ours."""
         if not self._storage.is_remote:
             yield
             return

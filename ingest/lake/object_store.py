@@ -1,6 +1,6 @@
 """Files in an S3-compatible object store. In: ``s3://bucket/prefix`` and the environment. Out: whole objects, listed, read and deleted.
 
-The environment alone says where the store is and who asks: ``AWS_ENDPOINT_URL`` (for anything but AWS), ``AWS_REGION``,
+Only the environment says where the store is and with which credentials: ``AWS_ENDPOINT_URL`` (for anything but AWS), ``AWS_REGION``,
 ``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_SESSION_TOKEN``, and ``AWS_ALLOW_HTTP`` for an endpoint without TLS.
 """
 
@@ -39,7 +39,7 @@ _DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True)
 class StoreAccess:
-    """Where the store is and who asks; the secrets are in no text of it.
+    """Address and credentials of the store; its text never has the secrets.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class StoreAccess:
             if scheme == "http" and not allow_http:
                 raise InputError(
                     "The object store's endpoint is plain HTTP", got=endpoint, expected="https://",
-                    fix="set AWS_ALLOW_HTTP=true if nobody can listen on the way",
+                    fix="set AWS_ALLOW_HTTP=true if the network in between is trusted",
                 )  # fmt: skip
         key_id, secret = environment.get("AWS_ACCESS_KEY_ID"), environment.get("AWS_SECRET_ACCESS_KEY")
         if bool(key_id) != bool(secret):
@@ -237,7 +237,7 @@ class ObjectStorage(Storage):
 
 
 def object_storage(root: str) -> ObjectStorage:
-    """The storage of an ``s3://`` address; one for all who ask in this process."""
+    """The storage of an ``s3://`` address; one for all callers in this process."""
     return _object_storage(root, StoreAccess.of(), os.getpid())
 
 

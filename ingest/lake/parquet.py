@@ -1,7 +1,7 @@
 """Parquet files of a lake, wherever they are. In: addresses of files, on disk or ``s3://``. Out: as pyarrow reads them.
 
 The only place that opens a lake's files for reading. A file on disk is opened by its path, as before; of an object
-the footer and the columns asked for are fetched, in few and large pieces.
+the footer and the requested columns are fetched, in few and large pieces.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def read_parquet(
 def row_groups(path: str, where: pc.Expression) -> list[int]:
     """Row groups of one file that may hold such rows, by their statistics.
 
-    Arrow looks for itself: a damaged description of a column that is asked for in Python (``metadata.row_group(i).column(j)``) ends the process.
+    Arrow reads them itself: reading a damaged description of a column in Python (``metadata.row_group(i).column(j)``) ends the process.
     """
     with reporting_store_errors(path), reporting_damage(path):
         (fragment,) = dataset([path]).get_fragments()

@@ -49,8 +49,8 @@ def naming_missing(table: str, files: list[DataFile]) -> Iterator[None]:
         if gone := _missing(files):
             raise MissingFilesError.of(table, gone) from error
         # Most readers name the file that they stopped at: only that one is read again then.
-        told = [file for file in files if file.relative_path in str(error)]
-        if broken := damaged(told or files):
+        named = [file for file in files if file.relative_path in str(error)]
+        if broken := damaged(named or files):
             raise DamagedFilesError.of(table, broken) from error
         raise
 

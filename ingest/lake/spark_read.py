@@ -1,7 +1,7 @@
 """Files of a table as a DataFrame. In: a session and a list of files. Out: rows with the contract's columns.
 
 Files on disk are read by Spark itself. Files in an object store are read by pyarrow in Spark's tasks: Spark would need a jar of its
-own for them, and its session would have to know the credentials. Columns and ranges that are asked for reach the files in both.
+own for them, and its session would have to know the credentials. In both, only the requested columns and ranges are read from the files.
 """
 
 from __future__ import annotations

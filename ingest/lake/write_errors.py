@@ -1,4 +1,4 @@
-"""A folder that cannot be written: its disk is full, read-only, or not ours. In: what a library raised. Out: one line with the folder, and what mends it.
+"""A folder that cannot be written: its disk is full, read-only, or not ours. In: what a library raised. Out: one line with the folder and how to fix it.
 
 Python, Delta's log (Rust), Spark (Java) and DuckDB say it each in their own words, most of them without the place.
 """
@@ -25,7 +25,7 @@ _NAMED = re.compile(
     r"(?:No space left on device|Disk quota exceeded)(?: \(os error \d+\))?: '([^'\n]+)'"
     r"|(/[^\s:'\"]+) \((?:No space left on device|Disk quota exceeded)\)"
 )
-#: Of a file system that nobody may write to, and of rights that are missing.
+#: Of a read-only file system, and of missing rights.
 _READ_ONLY = re.compile(
     rf"\[Errno {errno.EROFS}\]|os error {errno.EROFS}\b|Read-only file system", re.IGNORECASE
 )

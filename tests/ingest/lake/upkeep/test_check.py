@@ -14,7 +14,7 @@ from throttlescope.ingest.lake.files import write_data_file
 from throttlescope.ingest.lake.parquet import parquet_file, read_parquet
 from throttlescope.ingest.lake.upkeep.check import check
 from throttlescope.ingest.lake.upkeep.losses import losses
-from throttlescope.ingest.lake.upkeep.mend_log import ASIDE, mend_log
+from throttlescope.ingest.lake.upkeep.repair_log import ASIDE, repair_log
 from throttlescope.ingest.lake.upkeep.vacuum import clean_log, delete, unnamed
 
 
@@ -115,11 +115,11 @@ def test_a_commit_that_cannot_be_read_is_named_and_the_table_goes_back_before_it
     ) as error:
         lake.read("verdicts")
     assert error.value.exit_code == 1
-    assert mend_log(lake, "verdicts", dry_run=True) == mend_log(lake, "verdicts")
+    assert repair_log(lake, "verdicts", dry_run=True) == repair_log(lake, "verdicts")
     assert (lake.version("verdicts"), lake.read("verdicts").num_rows) == (1, 2)
     assert check(lake) == []
     assert lake.storage.exists(path + ASIDE)
-    assert mend_log(lake, "verdicts") == []
+    assert repair_log(lake, "verdicts") == []
 
 
 def test_a_commit_that_is_cut_at_the_end_of_a_line_is_named(tmp_path):
@@ -153,7 +153,7 @@ def test_a_commit_that_is_cut_at_the_end_of_a_line_is_named(tmp_path):
     assert check(Lake(tmp_path), ["verdicts"]) == []
     # A repair goes back before it, and says so.
     lake.storage.write(commit(versions[-2]), b"".join(whole[versions[-2]].splitlines(keepends=True)[:2]))
-    (said,) = mend_log(Lake(tmp_path), "verdicts")
+    (said,) = repair_log(Lake(tmp_path), "verdicts")
     assert "cannot be read; back to version" in said
     assert len(rows_of(Lake(tmp_path), "verdicts")) == 1
 
@@ -169,7 +169,7 @@ def test_a_checkpoint_that_is_damaged_is_done_without(lake):
     add(lake, "verdicts", [verdict(0, start_ms=HOUR + 5 * BLOCK_MS)])
     damage(lake, f"verdicts/_delta_log/{3:020}.checkpoint.parquet", lambda content: content[:100])
     assert next(one[0] for one in found_in(lake)) == "log"
-    (said,) = mend_log(lake, "verdicts")
+    (said,) = repair_log(lake, "verdicts")
     assert said == "verdicts: 1 checkpoint set aside; its commits say the same"
     assert check(lake) == []
     assert set(rows) < set(rows_of(lake, "verdicts"))
@@ -184,14 +184,14 @@ def test_an_old_commit_that_speaks_of_another_file_is_set_aside(lake):
     )
     ((kind, where, _),) = found_in(lake)
     assert (kind, where.split("/")[1]) == ("log", "dato")
-    assert mend_log(lake, "verdicts", dry_run=True) == mend_log(lake, "verdicts")
+    assert repair_log(lake, "verdicts", dry_run=True) == repair_log(lake, "verdicts")
     assert lake.storage.exists(path + ASIDE)
     assert (check(lake), rows_of(lake, "verdicts")) == ([], rows)
 
 
 def test_a_log_that_is_damaged_from_its_first_commit_on_is_left_alone(lake):
     damage(lake, commit(0), lambda content: b"{")
-    assert mend_log(lake, "verdicts") == []
+    assert repair_log(lake, "verdicts") == []
     assert [one for one in found_in(lake) if one[:2] == ("log", None)]
 
 
@@ -243,7 +243,7 @@ def test_a_file_that_lost_its_end_with_the_power_is_written_anew(lake, tmp_path)
 
 def test_what_was_set_aside_goes_with_the_vacuum(lake):
     damage(lake, commit(3), lambda content: b"")
-    mend_log(lake, "verdicts")
+    repair_log(lake, "verdicts")
     gone = unnamed(lake, 0, now_ms=4_000_000_000_000, anyway=True)
     delete(lake, gone)
     assert [file.relative_path for file in lake.storage.list() if file.relative_path.endswith(ASIDE)] == []
