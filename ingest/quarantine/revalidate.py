@@ -59,7 +59,7 @@ def fit_series(row: Any) -> DecodedSeries:
         stale = np.array(samples.get("stale_ms", []), np.int64)
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise StillRefusedError(
-            "row_unreadable", f"held is no samples: {type(error).__name__} {error}"
+            "row_unreadable", f"held is not samples: {type(error).__name__} {error}"
         ) from None
     if times.ndim != 1 or stale.ndim != 1 or len(times) != len(values) or not len(times) + len(stale):
         raise StillRefusedError("row_unreadable", f"held has {len(times)} times and {len(values)} values")

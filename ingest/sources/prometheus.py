@@ -46,7 +46,7 @@ def open_prometheus(
     reader: Reader = "auto",
     mapping: LabelMapping | None = None,
 ) -> PrometheusSource:
-    """Ask a Prometheus whether it is one, and choose how it is read.
+    """Check that a server is a Prometheus, and choose how it is read.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def open_prometheus(
     api, remote = PrometheusApi(url, access), RemoteRead(url, access)
     version = api.build_info().get("version")
     if version is None:
-        # Something answers without telling what it is: it must at least answer a query.
+        # A server answers without saying what it is: it must at least answer a query.
         api.query("vector(1)", 0)
     mapping = replace(mapping, external=api.external_labels())
     if reader == "api":

@@ -95,7 +95,7 @@ class PrometheusApi:
         params = {"time": f"{time_ms / 1000:.3f}"}
         with self._explained(meter):
             found = self._client.custom_query(promql, params=params)
-            # Who asks for a range of samples is answered with a matrix.
+            # The answer to a range selector is a matrix.
             return matrix_of(found) if promql.endswith("]") else vector_of(found)
 
     def label_values(
@@ -298,7 +298,7 @@ def _check(answer: requests.Response, **_: object) -> None:
         raise QueryTooLargeError(
             f"{_WHAT} at {url} gave up on a query",
             got=f"{answer.status_code} {words}",
-            fix="ask for a shorter range or fewer series, or raise query.max-samples and query.timeout",
+            fix="request a shorter range or fewer series, or raise query.max-samples and query.timeout",
         )
     raise SourceError(
         f"{_WHAT} at {url} refused a query", got=f"{answer.status_code} {words or answer.reason}"

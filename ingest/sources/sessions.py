@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 
 import requests
 
-#: Questions in a row that a host of many questions may leave unanswered.
+#: Requests in a row that a host may leave unanswered.
 PATIENCE = 3
 _LEFT_BEHIND = "throttlescope_left_behind"
 
 
 class SilentHostError(requests.ConnectionError):
-    """A host that left several questions in a row unanswered is not asked any more."""
+    """A host that left several requests in a row unanswered gets no more."""
 
 
 class CarefulSession(requests.Session):

@@ -57,7 +57,7 @@ def count_samples(buffer, chunk_at, chunk_size):
     for i in range(len(chunk_at)):
         if chunk_size[i] >= 2:
             said = np.int64(buffer[chunk_at[i]]) << 8 | np.int64(buffer[chunk_at[i] + 1])
-            # A sample takes two bits or more. Nobody has to believe four bytes that they hold 65,535 samples.
+            # A sample takes two bits or more: four bytes cannot contain 65,535 samples, whatever they say.
             total += min(said, 4 * (chunk_size[i] - 2))
     return total
 
@@ -172,7 +172,7 @@ def decode(
                     else:
                         leading = (word >> np.uint64(57)) & np.uint64(31)
                         wide = (word >> np.uint64(51)) & np.uint64(63)
-                        # 0 stands for 64, which does not fit into six bits.
+                        # 0 means 64, which does not fit into six bits.
                         if wide == 0:
                             wide = np.uint64(64)
                         if leading + wide > 64:

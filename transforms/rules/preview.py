@@ -111,7 +111,7 @@ class Preview:
 
 def plan_preview(
     lake: Lake,
-    asked: RuleFile,
+    previewed: RuleFile,
     library: RuleFile | None,
     start_ms: int,
     end_ms: int,
@@ -119,12 +119,12 @@ def plan_preview(
     evaluation_interval_ms: int = MINUTE_MS,
     lookback_ms: int = LOOKBACK_MS,
 ) -> PreviewPlan:
-    """The plan of a preview of the alerts of ``asked`` over [start, end).
+    """The plan of a preview of the alerts of ``previewed`` over [start, end).
 
     Parameters
     ----------
     library : RuleFile, optional
-        Recording rules that alerts may read; unused ones, and those that ``asked`` has itself, are left out.
+        Recording rules that alerts may read; unused ones, and those that ``previewed`` has itself, are left out.
 
     Raises
     ------
@@ -132,9 +132,9 @@ def plan_preview(
         No alert, rules that read one another, a label that cannot be filled in, or more than a preview may take.
     """
     check_range(start_ms, end_ms)
-    if not any(isinstance(rule, AlertingRule) for rule in asked.rules):
+    if not any(isinstance(rule, AlertingRule) for rule in previewed.rules):
         raise InputError("There is no alerting rule to preview", expected="a rule with alert: and expr:")
-    rules = _needed(schedule([asked, *_without(library, asked)], evaluation_interval_ms), asked)
+    rules = _needed(schedule([previewed, *_without(library, previewed)], evaluation_interval_ms), previewed)
     for rule in rules:
         check_writable(rule)
     interval_ms = min(rule.interval_ms for rule in rules)
@@ -225,11 +225,11 @@ def _stretches(series: WrittenSeries) -> Iterable[tuple[int, int | None]]:
         yield start_ms, end_ms
 
 
-def _without(library: RuleFile | None, asked: RuleFile) -> list[RuleFile]:
+def _without(library: RuleFile | None, previewed: RuleFile) -> list[RuleFile]:
     """The library without the previewed rules."""
     if library is None:
         return []
-    own = {rule.name for rule in asked.rules if isinstance(rule, RecordingRule)}
+    own = {rule.name for rule in previewed.rules if isinstance(rule, RecordingRule)}
     groups = tuple(
         Group(
             group.name,
@@ -242,10 +242,10 @@ def _without(library: RuleFile | None, asked: RuleFile) -> list[RuleFile]:
     return [RuleFile(library.name, groups)]
 
 
-def _needed(rules: Sequence[Scheduled], asked: RuleFile) -> list[Scheduled]:
+def _needed(rules: Sequence[Scheduled], previewed: RuleFile) -> list[Scheduled]:
     """The previewed alerts and all rules that they read, in the order of their computation."""
     by_number = {rule.number: rule for rule in rules}
-    mine = {id(rule) for rule in asked.rules if isinstance(rule, AlertingRule)}
+    mine = {id(rule) for rule in previewed.rules if isinstance(rule, AlertingRule)}
     waiting = [rule.number for rule in rules if id(rule.rule) in mine]
     reached: set[int] = set()
     while waiting:

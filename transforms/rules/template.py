@@ -188,7 +188,7 @@ class _Parser:
             else:
                 found = self._text_or_action()
                 if found in ("end", "else"):
-                    raise TemplateError(f"{{{{{found}}}}} stands alone")
+                    raise TemplateError(f"unexpected {{{{{found}}}}}")
 
     # -- lists of texts and actions
 
