@@ -222,7 +222,7 @@ def test_an_owner_that_is_silent_silences_no_other(answers) -> None:
 
 def test_a_slow_api_is_not_asked_for_ever(answers, monkeypatch) -> None:
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
-    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
+    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_REQUEST_S", 0.0)
     others = [AdminTopic(f"persistent://lab/sub-msg-large/t{i}", (0,)) for i in range(20)]
     with serve(answers, slow_s={"": 0.05}) as url:
         snapshot = collected(url, [AdminTopic(TOPIC, (0,)), *others])
@@ -235,7 +235,7 @@ def test_a_slow_api_is_not_asked_for_ever(answers, monkeypatch) -> None:
 
 def test_brokers_that_are_all_silent_are_not_waited_for_one_by_one(answers, monkeypatch) -> None:
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
-    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_QUESTION_S", 0.0)
+    monkeypatch.setattr(pulsar_admin, "_WAIT_PER_REQUEST_S", 0.0)
     with contextlib.ExitStack() as stack:
         # Connections are taken, and nobody answers.
         sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(40)]
@@ -308,9 +308,9 @@ def redirecting(target: str, other: str, of: str = ""):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (unauthorised, ["401", "answers no question"]),
-        (html, ["web page", "answers no question"]),
-        (lambda *_: (404, "text/plain", b"not found"), ["answers no question", "8080"]),
+        (unauthorised, ["401", "answers no request"]),
+        (html, ["web page", "answers no request"]),
+        (lambda *_: (404, "text/plain", b"not found"), ["answers no request", "8080"]),
     ],
 )
 def test_a_server_that_refuses_everything(answer, words: list[str]) -> None:
