@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+#: What to do about rows that throttlescope never writes.
+CHECK_LAKE = "run `throttlescope lake check`, then compute the hour again; if it fails again, report it"
+
 
 @dataclass(frozen=True)
 class GateCheck:
@@ -32,6 +35,8 @@ class GateCheck:
         SQL that counts the faults of a group, where no single row has them.
     not_judged : tuple of (str, str)
         Columns that are 1 where the check does not apply to a row, each with the reason in words.
+    fix : str
+        What to do where it fails. ``docs/guides/quality.md`` lists it.
     """
 
     name: str
@@ -43,6 +48,7 @@ class GateCheck:
     faulty: str = ""
     tally: str = ""
     not_judged: tuple[tuple[str, str], ...] = ()
+    fix: str = ""
 
 
 def counted(checks: Iterable[GateCheck]) -> str:

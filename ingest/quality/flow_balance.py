@@ -125,4 +125,5 @@ CHECK = GateCheck(
     "entries that neither publishing, acknowledgements nor expiry explain",
     f"d(backlog) = in - ack - expired, within {EDGE_MINUTES} minutes of the greatest flow and {CUT_ENTRIES} entries",
     not_judged=tuple((column, words) for column, _, words in _WHY),
+    fix="check whether messages were skipped or cleared; set exposePreciseBacklogInPrometheus=true on the brokers",
 )

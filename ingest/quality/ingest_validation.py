@@ -28,7 +28,7 @@ from throttlescope.ingest.lake import DataFile, Lake
 from throttlescope.ingest.lake.newest_samples import newest_samples
 from throttlescope.ingest.lake.rows import read_files
 from throttlescope.ingest.quality import hours_stored, series_shape
-from throttlescope.ingest.quality.checks import GateCheck
+from throttlescope.ingest.quality.checks import CHECK_LAKE, GateCheck
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import LocalFrame, mapped
 
@@ -38,21 +38,36 @@ if TYPE_CHECKING:
 _NO_BEFORE = (("without_before", "without an hour before them in the lake"),)
 
 SERIES_CHECKS = (
-    GateCheck("series_key_unique", "repeated_series", "error", "repeated series", "one row per series_id"),
-    GateCheck("series_named_by_hash", "misnamed_series", "error", "ids that are no hash", "32 hex digits"),
+    GateCheck(
+        "series_key_unique", "repeated_series", "error", "repeated series", "one row per series_id",
+        fix=CHECK_LAKE,
+    ),
+    GateCheck(
+        "series_named_by_hash", "misnamed_series", "error", "ids that are no hash", "32 hex digits",
+        fix=CHECK_LAKE,
+    ),
     GateCheck(
         "key_labels_present", "lacking_labels", "error", "missing labels",
         "namespace, topic and subscription, as far as the metric has them",
+        fix=CHECK_LAKE,
     ),
-    GateCheck("partition_is_number", "crooked_partition", "error", "partitions that are no number", "whole numbers from -1"),
-    GateCheck("series_in_its_shard", "misplaced_series", "error", "series in another shard", "the shard of the topic"),
+    GateCheck(
+        "partition_is_number", "crooked_partition", "error", "partitions that are no number", "whole numbers from -1",
+        fix=CHECK_LAKE,
+    ),
+    GateCheck(
+        "series_in_its_shard", "misplaced_series", "error", "series in another shard", "the shard of the topic",
+        fix=CHECK_LAKE,
+    ),
     GateCheck(
         "topic_is_name", "crooked_topic", "warning", "topics that are no topic's name",
         "persistent://tenant/namespace/name",
+        fix="check the label topic at the source, or map it with [clusters.NAME.labels]",
     ),
     GateCheck(
         "namespace_of_topic", "foreign_namespace", "warning", "namespaces that are not the topic's",
         "tenant/namespace as in the topic; a rename in [clusters.NAME.labels] repairs it",
+        fix="scrape with honor_labels, or rename the label with [clusters.NAME.labels]",
     ),
 )  # fmt: skip
 
@@ -60,17 +75,23 @@ HOUR_CHECKS = (
     GateCheck(
         "series_not_multiplied", "surplus_series", "warning", "more series than before",
         f"at most {hours_stored.JUMP_TIMES} times the most of the {hours_stored.HOURS_BEFORE} hours before", not_judged=_NO_BEFORE,
+        fix="find the label that takes new values (count by (label) in Prometheus), and drop it in the scrape configuration",
     ),
     GateCheck(
         "series_not_lost", "lost_series", "warning", "fewer series than before",
         f"at least {hours_stored.LOST_SHARE:.0%} of the usual number of the {hours_stored.HOURS_BEFORE} hours before",
         not_judged=_NO_BEFORE,
+        fix="check in Prometheus (up) that all brokers are still scraped",
     ),
-    GateCheck("hours_present", "missing_hours", "warning", "hours without samples", "samples in every hour between two others"),
+    GateCheck(
+        "hours_present", "missing_hours", "warning", "hours without samples", "samples in every hour between two others",
+        fix="read the hours again; if they stay empty, the source has no samples of them",
+    ),
     GateCheck(
         "samples_fresh", "late_minutes", "warning", "minutes without a sample before the end",
         f"a sample in the last {hours_stored.LATE_MS // 60_000} minutes of a range that has just ended",
         not_judged=(("not_recent", "of ranges that ended long ago"),),
+        fix="check that Prometheus scrapes, and how far remote storage is behind it",
     ),
 )  # fmt: skip
 

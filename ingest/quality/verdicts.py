@@ -16,7 +16,7 @@ from throttlescope.ingest.contracts import TABLES
 from throttlescope.ingest.contracts.keys import SUBSCRIPTION_KEY_NAMES
 from throttlescope.ingest.core.times import BLOCK_MS, MINUTE_MS, block_start, format_time
 from throttlescope.ingest.lake import Lake
-from throttlescope.ingest.quality.checks import GateCheck, counted, outside_share
+from throttlescope.ingest.quality.checks import CHECK_LAKE, GateCheck, counted, outside_share
 from throttlescope.ingest.quality.findings import GateResult, judge
 from throttlescope.ingest.quality.frames import counted_by_hour
 
@@ -30,34 +30,41 @@ CHECKS = (
         "window_key_unique", "repeated_windows", "error", "repeated windows",
         f"one row per {', '.join(TABLES['verdicts'].key)}",
         tally="count(*) - count(DISTINCT concat(CAST(window_start_ms AS STRING), ' ', CAST(window_end_ms AS STRING)))",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "window_on_grid", "crooked_windows", "error", "windows off the grid", "whole minutes, the end behind the start",
         faulty=f"window_start_ms % {MINUTE_MS} <> 0 OR window_end_ms % {MINUTE_MS} <> 0 OR window_end_ms <= window_start_ms",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "confidence_is_share", "confidence_outside", "error", "confidences outside 0 to 1", "confidence from 0 to 1",
         tally=outside_share(("confidence",)),
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "side_of_cause", "sides_apart", "error", "sides that are not their cause's",
         "healthy: neither, throttled: throttle, both: both, unknown: unknown",
         faulty="(cause = 'healthy' AND side <> 'neither') OR (cause IN ('throttled', 'micro_burst_throttled') AND side <> "
         "'throttle') OR ((cause = 'both') <> (side = 'both')) OR ((cause = 'unknown') <> (side = 'unknown'))",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "limiter_where_throttled", "limiters_apart", "error", "limiters without throttling, or throttling without one",
         "a limiter where the side is throttle or both, else none",
         faulty="(limiter IS NOT NULL) <> (side IN ('throttle', 'both'))",
+        fix=CHECK_LAKE,
     ),
     GateCheck(
         "evidence_given", "without_evidence", "warning", "verdicts that name a cause without evidence",
         "evidence for every cause but healthy; unknown says what is missing",
         faulty="cause <> 'healthy' AND {len}(evidence) + {len}(missing_evidence) = 0",
+        fix="report it: a rule named a cause without evidence",
     ),
     GateCheck(
         "one_rules_version", "further_versions", "warning", "further versions of the rules", "one version in an hour",
         tally="count(DISTINCT rules_version) - 1",
+        fix="diagnose the hour again, so that one version judges all of it",
     ),
 )  # fmt: skip
 
@@ -65,6 +72,7 @@ CHECKS = (
 JUDGED_CHECK = GateCheck(
     "subscriptions_judged", "hours_not_judged", "error", "hours with signals and without a verdict",
     "a verdict for every subscription with a whole hour of signals, where the hour was judged",
+    fix=CHECK_LAKE,
 )  # fmt: skip
 
 SUITE = (*CHECKS, JUDGED_CHECK)

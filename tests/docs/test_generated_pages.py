@@ -11,6 +11,7 @@ import pytest
 
 from docs.generate.generators import GENERATORS
 from docs.generate.markdown import fill_between, fill_marked, markdown_table
+from throttlescope.ingest.quality.gates import GATES
 
 ROOT = Path(__file__).parents[2]
 #: Generators that simulate or read recordings for more than about a second.
@@ -23,6 +24,11 @@ def test_page_equals_its_generator(name):
     generator = GENERATORS[name]
     page = generator.PAGE.read_text(encoding="utf-8")
     assert generator.render(page) == page, f"the page is out of date: python -m docs.generate {name}"
+
+
+def test_every_check_says_what_to_do():
+    suites = [suite for gate in GATES.values() for _, suite in gate.suites]
+    assert [check.name for suite in suites for check in suite if not check.fix] == []
 
 
 def test_each_page_has_one_generator():
