@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 #: What to do about rows that throttlescope never writes.
-CHECK_LAKE = "run `throttlescope lake check`, then compute the hour again; if it fails again, report it"
+CHECK_LAKE = "run `throttlescope lake check`, then run the hours again; if it fails again, report it"
 
 
 @dataclass(frozen=True)

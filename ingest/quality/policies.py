@@ -99,7 +99,7 @@ STATS_CHECKS = (
     GateCheck(
         "stats_not_negative", "negative_stats", "warning", "negative counts", "counts >= 0",
         tally=below_zero((*_COUNTS, "backlog_entries", "delayed_entries", "consumers", "out_msg_total", "out_bytes_total")),
-        fix="none; the broker reported it",
+        fix="nothing: the broker reported it",
     ),
     GateCheck(
         "permits_in_order", "permits_out_of_order", "error", "permits out of order",

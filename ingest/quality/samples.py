@@ -92,7 +92,7 @@ CHECKS = (
     GateCheck(
         "backlog_exposed", "absent_backlog_scrapes", "warning", "scrapes without the subscription's backlog",
         "the backlog series does not end and come back",
-        fix="none if the topic was unloaded; otherwise check the broker at that time",
+        fix="nothing if the topic was unloaded; otherwise check the broker at that time",
     ),
     GateCheck(
         "backlog_not_negative", "negative_backlog", "warning", "negative backlog samples", "backlog >= 0",
@@ -104,7 +104,7 @@ CHECKS = (
     ),
     GateCheck(
         "gauges_not_negative", "negative_gauge", "warning", "negative gauge samples", "gauges >= 0",
-        fix="check the source; verdicts treat the value as doubtful",
+        fix="check the source",
     ),
     GateCheck(
         "counters_only_rise", "shallow_falls", "warning", "falls of a counter to more than half of it",
@@ -127,7 +127,7 @@ CHECKS = (
     ),
     GateCheck(
         "values_finite", "not_finite_values", "warning", "samples that are NaN or infinite", "finite values",
-        fix="check the source; verdicts ignore the value",
+        fix="check the source",
     ),
 )  # fmt: skip
 

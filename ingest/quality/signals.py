@@ -75,7 +75,7 @@ CHECKS = (
         "minutes_complete", "missing_minutes", "warning", "missing minutes",
         "a row for every minute between the first and the last of an hour",
         tally=f"(max(minute_ms) - min(minute_ms)) / {MINUTE_MS} + 1 - count(DISTINCT minute_ms)",
-        fix="none if the topic was unloaded; otherwise look for missing scrapes",
+        fix="nothing if the topic was unloaded; otherwise look for missing scrapes",
     ),
     GateCheck(
         "coverage_is_share", "coverage_outside", "warning", "coverages outside 0 to 1", "coverage from 0 to 1",

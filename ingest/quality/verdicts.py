@@ -33,7 +33,7 @@ CHECKS = (
         fix=CHECK_LAKE,
     ),
     GateCheck(
-        "window_on_grid", "crooked_windows", "error", "windows off the grid", "whole minutes, the end behind the start",
+        "window_on_grid", "crooked_windows", "error", "windows off the grid", "whole minutes, the end after the start",
         faulty=f"window_start_ms % {MINUTE_MS} <> 0 OR window_end_ms % {MINUTE_MS} <> 0 OR window_end_ms <= window_start_ms",
         fix=CHECK_LAKE,
     ),
