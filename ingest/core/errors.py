@@ -19,7 +19,7 @@ class ThrottlescopeError(Exception):
     what : str
         What was wrong, without a final full stop.
     got, expected, fix : str, optional
-        What was found, what would have been right, and the smallest thing that mends it.
+        What was found, what was expected, and the smallest fix.
     """
 
     exit_code = EXIT_FAILED

@@ -28,7 +28,7 @@ class CarefulSession(requests.Session):
     Parameters
     ----------
     headers : iterable of str
-        Names of the user's own headers. They are taken back together with Authorization.
+        Names of the user's own headers. They are removed together with Authorization.
     """
 
     def __init__(self, headers: Iterable[str] = ()) -> None:

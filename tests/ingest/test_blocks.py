@@ -153,7 +153,7 @@ def test_repairs_are_counted(tmp_path: Path) -> None:
     )
 
 
-def test_refused_series_are_told_with_what_they_held(tmp_path: Path) -> None:
+def test_refused_series_keep_their_samples(tmp_path: Path) -> None:
     bad = labels_of(1, partition="x")
     buffer = filled(tmp_path, [[series(bad, [5, 7]), series(2, [6])], [series(bad, [1])], [series(bad, [])]])
     ((_, rows),) = list(buffer.blocks())

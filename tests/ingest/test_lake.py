@@ -94,7 +94,7 @@ def test_removing_what_another_run_replaced_is_a_conflict(tmp_path):
         )
 
 
-def test_adding_the_same_block_beside_another_run_is_a_conflict(tmp_path):
+def test_adding_a_block_of_a_concurrent_run_is_a_conflict(tmp_path):
     lake = Lake(tmp_path)
     lake.commit("samples", [write_data_file(lake.root, "samples", samples(metric="other"))], run_id="r0")
     version = lake.version("samples")

@@ -136,7 +136,7 @@ def test_a_real_brokers_answers(answers) -> None:
     assert snapshot.bytes > 10_000
 
 
-def test_a_partial_failure_is_told_and_the_rest_comes(answers) -> None:
+def test_partial_failure_is_reported_with_the_rest(answers) -> None:
     refuse = {"/brokers/configuration/": 403, "dispatchRate?isGlobal": 404, "partition-1/stats": 500}
     with serve(answers, refuse) as url:
         snapshot = collected(url)
@@ -164,7 +164,7 @@ def test_a_topic_that_is_gone_hides_no_other(answers) -> None:
     assert snapshot.topic_stats.num_rows == 1
 
 
-def test_several_brokers_are_asked_each(answers) -> None:
+def test_each_of_several_brokers_gets_requests(answers) -> None:
     seen: list = []
     other = dict(answers)
     with serve(other, seen=seen) as second, serve(answers, seen=seen) as first:
@@ -190,7 +190,7 @@ def test_a_second_address_is_taken_where_the_first_is_silent(answers) -> None:
         assert admin.collect("prod", [AdminTopic(TOPIC, (0,))]).topic_stats.num_rows == 1
 
 
-def test_a_broker_that_is_silent_holds_nobody_up(answers) -> None:
+def test_silent_broker_delays_no_other(answers) -> None:
     """Half an hour of topics, each question of which would wait for its whole time."""
     topics, seen = [AdminTopic(f"persistent://lab/silent/t{i}", (0,)) for i in range(50)], []
     begun_s = time.monotonic()
@@ -220,7 +220,7 @@ def test_an_owner_that_is_silent_silences_no_other(answers) -> None:
     assert time.monotonic() - begun_s < 15
 
 
-def test_a_slow_api_is_not_asked_for_ever(answers, monkeypatch) -> None:
+def test_slow_api_gets_no_endless_requests(answers, monkeypatch) -> None:
     monkeypatch.setattr(pulsar_admin, "_WAIT_S", 0.5)
     monkeypatch.setattr(pulsar_admin, "_WAIT_PER_REQUEST_S", 0.0)
     others = [AdminTopic(f"persistent://lab/sub-msg-large/t{i}", (0,)) for i in range(20)]
@@ -322,7 +322,7 @@ def test_a_server_that_refuses_everything(answer, words: list[str]) -> None:
     assert all(word in text for word in words[1:]), text
 
 
-def test_nobody_there_and_no_address() -> None:
+def test_unreachable_or_missing_address() -> None:
     with pytest.raises(SourceError, match="cannot be reached"):
         collected("http://127.0.0.1:1", access=Access(timeout_s=5))
     with pytest.raises(InputError):
@@ -342,7 +342,7 @@ def test_odd_names_are_one_path_segment_each() -> None:
 # -- into the lake -------------------------------------------------------------------------
 
 
-def test_what_has_a_backlog_is_asked_about(answers, tmp_path: Path) -> None:
+def test_topics_with_a_backlog_are_requested(answers, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     ingest_recordings(LocalTasks(), lake, [list_shipped()[RECORDING]], "run")
     rows = lake.read("samples", columns=["block_start_ms"])["block_start_ms"].to_pylist()

@@ -105,7 +105,7 @@ def test_another_scheme_is_another_server(ask, ours) -> None:
 
 @pytest.mark.parametrize("ask", [PROMETHEUS["remote read"], PROMETHEUS["API"]], ids=["remote read", "API"])
 @pytest.mark.parametrize("status", [401, 403])
-def test_who_is_refused_there_is_told_why(ask, status) -> None:
+def test_refusal_after_a_redirect_says_why(ask, status) -> None:
     there = Server("/moved", status)
     with answering(there) as target:
         first = Server(target)
@@ -118,7 +118,7 @@ def test_who_is_refused_there_is_told_why(ask, status) -> None:
     assert [path.startswith("/moved") for path, _ in there.seen] == [False, True]
 
 
-def test_who_had_nothing_to_leave_behind_is_asked_for_credentials() -> None:
+def test_redirect_without_credentials_asks_for_them() -> None:
     asking = pytest.raises(SourceError, match="wants authentication")
     with answering(Server(status=401)) as target, answering(Server(target)) as url, asking:
         PrometheusApi(url, Access()).query("vector(1)", 0)

@@ -294,7 +294,7 @@ def test_a_lake_with_limits_alone_and_one_without(tmp_path):
     assert found.value.values.tolist() == [[len(limits_at(ROWS, END_MS)) * 1.0]]
 
 
-def test_a_scraped_series_of_the_same_name_stands_beside(lake, tmp_path):
+def test_scraped_series_of_the_same_name_is_returned_too(lake, tmp_path):
     limits = read_limit_series(lake)
     times = np.arange(START_MS, START_MS + DAY_MS, MINUTE_MS)
     scraped = [

@@ -46,7 +46,7 @@ def test_a_snapshot_does_not_speak_for_ever():
     assert known(rows, [KEY], moments, "limit_topic_msg") == [[None, 10, 10, None]]
 
 
-def test_the_levels_of_a_snapshot_stand_side_by_side():
+def test_levels_of_a_snapshot_are_in_one_row():
     rows = [
         limit_row("broker", at_ms=T, set_by="none", **named(KEY)),
         limit_row("subscription", at_ms=T, size=7, period_s=60, set_by="namespace_policy", **named(KEY)),
@@ -90,7 +90,7 @@ def test_a_change_is_what_differs_from_the_snapshot_before(second, changed):
     assert known(rows, [OTHER], [T + 50], "last_change_ms") == [[None]]
 
 
-def test_facts_of_the_stats_last_until_they_are_said_anew():
+def test_facts_of_stats_last_until_the_next_ones():
     rows = [
         stats_row(at_ms=T, subscription_type="Shared", messages_per_entry=None, **named(KEY)),
         stats_row(at_ms=T + 100, subscription_type=None, messages_per_entry=6.0, **named(KEY)),

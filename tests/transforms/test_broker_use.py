@@ -46,7 +46,7 @@ def rho(table: pa.Table, unit: str = "msg") -> list:
     return table[f"rho_broker_{unit}"].to_pylist()
 
 
-def test_all_that_a_broker_serves_in_a_minute_is_held_against_its_limit():
+def test_broker_limit_is_compared_with_all_dispatch_of_a_minute():
     table = minutes(
         row("a", 10),
         row("b", 30),

@@ -54,7 +54,7 @@ def test_the_first_sample_of_all_says_nothing():
     assert listed(deltas(counter([(10, 500)])).delta) == [None] * 4
 
 
-def test_standing_still_is_zero_and_no_sample_is_not():
+def test_unchanged_counter_is_zero_and_no_sample_is_null():
     found = deltas(counter([(-10, 7), (10, 7), (130, 7)]))
     assert listed(found.delta) == [0, None, 0, None]
     assert found.intervals_with_events[0].tolist() == [0, 0, 0, 0]
@@ -82,7 +82,7 @@ def away_and_back(first, returned, second_until_s=630):
     return deltas(counter([*first, *returned]), counter(second, "i2"), minutes=12)
 
 
-def test_a_counter_that_comes_back_began_anew():
+def test_returning_counter_started_from_zero():
     first = [(s, 10_000 + 10 * s) for s in range(-300, 31, 15)]
     found = away_and_back(first, [(s, 10 * (s - 630)) for s in range(645, 700, 15)])
     assert listed(found.delta)[9:] == [600, 300 + 150, 450]
@@ -90,7 +90,7 @@ def test_a_counter_that_comes_back_began_anew():
     assert found.restarts[0, 10] == 1
 
 
-def test_a_counter_that_comes_back_higher_began_anew_too():
+def test_returning_higher_counter_started_from_zero():
     first = [(0, 40), (15, 190), (30, 340)]
     found = away_and_back(first, [(645, 450), (660, 600)], second_until_s=600)
     assert listed(found.delta)[10:] == [450, 150]
@@ -132,7 +132,7 @@ def test_two_instances_seen_from_the_start_are_not_a_move():
     assert listed(found.delta)[0] == 30
 
 
-def test_the_old_instance_that_stands_still_adds_nothing():
+def test_unchanged_old_instance_adds_nothing():
     old = counter([(-60, 100), (-30, 110), (0, 120), (30, 120), (60, 120), (90, 120)])
     new = counter([(40, 5), (70, 35), (100, 65)], "i2")
     assert listed(deltas(old, new).delta) == [15, 60, None, None]

@@ -241,7 +241,7 @@ def test_a_missing_answer_is_unknown_and_no_limit_is_known(missing, answers, unk
     assert {"broker", "topic", "subscription"} - {row["level"] for row in rows} == unknown
 
 
-def test_without_topic_level_policies_they_need_not_be_asked():
+def test_limits_resolve_without_topic_level_policies():
     rows = effective_limits(
         snapshot(
             without=(*PER_TOPIC, *PER_SUBSCRIPTION),

@@ -225,7 +225,7 @@ def test_a_change_marks_the_minute_that_it_came_in():
     assert [row["limit_topic_msg"] for row in found[:4]] == [100, 50, 50, 50]
 
 
-def test_a_limit_of_entries_is_held_against_entries():
+def test_limit_of_entries_is_compared_with_entries():
     limits = [limit_row("subscription", at_ms=START_MS, msg=10, counts="entries", **KEY)]
     stats = [stats_row(at_ms=START_MS, messages_per_entry=5.0, subscription_type="Shared", **KEY)]
     row = minute(1, backlog(), out(40), limits=limits, stats=stats)

@@ -220,7 +220,7 @@ def test_alerts_go_on_in_the_next_run(tmp_path):
     assert [(t - start_ms) // MINUTE_MS for t in firing[0]] == [*range(3, 11)]
 
 
-def test_after_a_pause_alerts_begin_anew(tmp_path):
+def test_alerts_start_over_after_a_pause(tmp_path):
     lake = lake_of(tmp_path / "lake", [gauge([1.0] * 40, cluster="c")])
     file = one_rule(tmp_path, "alert: A, expr: m, for: 3m")
     start_ms = SHIFT_MS - SHIFT_MS % MINUTE_MS

@@ -254,7 +254,7 @@ A specification of {scenario.specification.tps} TPS is split by the production/c
 {rate * copies} pushes a second. After {scenario.duration_s} s:
 
 {markdown_table(heads, rows)}
-The ratio that fits is that of the fan-out. With too little for consumption a backlog grows although consumers have room."""
+The ratio that fits is that of the fan-out. With too little for consumption a backlog grows although consumers have spare capacity."""
 
 
 def overload() -> str:

@@ -105,11 +105,11 @@ def render(page: str = "") -> str:
 
 
 def _what_the_rules_say() -> str:
-    """What the diagnosis says where TDMQ holds a subscription back: no Pulsar limit, silent counters."""
+    """What the diagnosis says where TDMQ throttles a subscription: no Pulsar limit, silent counters."""
     room, unseen = answer("far", "silent", "empty"), answer("far", "silent", "unknown")
     return f"""\
-The six counters of Pulsar (PIP-406) count reads that Pulsar's limiters lowered. Nothing says that TDMQ's throttles move them, so a subscription
-that TDMQ holds back has a backlog, no Pulsar limit and silent counters. The [rules](diagnosis.md) then answer `{room.cause}` where permits are
+The six counters of Pulsar (PIP-406) count reads that Pulsar's limiters throttled. Nothing says that TDMQ's throttles are counted there, so a subscription
+that TDMQ throttles has a backlog, no Pulsar limit and silent counters. The [rules](diagnosis.md) then answer `{room.cause}` where permits are
 scraped ("{room.why}"), and `{unseen.cause}` where they are not ("{unseen.why}"), which
 is wrong here. On TDMQ, look at the consumption throttle count before you believe either.
 """

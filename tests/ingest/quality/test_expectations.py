@@ -51,7 +51,7 @@ def test_a_null_is_no_count():
 
 
 @pytest.mark.parametrize("engine", ["pandas", pytest.param("spark", marks=pytest.mark.spark)])
-def test_what_great_expectations_itself_cannot_evaluate_is_told_apart(engine, request):
+def test_checks_that_cannot_be_evaluated_are_an_error(engine, request):
     """It answers success=False for a missing column and for another type, in forms of its own."""
     table = counts(word=["x"])
     frame = (

@@ -27,7 +27,7 @@ def good(folder, **changes):
     return hold(lake, "samples", [row])
 
 
-def test_what_the_door_made_passes(tmp_path):
+def test_validated_series_pass(tmp_path):
     result = checked(good(tmp_path))
     assert result.failures() == []
     rows = {row["check"]: row["observed"] for row in result.rows.to_pylist() if row["observed"]}
@@ -50,7 +50,7 @@ def test_what_the_door_made_passes(tmp_path):
         ),
     ],
 )  # fmt: skip
-def test_what_came_around_the_door_stops(tmp_path, check, stops, changes):
+def test_unvalidated_series_stop_the_run(tmp_path, check, stops, changes):
     result = checked(good(tmp_path, **changes))
     assert set(failures(result)) == {check}
     assert result.stopped is stops
@@ -70,7 +70,7 @@ def test_a_repeated_series_stops(tmp_path):
         ("namespace_of_topic", {"namespace": "kube-system"}),
     ],
 )
-def test_labels_that_the_door_cannot_judge_are_doubted(tmp_path, check, labels):
+def test_foreign_labels_are_warnings(tmp_path, check, labels):
     lake = hold(Lake(tmp_path), "series", [series_of(**labels)])
     result = checked(lake)
     assert set(failures(result)) == {check, "rows_present"}

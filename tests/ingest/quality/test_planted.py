@@ -28,7 +28,7 @@ def lake_of(folder, rows):
 
 
 @pytest.mark.parametrize("name", GATES)
-def test_every_check_fails_at_its_fault_and_nowhere_beside_it(tmp_path, name):
+def test_every_check_fails_only_at_its_fault(tmp_path, name):
     gate = GATES[name]
     checks = {check.name: check for _, suite in gate.suites for check in suite}
     # A new check has to be planted; and the name of one that is gone would hide that its successor is not.

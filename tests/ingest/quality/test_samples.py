@@ -119,7 +119,7 @@ def test_a_block_too_short_for_an_interval_uses_its_series(tmp_path):
     assert failures(check(lake))["scrapes_complete"]["observed"] == "99 missing scrapes in 1 blocks"
 
 
-def test_a_backlog_that_ended_and_came_back_is_told_apart(tmp_path):
+def test_backlog_that_ended_and_came_back_is_a_warning(tmp_path):
     """An unloaded topic: markers, then the same series again. A consumer's series does so all the time."""
     away = {"ticks": [*range(100), *range(110, 240)], "stale": [100]}
     lake = lake_of(
@@ -179,7 +179,7 @@ LACKS = "{0} scrapes that up has and the series does not in 1 blocks"
         ),
     ],
 )  # fmt: skip
-def test_a_series_is_held_against_the_scrapes_of_its_target(tmp_path, blocks, up, told):
+def test_series_is_compared_with_scrapes_of_its_target(tmp_path, blocks, up, told):
     assert beside_up(tmp_path, *blocks, up=up) == told
 
 
@@ -198,7 +198,7 @@ def test_where_up_does_not_speak_of_a_series_it_is_said(tmp_path, metric, up, la
     assert told == (True, f"{judged} blocks judged; not judged: 1 of which the lake holds no up")
 
 
-def test_a_negative_counter_and_a_nan_are_told_apart_from_negative_permits(tmp_path):
+def test_negative_counter_and_nan_fail_but_not_negative_permits(tmp_path):
     lake = lake_of(
         tmp_path,
         [
@@ -210,7 +210,7 @@ def test_a_negative_counter_and_a_nan_are_told_apart_from_negative_permits(tmp_p
     assert set(failures(check(lake))) == {"counters_not_negative", "values_finite"}
 
 
-def test_only_the_clusters_and_hours_asked_for_are_checked(tmp_path):
+def test_only_requested_clusters_and_hours_are_checked(tmp_path):
     bad = {"values": [-1.0] * 240}
     lake = lake_of(
         tmp_path,

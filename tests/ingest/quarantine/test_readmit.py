@@ -52,7 +52,7 @@ def test_a_series_comes_back_with_all_its_samples(tmp_path):
     assert (name, times, stale) == ("s", [0, 15, 30], [45])
     np.testing.assert_array_equal(values, [1.0, float("nan"), float("-inf")])
     assert kept_rows(lake) == []
-    (gone,) = kept_rows(lake, taken_back=True)
+    (gone,) = kept_rows(lake, with_readmitted=True)
     assert (gone.id, gone.state, gone.readmitted_run_id) == (kept.id, "readmitted", "run-2")
     assert gone.text == kept.text
     # What came back is as good as what came in.
@@ -66,7 +66,7 @@ def test_twice_is_harmless(tmp_path):
     row = repaired(kept, "labels.cluster=prod")
     readmit(lake, [row], "run-2")
     before = {table: lake.version(table) for table in ("series", "samples", "quarantine")}
-    again = readmit(lake, kept_rows(lake, taken_back=True), "run-3")
+    again = readmit(lake, kept_rows(lake, with_readmitted=True), "run-3")
     assert (again.taken, again.refused, again.samples) == ([], [], 0)
     # As after a stop between the samples' commit and the mark.
     refuse(lake, decoded(without("cluster")), tmp_path=tmp_path)
@@ -272,7 +272,7 @@ def test_known_repairs_are_those_that_the_row_itself_tells(reason, labels, expec
     )
 
 
-def test_values_are_set_and_removed_and_wrong_places_are_told():
+def test_values_are_set_and_removed_and_wrong_places_fail():
     row = {"labels": {"a": "1"}, "samples": 3}
     assert with_values(row, ["labels.b=x=y", "samples=4"], ["labels.a"]) == {
         "labels": {"b": "x=y"},

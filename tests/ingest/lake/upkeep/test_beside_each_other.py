@@ -174,7 +174,7 @@ def test_a_rewrite_without_spark_is_repeated_when_it_loses(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("way", ["here", "spark"])
-def test_who_loses_an_hour_is_told_and_the_winner_stays(tmp_path, monkeypatch, way):
+def test_losing_writer_of_an_hour_gets_a_conflict(tmp_path, monkeypatch, way):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)])
     mine, theirs = (table_of("verdicts", [verdict(0, backlog_entries=value)]) for value in (1.0, 2.0))

@@ -81,7 +81,7 @@ def test_a_changed_bit_is_found_by_the_name(lake):
         (lambda add: add["partitionValues"].update(date="2026-11-21"), "and the log says 2026-11-21"),
     ],
 )
-def test_what_the_log_says_of_a_file_is_held_against_the_file(lake, change, said):
+def test_log_entry_is_compared_with_its_file(lake, change, said):
     damage(lake, commit(3), with_added(change))
     ((kind, path, what),) = found_in(lake)
     assert (kind, path.split("/")[0]) == ("contradicts", "verdicts")
@@ -230,7 +230,7 @@ def test_a_fault_that_is_no_damage_is_not_taken_for_one(lake):
     assert not isinstance(error.value, DamagedFilesError)
 
 
-def test_a_file_that_lost_its_end_with_the_power_is_written_anew(lake, tmp_path):
+def test_file_cut_by_a_power_loss_is_rewritten(lake, tmp_path):
     from tests.ingest.lake.upkeep.made import table_of
 
     rows = table_of("verdicts", [verdict(0, start_ms=HOUR + 9 * BLOCK_MS)])

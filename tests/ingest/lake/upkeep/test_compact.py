@@ -58,7 +58,7 @@ def test_rows_stay_and_places_have_one_file(tmp_path, seed):
     assert (again.files_before, lake.version("verdicts")) == (0, version + (1 if done.files_before else 0))
 
 
-def test_delta_is_told_that_nothing_changed_and_rows_keep_the_time_they_came(tmp_path):
+def test_compaction_commits_no_data_change_and_keeps_row_times(tmp_path):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)], run_id="r1")
     add(lake, "verdicts", [verdict(1)], run_id="r2")
@@ -116,7 +116,7 @@ def test_only_settled_hours_of_the_range_are_taken(tmp_path, options, taken):
 
 
 @pytest.mark.parametrize("always", [False, True])
-def test_a_writer_beside_it_wins_and_nothing_is_lost(tmp_path, monkeypatch, always):
+def test_concurrent_writer_wins_and_nothing_is_lost(tmp_path, monkeypatch, always):
     lake = Lake(tmp_path)
     add(lake, "verdicts", [verdict(0)], [verdict(1)])
     add(lake, "verdicts", [verdict(12)], [verdict(13)])
