@@ -1,4 +1,4 @@
-"""A backlog from its start to its drain, and what several of them share: tables ``episodes`` and ``incidents``."""
+"""Backlogs over time. In: nothing. Out: the tables ``episodes`` (one backlog, from its start to its drain) and ``incidents`` (episodes with a shared cause)."""
 
 from __future__ import annotations
 

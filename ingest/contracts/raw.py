@@ -1,4 +1,4 @@
-"""What was observed: series and samples, policies and the limits resolved from them, admin stats, truth."""
+"""Observations. In: nothing. Out: the tables of series and samples, policies and the limits resolved from them, admin stats, truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is computed: signals (one subscription partition in one minute) and verdicts (in one window)."""
+"""Computed results. In: nothing. Out: the tables ``signals`` (one subscription partition in one minute) and ``verdicts`` (in one window)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run did: its manifest, its quality rows, and what it refused."""
+"""Records of runs. In: nothing. Out: the tables of manifests, quality findings, refused rows and their readmissions."""
 
 from __future__ import annotations
 

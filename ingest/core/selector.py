@@ -1,4 +1,4 @@
-"""Selectors: in, text such as ``pulsar_rate_in{namespace=~"acme/.*"}``; out, a :class:`Selector` of matchers.
+"""Selectors. In: text such as ``pulsar_rate_in{namespace=~"acme/.*"}``. Out: a :class:`Selector` of matchers.
 
 The parser reads characters, not tokens, and knows its position at every step, so that the PromQL parser can call
 :func:`parse_selector_at` in the middle of an expression. The language is that of Prometheus 3.5: three kinds of

@@ -1,4 +1,4 @@
-"""Times of which a source had no samples: found, written down, tried again while the source may still get them, and closed."""
+"""Gaps: ranges without samples. In: what a read returned. Out: gaps that are recorded, read again while the source may still fill them, and closed."""
 
 from throttlescope.ingest.gaps.find import MissingStretch, find_missing
 from throttlescope.ingest.gaps.gap_table import Gap, due, open_gaps, record, settle

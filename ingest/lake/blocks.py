@@ -1,4 +1,4 @@
-"""Blocks: in, batches of decoded samples of one metric; out, one file per cluster, UTC hour and shard.
+"""Blocks. In: batches of decoded samples of one metric. Out: one file per cluster, UTC hour and shard.
 
 A series is normalised and judged here, cut at the hours, put in order, repaired where that is safe, merged with what the
 lake already holds, and written. Memory is bounded: beyond a budget of samples the pieces go to scratch files and meet

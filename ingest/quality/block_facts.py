@@ -1,4 +1,4 @@
-"""What the samples gate has to know of a block: in, blocks with their arrays; out, one row of counts per block.
+"""Facts of a block for the samples gate. In: blocks with their arrays. Out: one row of counts per block.
 
 Runs inside Spark's tasks on Arrow arrays; no sample becomes a row of its own.
 """

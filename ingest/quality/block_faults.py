@@ -1,4 +1,4 @@
-"""The faults of a series' blocks in order: in, the files of one metric, cluster and shard; out, a row per block.
+"""The faults of a series' blocks in order. In: the files of one metric, cluster and shard. Out: a row per block.
 
 What :mod:`block_facts` counts inside a block is completed by what only the block before can tell: the hole between
 the two, and the interval of a block that is too short to know its own; and by the scrapes of the series' target

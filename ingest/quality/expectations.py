@@ -1,4 +1,4 @@
-"""Great Expectations at work: in, a frame of counted faults and checks; out, which checks do not hold.
+"""Great Expectations at work. In: a frame of counted faults and checks. Out: which checks do not hold.
 
 The library takes seconds to import and by default writes progress bars, so it is imported only when a gate runs and
 is kept quiet. Its context lives in memory; nothing is written and nothing is sent anywhere.

@@ -1,4 +1,4 @@
-"""Frames of counted faults: in, rows; out, the few small rows that a gate judges, on Spark or in this process.
+"""Frames of counted faults. In: rows. Out: the few small rows that a gate judges, on Spark or in this process.
 
 A Spark job takes seconds before it has read a row, so what is small is counted here, by DuckDB. The SQL is the same text
 for both, and so are the answers; a test holds the two against each other.

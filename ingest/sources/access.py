@@ -1,4 +1,4 @@
-"""How an HTTP source is entered: in, credentials, TLS and headers; out, a session that says clearly what refuses it.
+"""Access to an HTTP source. In: credentials, TLS and headers. Out: a session that says clearly what refuses it.
 
 Secrets live in this object and in the session's headers. They are in no message, no ``repr``, no manifest and no URL.
 """

@@ -1,4 +1,4 @@
-"""One Prometheus: in, an address, its access and how its labels become ours; out, a source that is ready to be read.
+"""One Prometheus. In: an address, its access and how its labels become ours. Out: a source that is ready to be read.
 
 Remote read is taken where it is offered, the JSON API elsewhere; facts about the server come from the API either way.
 """

@@ -1,4 +1,4 @@
-"""Recordings: in, a folder that the lab wrote; out, its samples, policies, topic stats and truth, checked whole.
+"""Recordings. In: a folder that the lab wrote. Out: its samples, policies, topic stats and truth, checked whole.
 
 ``recording.json`` names the format and the SHA-256 of every other file. Nothing is handed out before all of them are
 there and unaltered.

@@ -1,4 +1,4 @@
-"""Per-partition stats of a topic: in, the JSON text that Pulsar's admin API answered; out, rows of ``topic_stats``.
+"""Per-partition stats of a topic. In: the JSON text that Pulsar's admin API answered. Out: rows of ``topic_stats``.
 
 The same for a live cluster and for a recording. What an older broker does not tell is refused rather than read as zero.
 """

@@ -1,4 +1,4 @@
-"""XOR chunks of Prometheus: in, chunk bytes inside a buffer; out, timestamps, value bits and staleness markers.
+"""XOR chunks of Prometheus. In: chunk bytes inside a buffer. Out: timestamps, value bits and staleness markers.
 
 A chunk is a 16-bit count, then samples: times as delta of delta in 1, 14, 17, 20 or 64 bits, values as XOR with the
 value before in a window of leading and trailing zeros (prometheus ``tsdb/chunkenc/xor.go``). The slow, obvious twin
